@@ -220,8 +220,9 @@ const Rotary& rotary_of(const posenc_rotary* rotary) { return checked(rotary, "r
 HeadsView heads_of(const posenc_heads& from) {
   check_reserved(from.reserved);
   return with_type(data_type(from.type), [&]<class T>(T) {
-    return HeadsView(static_cast<T*>(from.data), from.batch, from.heads, from.rows, from.columns,
-                     from.batch_stride, from.head_stride, from.row_stride);
+    return HeadsView(static_cast<T*>(from.data),
+                     {from.batch, from.heads, from.rows, from.columns, from.batch_stride,
+                      from.head_stride, from.row_stride});
   });
 }
 

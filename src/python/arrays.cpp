@@ -212,8 +212,9 @@ HeadsView heads_of(const py::array& array, const char* name, bool heads_first) {
   const auto size = [&](py::ssize_t i) { return i < 0 ? 1 : std::int64_t{array.shape(i)}; };
   const auto stride = [&](py::ssize_t i) { return i < 0 ? 0 : stride_of(array, i); };
   return with_type(type_of(array, name), [&]<class T>(T) {
-    return HeadsView(static_cast<T*>(data_of(array, name)), size(batch), size(heads), size(rows),
-                     size(last), stride(batch), stride(heads), stride(rows));
+    return HeadsView(static_cast<T*>(data_of(array, name)),
+                     {size(batch), size(heads), size(rows), size(last), stride(batch),
+                      stride(heads), stride(rows)});
   });
 }
 

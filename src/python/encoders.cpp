@@ -74,7 +74,8 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
     if (convention == "detr") return detr_grid(d_model, rows, columns);
     refuse("convention", "'" + convention + "'", "mae, simple_vit, detr");
   }();
-  const Table table(py::none(), "out", {grid_cells(rows, columns), d_model}, numpy_type(type));
+  const std::int64_t sizes[] = {rows, columns};
+  const Table table(py::none(), "out", {grid_cells(sizes), d_model}, numpy_type(type));
   return table.written_by(
       [&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
 }

@@ -79,8 +79,8 @@ HeadsView Arena::heads(FuzzedDataProvider& input, std::int64_t columns) {
                            : data() + input.ConsumeIntegralInRange<std::int64_t>(0, 200);
   const bool small = batch >= 0 && batch <= 3 && count >= 0 && count <= 3 && rows >= 0 && rows <= 8;
   const std::int64_t head = columns + input.ConsumeIntegralInRange<std::int64_t>(0, 3);
-  HeadsView view(begin, batch, count, rows, columns, size(input, 4000), size(input, 2000),
-                 size(input, 2000));
+  HeadsView view(begin, {batch, count, rows, columns, size(input, 4000), size(input, 2000),
+                         size(input, 2000)});
   if (small && input.ConsumeIntegralInRange(0, 3) != 0) {
     const bool is_heads_first = input.ConsumeBool();
     view.batch_stride = count * rows * head;

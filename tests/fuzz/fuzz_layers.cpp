@@ -151,8 +151,8 @@ void check_turned(const Rotary& rotary, const Arena& arena, std::vector<float> b
   const bool own = static_cast<std::int64_t>(positions.size()) != x.rows;
   for (std::int64_t b = 0; b < x.batch; ++b) {
     for (std::int64_t r = 0; r < x.rows; ++r) {
-      const HeadsView row(before.data() + begin + b * x.batch_stride + r * x.row_stride, 1, x.heads,
-                          1, x.columns, 0, x.head_stride, 0);
+      const HeadsView row(before.data() + begin + b * x.batch_stride + r * x.row_stride,
+                          {.heads = x.heads, .columns = x.columns, .head_stride = x.head_stride});
       rotary.apply(row, positions[static_cast<std::size_t>(own ? b * x.rows + r : r)],
                    {.inverse = inverse});
     }

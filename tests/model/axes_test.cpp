@@ -2,14 +2,11 @@
 // type, stride, stores and threads; rows that are equal, repeated, scattered; bad input.
 #include "posenc/model/axes.h"
 
-#include "posenc/cpu.h"
+#include "model/layer_support.h"
 #include "posenc/registry.h"
-#include "posenc/simd/dispatch.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/simd/store_plan.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,10 +22,6 @@
 
 namespace posenc {
 namespace {
-
-using test::refusal;
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// Positions on three axes, of both widths.
 struct Positions {
@@ -272,63 +265,59 @@ TEST(Axes, TakeRealPositionsWithADenominator) {
   const std::vector<std::int64_t> expected = {3, -4, 1000000, 7, -31, 1000};
   EXPECT_EQ(axis_multiples(spec, std::span<const double>(positions)), expected);
   EXPECT_EQ(axis_multiples(spec, std::span<const float>(narrow)), expected);
-  const auto refused = [&](std::vector<double> each) {
-    return refusal([&] { axis_multiples(spec, std::span<const double>(each)); });
+  const auto multiples = [&](std::vector<double> each) {
+    return [=] { axis_multiples(spec, std::span<const double>(each)); };
   };
-  EXPECT_THAT(refused({0.5, 1}), HasSubstr("row 0 on axis 0 is 0.5; allowed: multiples of 1 / 1 "));
-  EXPECT_THAT(refused({1, 0.3}), HasSubstr("row 0 on axis 1 is 0.3; allowed: multiples of 1 / 45"));
-  EXPECT_THAT(refused({1, std::nan("")}), HasSubstr("is nan; allowed"));
-  EXPECT_THAT(refused({1e17, 0}), HasSubstr("is 1e+17; allowed"));
-  EXPECT_THAT(refused({1}), HasSubstr("there are 1 positions; allowed: as many on each of 2 axes"));
+  test::expect_refused({
+      {"row 0 on axis 0 is 0.5; allowed: multiples of 1 / 1 ", multiples({0.5, 1})},
+      {"row 0 on axis 1 is 0.3; allowed: multiples of 1 / 45", multiples({1, 0.3})},
+      {"is nan; allowed", multiples({1, std::nan("")})},
+      {"is 1e+17; allowed", multiples({1e17, 0})},
+      {"there are 1 positions; allowed: as many on each of 2 axes", multiples({1})},
+  });
 }
 
 TEST(Axes, RefuseBadInput) {
-  const auto refused = [](const AxesSpec& spec) {
-    return refusal([&] { AxesEncoder encoder(spec); });
+  const EncodingSpec eight = {.d_model = 8}, six = {.d_model = 6};
+  const EncodingSpec yarn = {.d_model = 8, .frequencies = YarnScaling{.factor = 4}};
+  const auto of_parts = [](std::vector<AxisPairs> parts, bool have_layouts = false,
+                           Layout layout = {}) {
+    return [=] { AxesEncoder({parts, layout, have_layouts}); };
   };
-  const EncodingSpec eight = {.d_model = 8};
-  EXPECT_THAT(refused({}), HasSubstr("the parts have 0 channels; allowed: 2 to"));
-  EXPECT_THAT(refused({.parts = {{.axis = -1, .spec = eight}}}),
-              HasSubstr("parts[0].axis is -1; allowed: 0 to 15"));
-  EXPECT_THAT(refused({.parts = {{.spec = {.d_model = 7}}}}), HasSubstr("d_model is 7"));
-  EXPECT_THAT(refused({.parts = {{.spec = eight, .frequencies = {4}}}}),
-              HasSubstr("parts[0].frequencies has 4; allowed: 0 to 3"));
-  EXPECT_THAT(refused({.parts = {{.spec = eight, .pairs = {0}}}}),
-              HasSubstr("parts[0].pairs has 1 values; allowed: one for each frequency, 4"));
-  EXPECT_THAT(refused({.parts = {{.spec = eight}, {.spec = eight, .pairs = {3, 4, 5, 6}}}}),
-              HasSubstr("parts[1].pairs has 3; allowed: 0 to 7, each in one part"));
-  EXPECT_THAT(refused({.parts = {{.spec = eight, .denominator = 0}}}),
-              HasSubstr("parts[0].denominator is 0; allowed: 0.0009765625 to"));
-  EXPECT_THAT(
-      refused({.parts = {{.spec = {.d_model = 8, .frequencies = YarnScaling{.factor = 4}}}}}),
-      HasSubstr("parts[0].spec has an attention factor of 1.13"));
-  EXPECT_THAT(
-      refused({.parts = {{.spec = eight, .pairs = {0, 1, 2, 3}}}, .parts_have_layouts = true}),
-      HasSubstr("parts[0].pairs is given"));
-  const std::int64_t short_sections[] = {1, 2}, negative[] = {-1, 5}, odd[] = {8, 7};
-  EXPECT_THAT(refusal([&] { axes_in_sections(short_sections, eight); }),
-              HasSubstr("sections have the sum 3; allowed: the pairs, d_model / 2 = 4"));
-  EXPECT_THAT(refusal([&] { axes_interleaved(negative, eight); }), HasSubstr("a section is -1"));
-  EXPECT_THAT(refusal([&] { axes_alternating(short_sections, {.d_model = 6}); }),
-              HasSubstr("there are 2 sections"));
-  EXPECT_THAT(refusal([&] { axes_in_blocks(odd, {}); }), HasSubstr("d_model is 7"));
-  const std::int64_t huge[] = {std::int64_t{1} << 40, std::int64_t{1} << 40}, good[] = {2, 2};
-  EXPECT_THAT(refusal([&] { static_cast<void>(grid_positions(negative)); }),
-              HasSubstr("a size of the grid is -1"));
-  EXPECT_THAT(refusal([&] { static_cast<void>(grid_positions(huge)); }), HasSubstr("cells"));
-  EXPECT_THAT(refusal([&] {
-                static_cast<void>(grid_positions(good, {huge, 1}));
-              }),
-              HasSubstr("there are 1 first positions; allowed: none, or 2"));
-  const std::int64_t last[] = {max_position, 0}, far[] = {INT64_MAX, 0};
-  for (const auto& firsts : {last, far}) {
-    EXPECT_THAT(refusal([&] {
-                  static_cast<void>(grid_positions(good, {firsts, 2}));
-                }),
-                HasSubstr("allowed"));
-  }
-  EXPECT_THAT(refused({.parts = {{.spec = eight}}, .layout = static_cast<Layout>(7)}),
-              HasSubstr("layout is 7; allowed: 0 to 2"));
+  const std::int64_t short_sections[] = {1, 2}, negative[] = {-1, 5}, odd[] = {8, 7},
+                     good[] = {2, 2}, huge[] = {std::int64_t{1} << 40, std::int64_t{1} << 40},
+                     many[17] = {};
+  const auto grid = [](std::span<const std::int64_t> sizes, std::vector<std::int64_t> firsts = {}) {
+    return [=] { static_cast<void>(grid_positions(sizes, firsts)); };
+  };
+  test::expect_refused({
+      {"the parts have 0 channels; allowed: 2 to", of_parts({})},
+      {"parts[0].axis is -1; allowed: 0 to 15", of_parts({{.axis = -1, .spec = eight}})},
+      {"d_model is 7", of_parts({{.spec = {.d_model = 7}}})},
+      {"parts[0].frequencies has 4; allowed: 0 to 3",
+       of_parts({{.spec = eight, .frequencies = {4}}})},
+      {"parts[0].pairs has 1 values; allowed: one for each frequency, 4",
+       of_parts({{.spec = eight, .pairs = {0}}})},
+      {"parts[1].pairs has 3; allowed: 0 to 7, each in one part",
+       of_parts({{.spec = eight}, {.spec = eight, .pairs = {3, 4, 5, 6}}})},
+      {"parts[0].denominator is 0; allowed: 0.0009765625 to",
+       of_parts({{.spec = eight, .denominator = 0}})},
+      {"parts[0].spec has an attention factor of 1.13", of_parts({{.spec = yarn}})},
+      {"parts[0].pairs is given", of_parts({{.spec = eight, .pairs = {0, 1, 2, 3}}}, true)},
+      {"layout is 7; allowed: 0 to 2", of_parts({{.spec = eight}}, false, static_cast<Layout>(7))},
+      {"sections has 3 pairs; allowed: d_model / 2, 4",
+       [&] { axes_in_sections(short_sections, eight); }},
+      {"a section is -1", [&] { axes_interleaved(negative, eight); }},
+      {"the number of sections is 17; allowed: 1 to 16", [&] { axes_interleaved(many, eight); }},
+      {"there are 2 sections", [&] { axes_alternating(short_sections, six); }},
+      {"d_model is 7", [&] { axes_in_blocks(odd, {}); }},
+      {"a size of the grid is -1", grid(negative)},
+      {"at most 9007199254740992 cells", grid(huge)},
+      {"the number of axes is 17; allowed: 0 to 16", grid(many)},
+      {"there are 1 first positions; allowed: none, or 2", grid(good, {1})},
+      {"row count is 2", grid(good, {max_position, 0})},
+      {"first position is 9223372036854775807", grid(good, {INT64_MAX, 0})},
+  });
   EXPECT_EQ(to_string(static_cast<Layout>(-1)), "unknown");
 }
 
@@ -339,7 +328,7 @@ TEST(Axes, AListWithoutMemoryIsNoRange) {
   Matrix out(3, 8);
   for (const RowPositions& rows : {RowPositions(wide, 0, 3, 3), RowPositions(narrow, 1, 3, 3)}) {
     EXPECT_FALSE(rows.is_range());
-    EXPECT_THAT(refusal([&] { encoder.encode(rows, out.view()); }), HasSubstr("no memory"));
+    test::expect_refused({{"no memory", [&] { encoder.encode(rows, out.view()); }}});
   }
   encoder.encode(RowPositions(wide, 0, 0, 0), out.view());
   EXPECT_FALSE(RowPositions(std::vector<std::int64_t>()).is_range());
@@ -349,25 +338,26 @@ TEST(Axes, RefuseBadCallsAndWriteNothing) {
   const std::int64_t channels[] = {4, 4};
   const AxesEncoder encoder(axes_in_blocks(channels, {}));
   test::GuardedMatrix out(2, 8, 9, 1);
-  const auto refused = [&](const RowPositions& positions, MatrixView<float> view, int threads = 1) {
-    return refusal([&] { encoder.encode(positions, view, threads); });
-  };
   const std::int64_t good[] = {1, 2, 3, 4}, far[] = {1, 2, 3, max_position + 1},
                      near[] = {std::numeric_limits<std::int64_t>::min(), 2, 3, 4};
-  EXPECT_THAT(refused(RowPositions(far, 2, 2, 2), out.view()),
-              HasSubstr("position of row 1 on axis 1 is 9007199254740993; allowed: -90071"));
-  EXPECT_THAT(refused(RowPositions(near, 2, 2, 2), out.view()),
-              HasSubstr("position of row 0 on axis 0 is -9223372036854775808"));
-  EXPECT_THAT(refused(RowPositions(good, 1, 2, 2), out.view()),
-              HasSubstr("positions are on 1 axes; allowed: 2, or"));
-  EXPECT_THAT(refused(RowPositions(good, 2, -1, 2), out.view()), HasSubstr("row count is -1"));
-  EXPECT_THAT(refused(RowRange{max_position, 2}, out.view()), HasSubstr("row count is 2"));
-  EXPECT_THAT(refused(RowPositions(good, 2, 2, 2), {out.view().data, 1, 8, 8}),
-              HasSubstr("view has 1 rows"));
-  EXPECT_THAT(refused(RowPositions(good, 2, 2, 2), {nullptr, 2, 8, 8}), HasSubstr("no memory"));
-  EXPECT_THAT(refused(RowPositions(good, 2, 2, 2), out.view(), 0), HasSubstr("threads is 0"));
+  const RowPositions two(good, 2, 2, 2);
+  const auto encode = [&](const RowPositions& positions, MatrixView<float> view, int threads = 1) {
+    return [=, &encoder] { encoder.encode(positions, view, threads); };
+  };
+  test::expect_refused({
+      {"position of row 1 on axis 1 is 9007199254740993; allowed: -90071",
+       encode(RowPositions(far, 2, 2, 2), out.view())},
+      {"position of row 0 on axis 0 is -9223372036854775808",
+       encode(RowPositions(near, 2, 2, 2), out.view())},
+      {"positions are on 1 axes; allowed: 2, or", encode(RowPositions(good, 1, 2, 2), out.view())},
+      {"row count is -1", encode(RowPositions(good, 2, -1, 2), out.view())},
+      {"row count is 2", encode(RowRange{max_position, 2}, out.view())},
+      {"view has 1 rows", encode(two, {out.view().data, 1, 8, 8})},
+      {"no memory", encode(two, {nullptr, 2, 8, 8})},
+      {"threads is 0", encode(two, out.view(), 0)},
+  });
   EXPECT_TRUE(out.untouched());
-  EXPECT_EQ(refused(RowPositions(good, 2, 0, 2), {nullptr, 0, 8, 8}), "(nothing thrown)");
+  encode(RowPositions(good, 2, 0, 2), {nullptr, 0, 8, 8})();
 }
 
 // ---- Negative positions -------------------------------------------------------------------------
@@ -438,8 +428,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(test::ru
 TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
   std::mt19937_64 random(7);
   constexpr std::int64_t table_rows = 13, rows = 41;
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (int repetition = 0; repetition < 60; ++repetition) {
       const bool is_wide = random() % 2 == 0;
       std::vector<std::int64_t> wide(rows);
@@ -467,19 +456,18 @@ TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
                       static_cast<std::size_t>(part.bytes));
         }
       }
-      each.kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
-                         out.data() + offset, row_bytes + gap,
-                         simd::plan_joined_rows(random() % 2 == 0, row_bytes)});
-      ASSERT_EQ(out, expected) << to_string(each.isa);
+      kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
+                    out.data() + offset, row_bytes + gap,
+                    simd::plan_joined_rows(random() % 2 == 0, row_bytes)});
+      ASSERT_EQ(out, expected);
     }
-  }
+  });
 }
 
 TEST(JoinKernels, SelectScatteredBytes) {
   std::mt19937_64 random(8);
   constexpr std::int64_t table_rows = 5, rows = 23;
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (int repetition = 0; repetition < 40; ++repetition) {
       const auto count = static_cast<std::int64_t>(2 + random() % 5),
                  bytes = static_cast<std::int64_t>(2 + 2 * (random() % 300));
@@ -503,17 +491,16 @@ TEST(JoinKernels, SelectScatteredBytes) {
         for (std::int64_t at = 0; at < bytes; ++at)
           expected[r * bytes + at] = parts[owner[at]].row(r)[at];
       }
-      each.kernels.join({parts.data(), count, rows, bytes, out.data(), bytes,
-                         simd::plan_joined_rows(random() % 2 == 0, bytes)});
-      ASSERT_EQ(out, expected) << to_string(each.isa);
+      kernels.join({parts.data(), count, rows, bytes, out.data(), bytes,
+                    simd::plan_joined_rows(random() % 2 == 0, bytes)});
+      ASSERT_EQ(out, expected);
     }
-  }
+  });
 }
 
 TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
   std::mt19937_64 random(9);
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (std::size_t count = 1; count < 80; ++count) {
       std::vector<std::int64_t> wide(count);
       for (std::int64_t& value : wide) value = static_cast<std::int32_t>(random());
@@ -521,13 +508,13 @@ TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
       const auto [least, most] = std::ranges::minmax(wide);
       for (const bool is_wide : {false, true}) {
         std::int64_t low = 5, high = 5;
-        each.kernels.extent(is_wide ? static_cast<const void*>(wide.data()) : narrow.data(),
-                            is_wide, static_cast<std::int64_t>(count), low, high);
+        kernels.extent(is_wide ? static_cast<const void*>(wide.data()) : narrow.data(), is_wide,
+                       static_cast<std::int64_t>(count), low, high);
         ASSERT_EQ(low, std::min<std::int64_t>(least, 5));
         ASSERT_EQ(high, std::max<std::int64_t>(most, 5));
       }
     }
-  }
+  });
 }
 
 }  // namespace

@@ -4,9 +4,7 @@
 
 #include "model/layer_support.h"
 #include "posenc/model/internal/philox.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +16,7 @@ namespace posenc {
 namespace {
 
 using test::random_floats;
-using test::refusal;
 using test::same_memory;
-using testing::HasSubstr;
 
 // kat_vectors of Random123 1.14, philox4x32 with 7 rounds: counters and keys of all zeros, of all
 // ones, and of digits of pi.
@@ -129,18 +125,17 @@ TEST(Dropout, DropsNanToZero) {
 }
 
 TEST(Dropout, RefusesInvalidArguments) {
-  EXPECT_THAT(refusal([] { Dropout(1.0); }),
-              HasSubstr("dropout is 1; allowed: at least 0 and below 1"));
-  EXPECT_THAT(refusal([] { Dropout(-0.1); }), HasSubstr("dropout is -0.1;"));
-  EXPECT_THAT(refusal([] { Dropout(std::nan("")); }), HasSubstr("dropout is nan;"));
   std::vector<float> memory(100, 1.0f);
   const std::span<float> all = memory;
   const Dropout dropout(0.5);
-  EXPECT_THAT(refusal([&] { dropout.apply(all.first(10), all.last(9), 1); }),
-              HasSubstr("out has 9 elements"));
-  EXPECT_THAT(refusal([&] { dropout.apply(all.first(60), all.last(60), 1); }),
-              HasSubstr("out overlaps in"));
-  EXPECT_THAT(refusal([&] { dropout.apply(all, all, 1, 0, 0); }), HasSubstr("threads is 0"));
+  test::expect_refused({
+      {"dropout is 1; allowed: at least 0 and below 1", [] { Dropout(1.0); }},
+      {"dropout is -0.1;", [] { Dropout(-0.1); }},
+      {"dropout is nan;", [] { Dropout(std::nan("")); }},
+      {"out has 9 elements", [&] { dropout.apply(all.first(10), all.last(9), 1); }},
+      {"out overlaps in, 160 bytes", [&] { dropout.apply(all.first(60), all.last(60), 1); }},
+      {"threads is 0", [&] { dropout.apply(all, all, 1, 0, 0); }},
+  });
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0f), 100);
 }
 

@@ -2,10 +2,9 @@
 // threads and strides; bad input.
 #include "posenc/model/grid.h"
 
+#include "model/layer_support.h"
 #include "posenc/data_type.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,10 +16,6 @@
 
 namespace posenc {
 namespace {
-
-using test::refusal;
-using testing::AllOf;
-using testing::HasSubstr;
 
 constexpr std::int64_t grid_rows = 9, grid_columns = 14, d_model = 64;
 constexpr double rounding = 0x1p-25 + 1e-12;
@@ -108,32 +103,28 @@ TYPED_TEST(GridOfType, HasTheSameBitsForEveryStrideAndThreadCount) {
   }
 }
 
-TEST(Grid, MayHaveWideCells) {
+TEST(Grid, MayHaveWideCellsOrNoneOrASingleLine) {
   EXPECT_EQ(encode_grid(2, 3, mae_grid(1 << 16))(0, (1 << 16) - 1), 1.0F);  // cos 0
-}
-
-TEST(Grid, MayBeEmptyOrASingleLine) {
   EXPECT_EQ(encode_grid(0, 5, mae_grid(8)).rows(), 0);
   EXPECT_EQ(encode_grid(5, 0, mae_grid(8)).rows(), 0);
-  const Matrix line = encode_grid(1, 3, mae_grid(8));
-  EXPECT_EQ(line(0, 2), 1.0F);  // cos 0
-  EXPECT_FLOAT_EQ(line(1, 0), std::sin(1.0F));
+  EXPECT_FLOAT_EQ(encode_grid(1, 3, mae_grid(8))(1, 0), std::sin(1.0F));
 }
 
 TEST(Grid, BadInputIsRefused) {
-  EXPECT_THAT(refusal([] { mae_grid(6); }), HasSubstr("d_model is 6; allowed for a grid"));
-  EXPECT_THAT(refusal([] { detr_grid(8, 0, 1); }), HasSubstr("size of the grid is 0"));
-  EXPECT_THAT(refusal([] { simple_vit_grid(4); }), HasSubstr("d_model is 4"));
-  EXPECT_THAT(refusal([] { encode_grid(-1, 1, mae_grid(8)); }), HasSubstr("grid is -1 x 1"));
-  EXPECT_THAT(refusal([] { encode_grid(1, -1, mae_grid(8)); }), HasSubstr("grid is 1 x -1"));
   constexpr std::int64_t huge = std::int64_t{1} << 40;
-  EXPECT_THAT(refusal([] { encode_grid(huge, huge, mae_grid(8)); }),
-              HasSubstr("at most 9007199254740992 cells"));
+  const GridSpec mae = mae_grid(8);
   Matrix small(3, 8);
-  EXPECT_THAT(refusal([&] { encode_grid(2, 2, mae_grid(8), small.view()); }),
-              HasSubstr("view has 3 rows; allowed: at least the row count, 4"));
-  EXPECT_THAT(refusal([&] { encode_grid(1, 1, mae_grid(8), small.view(), {0}); }),
-              HasSubstr("threads is 0"));
+  test::expect_refused({
+      {"d_model is 6; allowed for a grid", [] { mae_grid(6); }},
+      {"size of the grid is 0", [] { detr_grid(8, 0, 1); }},
+      {"d_model is 4", [] { simple_vit_grid(4); }},
+      {"a size of the grid is -1", [&] { encode_grid(-1, 1, mae); }},
+      {"a size of the grid is -1", [&] { encode_grid(1, -1, mae); }},
+      {"at most 9007199254740992 cells", [&] { encode_grid(huge, huge, mae); }},
+      {"view has 3 rows; allowed: at least the row count, 4",
+       [&] { encode_grid(2, 2, mae, small.view()); }},
+      {"threads is 0", [&] { encode_grid(1, 1, mae, small.view(), {0}); }},
+  });
 }
 
 }  // namespace

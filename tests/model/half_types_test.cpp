@@ -1,14 +1,10 @@
 // Layers on 16-bit elements: conversions against to_double() and nearest() for every ISA, and each
 // layer against the same layer in float32, rounded once.
 #include "model/layer_support.h"
-#include "posenc/cpu.h"
 #include "posenc/data_type.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/simd/dispatch.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,9 +20,6 @@
 namespace posenc {
 namespace {
 
-using test::refusal;
-using testing::HasSubstr;
-
 template <class T>
 constexpr bool is_bfloat16 = std::is_same_v<T, BFloat16>;
 
@@ -34,16 +27,6 @@ template <class T>
 class HalfTypes : public testing::Test {};
 using Types = testing::Types<Float16, BFloat16>;
 TYPED_TEST_SUITE(HalfTypes, Types);
-
-/// Calls use(kernels) for the kernels of each ISA that runs here.
-template <class Use>
-void for_each_isa(const Use& use) {
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
-    SCOPED_TRACE(std::string(to_string(each.isa)));
-    use(each.kernels);
-  }
-}
 
 // The helpers below read bits, so that they hold under -ffast-math and where the processor takes
 // subnormal floats for 0.
@@ -77,7 +60,7 @@ std::uint32_t widened_bits(T element) {
 TYPED_TEST(HalfTypes, EveryValueIsWidenedExactly) {
   std::vector<std::uint16_t> all;
   for (int bits = 0; bits <= 0xffff; ++bits) all.push_back(static_cast<std::uint16_t>(bits));
-  for_each_isa([&](const simd::Kernels& kernels) {
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     std::vector<float> wide(all.size());
     kernels.widen(all.data(), std::ssize(all), is_bfloat16<TypeParam>, wide.data());
     std::int64_t wrong = 0;
@@ -111,7 +94,7 @@ std::vector<float> floats_to_narrow() {
 TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
   const std::vector<float> floats = floats_to_narrow<TypeParam>();
   const std::uint16_t infinity = is_bfloat16<TypeParam> ? 0x7f80 : 0x7c00;
-  for_each_isa([&](const simd::Kernels& kernels) {
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     std::vector<std::uint16_t> narrow(floats.size());
     kernels.narrow(floats.data(), std::ssize(floats), is_bfloat16<TypeParam>, narrow.data());
     std::int64_t wrong = 0;
@@ -132,7 +115,7 @@ TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
 TYPED_TEST(HalfTypes, SumsAreThoseOfFloat32RoundedOnce) {
   constexpr DataType type = data_type_of<TypeParam>;
   const auto encoding = test::random_floats(300);
-  for_each_isa([&](const simd::Kernels& kernels) {
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (const std::int64_t count : {0, 1, 7, 16, 33, 64, 299}) {
       for (const float* const added : {encoding.data() + 1, static_cast<const float*>(nullptr)}) {
         std::vector<TypeParam> x(count + 1), y(count + 1);
@@ -155,7 +138,7 @@ TYPED_TEST(HalfTypes, HeadsAreTurnedAsThoseOfFloat32AndRoundedOnce) {
   constexpr DataType type = data_type_of<TypeParam>;
   const auto angles = test::random_floats(400);
   std::mt19937 random(3);
-  for_each_isa([&](const simd::Kernels& kernels) {
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (const std::int64_t pairs : {1, 3, 8, 17, 33, 64, 100}) {
       for (const bool interleaved : {false, true}) {
         const std::int64_t stride = 2 * pairs + 1, elements = 2 * stride;
@@ -267,19 +250,15 @@ TYPED_TEST(HalfTypes, RotaryIsThatOfFloat32RoundedOnce) {
 TYPED_TEST(HalfTypes, MemoryThatOverlapsIsRefusedByItsBytes) {
   const PositionalEncoding layer({.d_model = 4}, 100);
   std::vector<TypeParam> memory(60, TypeParam{7});
-  const auto at = [&](std::int64_t element) {
-    return batch_first(memory.data() + element, 1, 5, 4);
-  };
   const auto forward = [&](std::int64_t y) {
-    return refusal([&] { layer.forward(SequenceView<const TypeParam>(at(0)), at(y)); });
+    return [&memory, &layer, y] {
+      layer.forward(batch_first<const TypeParam>(memory.data(), 1, 5, 4),
+                    batch_first(memory.data() + y, 1, 5, 4));
+    };
   };
-  EXPECT_THAT(forward(1), HasSubstr("output overlaps the input, 2 bytes after it"));
-  EXPECT_THAT(forward(19), HasSubstr("output overlaps the input, 38 bytes after it"));
-  EXPECT_EQ(forward(20), "(nothing thrown)");
-  EXPECT_THAT(refusal([&] { layer.forward(at(0), {.threads = 0}); }), HasSubstr("threads is 0"));
-  const Rotary rotary(6);
-  EXPECT_THAT(refusal([&] { rotary.apply(at(0)); }),
-              HasSubstr("x has 4 columns; allowed: at least the dimension, 6"));
+  test::expect_refused({{"output overlaps input, 2 bytes after it", forward(1)},
+                        {"output overlaps input, 38 bytes after it", forward(19)}});
+  forward(20)();
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include "posenc/model/input_embedding.h"
 
 #include "model/layer_support.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,11 +16,8 @@ namespace posenc {
 namespace {
 
 using test::random_floats;
-using test::refusal;
 using test::same_memory;
 using test::Sequences;
-using testing::AllOf;
-using testing::HasSubstr;
 
 constexpr std::int64_t vocabulary = 101;
 
@@ -121,49 +116,46 @@ TEST(InputEmbedding, NamesAnIdOutOfRange) {
   const std::vector<float> before(24, 7.0f);
   std::vector<float> y = before;
   const std::vector<std::int32_t> ids = {0, 1, 2, 3, 50, 5};
-  EXPECT_THAT(
-      refusal([&] { embedding.forward(ids, batch_first(y.data(), 2, 3, 4)); }),
-      HasSubstr("id is 50 at sequence 1, row 1; allowed: 0 to 49, the vocabulary has 50 rows"));
-  EXPECT_THAT(refusal([&] { embedding.forward(ids, encoding, sequence_first(y.data(), 3, 2, 4)); }),
-              HasSubstr("id is 50 at sequence 0, row 2;"));
   const std::vector<std::int64_t> wide = {0, -1, std::int64_t{1} << 32, 3, 4, 5};
-  EXPECT_THAT(refusal([&] { embedding.forward(wide, batch_first(y.data(), 2, 3, 4)); }),
-              HasSubstr("id is -1 at sequence 0, row 1"));
+  const auto by_batch = batch_first(y.data(), 2, 3, 4), by_rows = sequence_first(y.data(), 3, 2, 4);
+  test::expect_refused({
+      {"id is 50 at sequence 1, row 1; allowed: 0 to 49, the vocabulary has 50 rows",
+       [&] { embedding.forward(ids, by_batch); }},
+      {"id is 50 at sequence 0, row 2;", [&] { embedding.forward(ids, encoding, by_rows); }},
+      {"id is -1 at sequence 0, row 1", [&] { embedding.forward(wide, by_batch); }},
+  });
   EXPECT_EQ(y, before);
 }
 
 TEST(InputEmbedding, RefusesInvalidArguments) {
-  EXPECT_THAT(refusal([] { InputEmbedding(0, 4); }),
-              HasSubstr("vocabulary is 0; allowed: at least 1"));
-  EXPECT_THAT(refusal([] { InputEmbedding(4, 0); }), HasSubstr("d_model is 0"));
   std::vector<float> memory(64, 1.0f);
-  EXPECT_THAT(refusal([&] {
-                InputEmbedding({memory.data(), 4, 4, 3});
-              }),
-              HasSubstr("stride 3; allowed: at least"));
-  EXPECT_THAT(refusal([&] { InputEmbedding({nullptr, 4, 4, 4}); }), HasSubstr("no memory"));
-  EXPECT_THAT(refusal([&] {
-                InputEmbedding({memory.data(), 0, 4, 4});
-              }),
-              HasSubstr("weights have 0 rows"));
   const InputEmbedding embedding({memory.data(), 4, 4, 4});
   const std::vector<std::int32_t> ids = {0, 1};
-  EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 16, 1, 3, 4)); }),
-              HasSubstr("ids are 2; allowed: one for each row of the output, 1 x 3"));
-  EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 12, 1, 2, 4)); }),
-              HasSubstr("output overlaps the weights"));
-  EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 16, 1, 2, 6)); }),
-              HasSubstr("output has 6 columns"));
-  EXPECT_THAT(refusal([&] {
-                embedding.forward(ids, PositionalEncoding({.d_model = 8}, 9),
-                                  batch_first(memory.data() + 16, 1, 2, 4));
-              }),
-              HasSubstr("encoding has d_model 8; allowed: that of the embedding, 4"));
-  EXPECT_THAT(refusal([&] {
-                embedding.forward(ids, PositionalEncoding({.d_model = 4}, 1),
-                                  batch_first(memory.data() + 16, 1, 2, 4));
-              }),
-              AllOf(HasSubstr("rows end at 2"), HasSubstr("max_rows, 1")));
+  const PositionalEncoding wide({.d_model = 8}, 9), small({.d_model = 4}, 1);
+  const auto at = [&](std::int64_t begin, std::int64_t rows, std::int64_t columns = 4) {
+    return batch_first(memory.data() + begin, 1, rows, columns);
+  };
+  const auto view = [&](std::int64_t rows, std::int64_t stride) -> MatrixView<const float> {
+    return {memory.data(), rows, 4, stride};
+  };
+  test::expect_refused({
+      {"vocabulary is 0; allowed: 1 to", [] { InputEmbedding(0, 4); }},
+      {"d_model is 0", [] { InputEmbedding(4, 0); }},
+      {"weights has stride 3; allowed: at least", [&] { InputEmbedding(view(4, 3)); }},
+      {"weights has no memory",
+       [] {
+         InputEmbedding({nullptr, 4, 4, 4});
+       }},
+      {"vocabulary is 0", [&] { InputEmbedding(view(0, 4)); }},
+      {"ids are 2; allowed: one for each row of the output, 1 x 3",
+       [&] { embedding.forward(ids, at(16, 3)); }},
+      {"output overlaps weights", [&] { embedding.forward(ids, at(12, 2)); }},
+      {"output has 6 columns; allowed: d_model, 4", [&] { embedding.forward(ids, at(16, 2, 6)); }},
+      {"encoding has 8 channels; allowed: d_model, 4",
+       [&] { embedding.forward(ids, wide, at(16, 2)); }},
+      {"rows end at 2 (2 from offset 0); allowed: at most max_rows, 1",
+       [&] { embedding.forward(ids, small, at(16, 2)); }},
+  });
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0f), 64);
 }
 

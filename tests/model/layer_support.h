@@ -1,11 +1,17 @@
 // Helpers for the tests of the layers.
 #pragma once
 
+#include "posenc/cpu.h"
 #include "posenc/model/sequence_view.h"
+#include "posenc/simd/dispatch.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -76,11 +82,7 @@ class Sequences {
     each([&](auto b, auto r, auto c) {
       copy[static_cast<std::size_t>(&at(b, r, c) - memory_.data())] = guard();
     });
-    for (const float value : copy) {
-      if (std::bit_cast<std::uint32_t>(value) != std::bit_cast<std::uint32_t>(guard()))
-        return false;
-    }
-    return true;
+    return same_bits(copy, std::vector<float>(copy.size(), guard()));
   }
 
   const std::vector<float>& memory() const noexcept { return memory_; }
@@ -94,11 +96,26 @@ class Sequences {
 };
 
 inline bool same_memory(const std::vector<float>& a, const std::vector<float>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i])) return false;
+  return a.size() == b.size() && same_bits(a, b);
+}
+
+/// Calls use(kernels) for the kernels of each ISA that runs here.
+template <class Use>
+void for_each_isa(const Use& use) {
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (!cpu_has(each.isa)) continue;
+    SCOPED_TRACE(std::string(to_string(each.isa)));
+    use(each.kernels);
   }
-  return true;
+}
+
+/// A call that is refused with a message that has this part.
+struct Refused {
+  std::string message;
+  std::function<void()> call;
+};
+inline void expect_refused(const std::vector<Refused>& all) {
+  for (const auto& [message, call] : all) EXPECT_THAT(refusal(call), testing::HasSubstr(message));
 }
 
 inline std::string name_of(BatchOrder order) {

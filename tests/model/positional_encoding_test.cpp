@@ -4,9 +4,7 @@
 #include "model/layer_support.h"
 #include "posenc/registry.h"
 #include "posenc/suite/reference.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,11 +17,8 @@
 namespace posenc {
 namespace {
 
-using test::refusal;
 using test::same_memory;
 using test::Sequences;
-using testing::AllOf;
-using testing::HasSubstr;
 
 constexpr EncodingSource sources[] = {EncodingSource::automatic, EncodingSource::fused,
                                       EncodingSource::cached};
@@ -226,68 +221,64 @@ TEST(PositionalEncoding, AppliesNoDropoutOutsideTraining) {
   EXPECT_TRUE(same_memory(a, b));
 }
 
-TEST(PositionalEncoding, RefusesRowsBeyondMaxRows) {
-  const PositionalEncoding encoding({.d_model = 4}, 512);
-  std::vector<float> x(4 * 20, 1.0f);
-  EXPECT_THAT(refusal([&] { encoding.forward(batch_first(x.data(), 1, 20, 4), {.offset = 500}); }),
-              AllOf(HasSubstr("520"), HasSubstr("max_rows, 512")));
-  EXPECT_THAT(refusal([&] { encoding.forward(batch_first(x.data(), 1, 1, 4), {.offset = 513}); }),
-              HasSubstr("offset is 513; allowed: 0 to max_rows, 512"));
-  EXPECT_THAT(refusal([&] { encoding.forward(batch_first(x.data(), 1, 1, 4), {.offset = -1}); }),
-              HasSubstr("offset is -1"));
-  EXPECT_EQ(x, std::vector<float>(80, 1.0f));
-}
-
 TEST(PositionalEncoding, RefusesInvalidArguments) {
-  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 3}, 5); }), HasSubstr("d_model"));
-  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, -1); }), HasSubstr("max_rows is -1"));
-  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, 5, 1.5); }),
-              HasSubstr("dropout is 1.5"));
   const PositionalEncoding encoding({.d_model = 4}, 512);
   std::vector<float> memory(400, 1.0f);
   const auto x = batch_first(memory.data(), 2, 5, 4);
-  const auto refused = [&](SequenceView<float> view, ForwardOptions options = {}) {
-    return refusal([&] { encoding.forward(view, options); });
+  const auto forward = [&](SequenceView<float> view, ForwardOptions options = {}) {
+    return [=, &encoding] { encoding.forward(view, options); };
   };
-  EXPECT_THAT(refused(batch_first(memory.data(), 2, 5, 6)),
-              HasSubstr("has 6 columns; allowed: d_model, 4"));
-  EXPECT_THAT(refused(batch_first<float>(nullptr, 2, 5, 4)), HasSubstr("has no memory"));
-  EXPECT_THAT(refused(batch_first(memory.data(), -2, 5, 4)), HasSubstr("has -2 sequences"));
-  EXPECT_THAT(refused(batch_first(memory.data(), 2, -5, 4)), HasSubstr("has -5 rows"));
-  EXPECT_THAT(refused(x, {.threads = 0}), HasSubstr("threads is 0"));
+  const auto strides = [&](std::int64_t batch_stride, std::int64_t row_stride) {
+    SequenceView<float> view = x;
+    view.batch_stride = batch_stride;
+    view.row_stride = row_stride;
+    return view;
+  };
+  test::expect_refused({
+      {"d_model is 3", [] { PositionalEncoding({.d_model = 3}, 5); }},
+      {"max_rows is -1", [] { PositionalEncoding({.d_model = 4}, -1); }},
+      {"dropout is 1.5", [] { PositionalEncoding({.d_model = 4}, 5, 1.5); }},
+      {"rows end at 520 (20 from offset 500); allowed: at most max_rows, 512",
+       forward(batch_first(memory.data(), 1, 20, 4), {.offset = 500})},
+      {"offset is 513; allowed: 0 to max_rows, 512", forward(x, {.offset = 513})},
+      {"offset is -1", forward(x, {.offset = -1})},
+      {"has 6 columns; allowed: d_model, 4", forward(batch_first(memory.data(), 2, 5, 6))},
+      {"has no memory", forward(batch_first<float>(nullptr, 2, 5, 4))},
+      {"has -2 sequences", forward(batch_first(memory.data(), -2, 5, 4))},
+      {"has -5 rows", forward(batch_first(memory.data(), 2, -5, 4))},
+      {"threads is 0", forward(x, {.threads = 0})},
+      {"in at most 2^63 - 1 bytes", forward(strides(std::int64_t{1} << 62, 4))},
+  });
   for (const auto& [batch_stride, row_stride] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {20, 3}, {0, 4}, {19, 4}, {4, 7}, {-20, 4}, {20, -4}, {1, 4}}) {
-    auto overlapping = x;
-    overlapping.batch_stride = batch_stride;
-    overlapping.row_stride = row_stride;
-    EXPECT_THAT(refused(overlapping), HasSubstr("allowed: strides that keep"))
-        << batch_stride << ", " << row_stride;
+    test::expect_refused(
+        {{"batch_stride " + std::to_string(batch_stride) + " of 2 sequences, row_stride " +
+              std::to_string(row_stride) + " of 5 rows; allowed: strides that keep",
+          forward(strides(batch_stride, row_stride))}});
   }
-  auto huge = x;
-  huge.batch_stride = std::int64_t{1} << 62;
-  EXPECT_THAT(refused(huge), HasSubstr("allowed: at most 2^63 - 1 bytes"));
   EXPECT_EQ(memory, std::vector<float>(400, 1.0f));
 }
 
 TEST(PositionalEncoding, RefusesInvalidOutputs) {
   const PositionalEncoding encoding({.d_model = 4}, 512);
   std::vector<float> memory(400, 1.0f);
+  std::vector<Float16> half(40);
   const auto x = batch_first(memory.data(), 2, 5, 4);
-  const auto refused = [&](SequenceView<float> y) {
-    return refusal([&] { encoding.forward(x, y); });
+  const auto to = [&](const WritableSequences& y) {
+    return [=, &encoding] { encoding.forward(x, y); };
   };
   float* const apart = memory.data() + 200;
-  EXPECT_THAT(refused(batch_first(apart, 2, 6, 4)), HasSubstr("output has 2 sequences of 6 rows"));
-  EXPECT_THAT(refused(sequence_first(apart, 5, 2, 4)), HasSubstr("output is sequence_first"));
-  std::vector<Float16> half(40);
-  EXPECT_THAT(refusal([&] { encoding.forward(x, batch_first(half.data(), 2, 5, 4)); }),
-              HasSubstr("output.type is float16; allowed: that of the input, float32"));
-  EXPECT_THAT(refused(batch_first(memory.data() + 12, 2, 5, 4)),
-              HasSubstr("output overlaps the input, 48 bytes after"));
-  auto strided = batch_first(memory.data(), 2, 5, 4);
+  auto strided = x;
   strided.row_stride = 8;
   strided.batch_stride = 40;
-  EXPECT_THAT(refused(strided), HasSubstr("with other strides"));
+  test::expect_refused({
+      {"output has 2 sequences of 6 rows", to(batch_first(apart, 2, 6, 4))},
+      {"output is sequence_first", to(sequence_first(apart, 5, 2, 4))},
+      {"output.type is float16; allowed: that of the input, float32",
+       to(batch_first(half.data(), 2, 5, 4))},
+      {"output overlaps input, 48 bytes after", to(batch_first(memory.data() + 12, 2, 5, 4))},
+      {"0 bytes after it; allowed: the same memory and strides, or memory apart", to(strided)},
+  });
   EXPECT_EQ(memory, std::vector<float>(400, 1.0f));
   // The left and right halves of wider rows: their memory ranges overlap, but they share no
   // element.
@@ -297,8 +288,8 @@ TEST(PositionalEncoding, RefusesInvalidOutputs) {
   EXPECT_EQ(memory[0], 1.0f);
   EXPECT_EQ(memory[5], 2.0f);
   right.data -= 1;
-  EXPECT_THAT(refusal([&] { encoding.forward(strided, right); }),
-              HasSubstr("output overlaps the input, 12 bytes"));
+  test::expect_refused(
+      {{"output overlaps input, 12 bytes", [&] { encoding.forward(strided, right); }}});
 }
 
 // CMake labels tests by the prefix "Threads" of their suite, and the preset tsan runs them.

@@ -1,9 +1,7 @@
 // Caches of cosines and sines in every layout: the same values, gathers, and heads turned by them.
 #include "model/layer_support.h"
 #include "posenc/model/rotary.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,8 +12,6 @@ namespace posenc {
 namespace {
 
 using test::random_floats;
-using test::refusal;
-using testing::HasSubstr;
 
 constexpr std::int64_t dimension = 34, pairs = dimension / 2, rows = 530;
 
@@ -177,43 +173,44 @@ TEST(RotaryCaches, AreRefusedWithTheirReason) {
   const Rotary rotary(4);
   std::vector<float> memory(200, 1.0f), x(5 * 4, 1.0f);
   std::vector<double> doubles(20);
-  const auto table = [&](std::int64_t at, std::int64_t columns, std::int64_t stride = 8) {
-    return MatrixView<float>{memory.data() + at, 5, columns, stride};
-  };
-  const auto apart = [&](OutputView cosines, OutputView sines, Repeat repeat = Repeat::once) {
-    return refusal([&] { rotary.cosines_and_sines(RowRange{0, 5}, repeat, cosines, sines); });
-  };
-  EXPECT_THAT(apart(table(0, 4), table(50, 2)), HasSubstr("cosines has 4 columns; allowed: 2"));
-  EXPECT_THAT(apart(table(0, 4), table(50, 2), Repeat::halves),
-              HasSubstr("sines has 2 columns; allowed: 4"));
-  EXPECT_THAT(apart(table(0, 2, 1), table(50, 2)), HasSubstr("cosines has stride 1"));
-  EXPECT_THAT(apart(table(0, 2), table(1, 2)), HasSubstr("sines overlaps the cosines"));
-  EXPECT_THAT(apart(table(0, 2), table(4, 2, 9)), HasSubstr("sines overlaps the cosines"));
-  EXPECT_THAT(apart(table(0, 2), MatrixView<double>{doubles.data(), 5, 2, 2}),
-              HasSubstr("sines.type is float64; allowed: that of the cosines, float32"));
-  EXPECT_THAT(apart(table(0, 2), MatrixView<float>{memory.data(), 4, 2, 2}),
-              HasSubstr("sines has 4 rows; allowed: at least 5"));
-
-  const HeadsView heads = heads_first(x.data(), 1, 1, 5, 4);
-  const RotaryCacheView cache(table(0, 4), RotaryLayout::halves);
-  const auto at = [&](const RowPositions& rows_of_cache) {
-    return refusal([&] { rotary.apply_cache(cache, heads, rows_of_cache); });
-  };
-  EXPECT_THAT(at(std::vector<std::int64_t>{0, 1, 2, 3, 5}),
-              HasSubstr("row of the cache is 5; allowed: 0 to 4"));
-  EXPECT_THAT(at(std::vector<std::int64_t>{0, 1, -1, 3, 4}), HasSubstr("row of the cache is -1"));
-  EXPECT_THAT(at(RowRange{1, 5}), HasSubstr("cache has 5 rows; allowed: at least 6"));
-  EXPECT_THAT(at(RowRange{-1, 5}), HasSubstr("row of the cache is -1"));
-  EXPECT_THAT(at(RowRange{INT64_MAX, 5}), HasSubstr("row of the cache is 9223372036854775807"));
-  const std::vector<std::int64_t> on_axes(10);
-  EXPECT_THAT(at(RowPositions(on_axes.data(), 2, 5, 5)), HasSubstr("on 2 axes; allowed: 1"));
-  const auto by = [&](const RotaryCacheView& view) {
-    return refusal([&] { rotary.apply_cache(view, heads); });
+  const auto table = [&](std::int64_t at, std::int64_t columns, std::int64_t stride = 8,
+                         std::int64_t count = 5) {
+    return MatrixView<float>{memory.data() + at, count, columns, stride};
   };
   const MatrixView<double> of_doubles = {doubles.data(), 5, 4, 4};
-  EXPECT_THAT(by({of_doubles, RotaryLayout::halves}), HasSubstr("cache.type is float64"));
-  EXPECT_THAT(by({table(0, 2), MatrixView<float>{memory.data() + 50, 4, 2, 2}, Repeat::once}),
-              HasSubstr("cache has 4 rows; allowed: at least 5"));
+  const auto apart = [&](OutputView cosines, OutputView sines, Repeat repeat = Repeat::once) {
+    return [=, &rotary] { rotary.cosines_and_sines(RowRange{0, 5}, repeat, cosines, sines); };
+  };
+  const HeadsView heads = heads_first(x.data(), 1, 1, 5, 4);
+  const auto at = [&](const RowPositions& rows_of_cache) {
+    return [=, &rotary] {
+      rotary.apply_cache({table(0, 4), RotaryLayout::halves}, heads, rows_of_cache);
+    };
+  };
+  const auto by = [&](const RotaryCacheView& view) {
+    return [=, &rotary] { rotary.apply_cache(view, heads); };
+  };
+  const std::vector<std::int64_t> late = {0, 1, 2, 3, 5}, early = {0, 1, -1, 3, 4}, on_axes(10);
+  test::expect_refused({
+      {"cosines has 4 columns; allowed: this layout, 2", apart(table(0, 4), table(50, 2))},
+      {"sines has 2 columns; allowed: this layout, 4",
+       apart(table(0, 4), table(50, 2), Repeat::halves)},
+      {"cosines has stride 1", apart(table(0, 2, 1), table(50, 2))},
+      {"sines overlaps cosines", apart(table(0, 2), table(1, 2))},
+      {"sines overlaps cosines", apart(table(0, 2), table(4, 2, 9))},
+      {"sines.type is float64; allowed: that of the cosines, float32",
+       apart(table(0, 2), MatrixView<double>{doubles.data(), 5, 2, 2})},
+      {"sines has 4 rows; allowed: at least 5", apart(table(0, 2), table(0, 2, 2, 4))},
+      {"row of the cache is 5; allowed: 0 to 4", at(late)},
+      {"row of the cache is -1", at(early)},
+      {"cache has 5 rows; allowed: at least 6", at(RowRange{1, 5})},
+      {"row of the cache is -1", at(RowRange{-1, 5})},
+      {"first position is 9223372036854775807", at(RowRange{INT64_MAX, 5})},
+      {"on 2 axes; allowed: 1", at(RowPositions(on_axes.data(), 2, 5, 5))},
+      {"cache.type is float64", by({of_doubles, RotaryLayout::halves})},
+      {"cache has 4 rows; allowed: at least 5",
+       by({table(0, 2), table(50, 2, 2, 4), Repeat::once})},
+  });
   EXPECT_EQ(memory, std::vector<float>(200, 1.0f));
   EXPECT_EQ(x, std::vector<float>(20, 1.0f));
 }

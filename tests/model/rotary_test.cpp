@@ -1,26 +1,18 @@
-// Rotary embeddings: caches against the exact values rounded once, their application against its
-// definition, norms, and relative positions.
+// Rotary embeddings: caches against the exact values rounded once, and relative positions.
 #include "posenc/model/rotary.h"
 
 #include "model/layer_support.h"
 #include "posenc/suite/reference.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 namespace posenc {
 namespace {
 
 using test::random_floats;
-using test::refusal;
-using test::same_memory;
-using test::Sequences;
-using testing::HasSubstr;
 
 constexpr RotaryLayout layouts[] = {RotaryLayout::halves, RotaryLayout::interleaved};
 
@@ -88,47 +80,6 @@ TYPED_TEST(RotaryCache, HoldsTheNearestValues) {
   }
 }
 
-TEST(Rotary, HasTheSameBitsWithAndWithoutACache) {
-  constexpr std::int64_t dimension = 128, rows = 150, heads = 2, first = 4000;
-  const std::tuple<RotaryLayout, FrequencyRule> cases[] = {
-      {RotaryLayout::halves, {}},
-      {RotaryLayout::interleaved, {}},
-      {RotaryLayout::halves, Llama3Scaling{}},
-      {RotaryLayout::halves, YarnScaling{.factor = 4}},
-  };
-  for (const auto& [channels, rule] : cases) {
-    const Rotary rotary(dimension, 500000.0, channels, {}, rule);
-    Matrix cache(rows, dimension);
-    rotary.cache(RowRange{first, rows}, RotaryLayout::halves, cache.view());
-    for (const BatchOrder order : {BatchOrder::batch_first, BatchOrder::sequence_first}) {
-      Sequences a(order, heads, rows, dimension), b(order, heads, rows, dimension);
-      a.fill();
-      b.fill();
-      rotary.apply(a.view(), first, {.threads = 3});
-      rotary.apply_cache({cache.view(), RotaryLayout::halves}, b.view());
-      EXPECT_TRUE(same_memory(a.memory(), b.memory()));
-    }
-  }
-}
-
-TEST(Rotary, IsItsDefinitionInDouble) {
-  constexpr std::int64_t dimension = 16, rows = 20;
-  const Rotary rotary(dimension, 10000.0, RotaryLayout::interleaved);
-  Sequences x(BatchOrder::batch_first, 1, rows, dimension);
-  x.fill();
-  const Sequences before = x;
-  rotary.apply(x.view(), 3);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t k = 0; k < dimension / 2; ++k) {
-      const double angle =
-          static_cast<double>(3 + r) * std::pow(10000.0, -2.0 * static_cast<double>(k) / dimension);
-      const double a = before.at(0, r, 2 * k), b = before.at(0, r, 2 * k + 1);
-      EXPECT_NEAR(x.at(0, r, 2 * k), a * std::cos(angle) - b * std::sin(angle), 1e-6);
-      EXPECT_NEAR(x.at(0, r, 2 * k + 1), b * std::cos(angle) + a * std::sin(angle), 1e-6);
-    }
-  }
-}
-
 // The purpose of rotary embeddings: the product of a query and a key depends only on the distance
 // between their positions.
 TEST(Rotary, MakesProductsDependOnDistanceAlone) {
@@ -149,37 +100,34 @@ TEST(Rotary, MakesProductsDependOnDistanceAlone) {
 }
 
 TEST(Rotary, RefusesInvalidArguments) {
-  EXPECT_THAT(refusal([] { Rotary(5); }), HasSubstr("d_model is 5"));
-  EXPECT_THAT(refusal([] { Rotary(4, 1.0); }), HasSubstr("base is 1"));
-  EXPECT_THAT(refusal([] { Rotary(4, 1e4, RotaryLayout::halves, {}, NtkScaling{0}); }),
-              HasSubstr("factor is 0"));
   const Rotary rotary(4);
   std::vector<float> x(40, 1.0f);
   std::vector<Float16> half(40);
-  const auto heads = sequence_first(x.data(), 5, 2, 4);
-  EXPECT_THAT(refusal([&] { rotary.apply(sequence_first(x.data(), 5, 2, 2)); }),
-              HasSubstr("x has 2 columns; allowed: at least the dimension, 4"));
-  EXPECT_THAT(refusal([&] { rotary.apply(heads, -max_position - 1); }), HasSubstr("is -9007"));
-  EXPECT_THAT(refusal([&] { rotary.apply(heads, max_position - 3); }), HasSubstr("position"));
-  EXPECT_THAT(refusal([&] { rotary.apply(heads, 0, {.threads = 0}); }), HasSubstr("threads is 0"));
-  const auto apply_cache = [&](MatrixView<const Float16> cache) {
-    return refusal([&] { rotary.apply_cache({cache, RotaryLayout::halves}, heads); });
+  const HeadsView heads = sequence_first(x.data(), 5, 2, 4);
+  const MatrixView<BFloat16> nowhere = {nullptr, 2, 4, 4};
+  const auto by = [&](MatrixView<const Float16> cache) {
+    return [=, &rotary] { rotary.apply_cache({cache, RotaryLayout::halves}, heads); };
   };
-  EXPECT_THAT(apply_cache({half.data(), 4, 4, 4}),
-              HasSubstr("cache has 4 rows; allowed: at least 5"));
-  EXPECT_THAT(apply_cache({half.data(), 5, 6, 6}), HasSubstr("cache has 6 columns; allowed: 4"));
-  EXPECT_THAT(apply_cache({half.data(), 5, 4, 3}), HasSubstr("cache has stride 3"));
-  EXPECT_THAT(apply_cache({nullptr, 5, 4, 4}), HasSubstr("cache has no memory"));
+  const auto cache = [&](RowRange rows) {
+    return [=, &rotary] { rotary.cache(rows, RotaryLayout::halves, nowhere); };
+  };
+  test::expect_refused({
+      {"d_model is 5", [] { Rotary(5); }},
+      {"base is 1", [] { Rotary(4, 1.0); }},
+      {"factor is 0", [] { Rotary(4, 1e4, RotaryLayout::halves, {}, NtkScaling{0}); }},
+      {"x has 2 columns; allowed: at least the dimension, 4",
+       [&] { rotary.apply(sequence_first(x.data(), 5, 2, 2)); }},
+      {"is -9007", [&] { rotary.apply(heads, -max_position - 1); }},
+      {"position", [&] { rotary.apply(heads, max_position - 3); }},
+      {"threads is 0", [&] { rotary.apply(heads, 0, {.threads = 0}); }},
+      {"cache has 4 rows; allowed: at least 5", by({half.data(), 4, 4, 4})},
+      {"cache has 6 columns; allowed: this layout, 4", by({half.data(), 5, 6, 6})},
+      {"cache has stride 3", by({half.data(), 5, 4, 3})},
+      {"cache has no memory", by({nullptr, 5, 4, 4})},
+      {"cache has no memory", cache({0, 2})},
+      {"is -9007199254740993; allowed", cache({-max_position - 1, 2})},
+  });
   EXPECT_EQ(x, std::vector<float>(40, 1.0f));
-  const MatrixView<BFloat16> out = {nullptr, 2, 4, 4};
-  EXPECT_THAT(refusal([&] {
-                rotary.cache(RowRange{0, 2}, RotaryLayout::halves, out);
-              }),
-              HasSubstr("no memory"));
-  EXPECT_THAT(refusal([&] {
-                rotary.cache(RowRange{-max_position - 1, 2}, RotaryLayout::halves, out);
-              }),
-              HasSubstr("is -9007199254740993; allowed"));
 }
 
 }  // namespace

@@ -2,9 +2,7 @@
 #include "posenc/model/tied_output.h"
 
 #include "model/layer_support.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,8 +14,6 @@ namespace {
 
 using test::GuardedMatrix;
 using test::random_floats;
-using test::refusal;
-using testing::HasSubstr;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -74,30 +70,19 @@ TEST(TiedOutput, RefusesInvalidArguments) {
   const InputEmbedding embedding(3, 4);
   const TiedOutput output(embedding);
   std::vector<float> x(8, 1.0f), logits(6, 1.0f);
-  EXPECT_THAT(refusal([&] {
-                output.logits({x.data(), 2, 3, 4}, {logits.data(), 2, 3, 3});
-              }),
-              HasSubstr("x has 3 columns; allowed: d_model, 4"));
-  EXPECT_THAT(refusal([&] {
-                output.logits({x.data(), 2, 4, 4}, {logits.data(), 2, 2, 3});
-              }),
-              HasSubstr("logits have 2 columns; allowed: the vocabulary, 3"));
-  EXPECT_THAT(refusal([&] {
-                output.logits({x.data(), 2, 4, 4}, {logits.data(), 1, 3, 3});
-              }),
-              HasSubstr("logits have 1 rows; allowed: as many as x, 2"));
-  EXPECT_THAT(refusal([&] {
-                output.logits({x.data(), 2, 4, 3}, {logits.data(), 2, 3, 3});
-              }),
-              HasSubstr("x has stride 3"));
-  EXPECT_THAT(refusal([&] {
-                output.logits({x.data(), 2, 4, 4}, {x.data() + 1, 2, 3, 3});
-              }),
-              HasSubstr("logits overlaps x"));
-  EXPECT_THAT(refusal([&] {
-                output.logits({x.data(), 2, 4, 4}, {logits.data(), 2, 3, 3}, 0);
-              }),
-              HasSubstr("threads is 0"));
+  const auto call = [&](MatrixView<const float> in, MatrixView<float> out, int threads = 1) {
+    return [=] { output.logits(in, out, threads); };
+  };
+  const MatrixView<const float> in = {x.data(), 2, 4, 4};
+  const MatrixView<float> out = {logits.data(), 2, 3, 3};
+  test::expect_refused({
+      {"x has 3 columns; allowed: d_model, 4", call({x.data(), 2, 3, 4}, out)},
+      {"logits has 2 columns; allowed: the vocabulary, 3", call(in, {logits.data(), 2, 2, 3})},
+      {"logits has 1 rows; allowed: as many as x, 2", call(in, {logits.data(), 1, 3, 3})},
+      {"x has stride 3", call({x.data(), 2, 4, 3}, out)},
+      {"logits overlaps x", call(in, {x.data() + 1, 2, 3, 3})},
+      {"threads is 0", call(in, out, 0)},
+  });
   EXPECT_EQ(logits, std::vector<float>(6, 1.0f));
 }
 

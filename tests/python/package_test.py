@@ -539,7 +539,7 @@ class BadInputTest(unittest.TestCase):
                 lambda: rotary.apply_cache((out, out), out, "pairs"),
             "repeat is 'twice'": lambda: rotary.cosines_and_sines(range(3), "twice"),
             "out is not a pair": lambda: rotary.cosines_and_sines(range(3), out=out),
-            "sines overlaps the cosines":
+            "sines overlaps cosines":
                 lambda: rotary.cosines_and_sines(range(ROWS), "halves", out=(out, out)),
             "allowed with the layout complex: float32":
                 lambda: rotary.cache(range(3), "complex", dtype="float16"),

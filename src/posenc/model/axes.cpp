@@ -1,7 +1,8 @@
 // What encodings over several axes are made of.
 #include "posenc/model/axes.h"
 
-#include "posenc/support/format.h"
+#include "posenc/model/axes/rows.h"
+#include "posenc/model/internal/checks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,6 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace posenc {
@@ -34,10 +34,7 @@ void check_part(const AxisPairs& part, std::size_t index) {
   const auto name = [&](std::string_view member) {
     return format_text("parts[{}].{}", index, member);
   };
-  if (part.axis < 0 || part.axis >= max_axes) {
-    throw InvalidArgument(
-        format_text("{} is {}; allowed: 0 to {}", name("axis"), part.axis, max_axes - 1));
-  }
+  check_range(name("axis"), part.axis, 0, max_axes - 1);
   validate(part.spec);
   if (attention_factor(part.spec.frequencies) != 1) {
     throw InvalidArgument(format_text("{} has an attention factor of {}; allowed: 1, without it",
@@ -48,32 +45,23 @@ void check_part(const AxisPairs& part, std::size_t index) {
     throw InvalidArgument(format_text("{} has {}; allowed: 0 to {}", name("frequencies"), k,
                                       part.spec.d_model / 2 - 1));
   }
-  if (!part.pairs.empty() && static_cast<std::int64_t>(part.pairs.size()) != part.count()) {
-    throw InvalidArgument(format_text("{} has {} values; allowed: one for each frequency, {}",
-                                      name("pairs"), part.pairs.size(), part.count()));
+  if (!part.pairs.empty()) {
+    check_equal(name("pairs"), "values", std::ssize(part.pairs), "one for each frequency",
+                part.count());
   }
-  if (!(part.denominator >= 0x1p-10 && part.denominator <= 0x1p64)) {
-    throw InvalidArgument(format_text("{} is {}; allowed: {} to {}", name("denominator"),
-                                      part.denominator, 0x1p-10, 0x1p64));
-  }
+  check_range(name("denominator"), part.denominator, 0x1p-10, 0x1p64);
 }
 
 /// Throws unless the sections are those of the pairs of an allowed spec.
 void check_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
   validate(spec);
+  check_range("the number of sections", std::ssize(sections), 1, max_axes);
   std::int64_t sum = 0;
   for (const std::int64_t each : sections) {
-    if (each < 0 || each > max_d_model)
-      throw InvalidArgument(format_text("a section is {}; allowed: 0 to {}", each, max_d_model));
+    check_range("a section", each, 0, max_d_model);
     sum += each;
   }
-  if (sections.empty() || static_cast<std::int64_t>(sections.size()) > max_axes) {
-    throw InvalidArgument(
-        format_text("there are {} sections; allowed: 1 to {}", sections.size(), max_axes));
-  }
-  if (sum == spec.d_model / 2) return;
-  throw InvalidArgument(format_text(
-      "sections have the sum {}; allowed: the pairs, d_model / 2 = {}", sum, spec.d_model / 2));
+  check_equal("sections", "pairs", sum, "d_model / 2", spec.d_model / 2);
 }
 
 /// Pairs of one encoding, each on the axis that axis_of(k) says.
@@ -92,19 +80,6 @@ AxesSpec axes_by_pair(std::int64_t axes, const EncodingSpec& spec, const AxisOf&
   return result;
 }
 
-void check_positions(std::span<const std::int64_t> positions, std::int64_t axis) {
-  const auto is_allowed = [](std::int64_t position) {
-    return position >= -max_position && position <= max_position;
-  };
-  bool are_allowed = true;  // without a branch for each
-  for (const std::int64_t position : positions) are_allowed &= is_allowed(position);
-  if (are_allowed) return;
-  const auto bad = std::ranges::find_if_not(positions, is_allowed);
-  throw InvalidArgument(format_text("position of row {} on axis {} is {}; allowed: {} to {}",
-                                    bad - positions.begin(), axis, *bad, -max_position,
-                                    max_position));
-}
-
 /// The denominator of every part of an axis; 1 if it has none.
 double denominator_of(const AxesSpec& spec, std::int64_t axis) {
   std::optional<double> found;
@@ -120,43 +95,7 @@ double denominator_of(const AxesSpec& spec, std::int64_t axis) {
   return found.value_or(1);
 }
 
-template <class Real>
-std::vector<std::int64_t> multiples_of(const AxesSpec& spec, std::span<const Real> positions) {
-  validate(spec);
-  const auto axes = static_cast<std::size_t>(spec.axes());
-  if (axes == 0 || positions.size() % axes != 0) {
-    throw InvalidArgument(format_text("there are {} positions; allowed: as many on each of {} axes",
-                                      positions.size(), axes));
-  }
-  const std::size_t rows = positions.size() / axes;
-  std::vector<std::int64_t> multiples;
-  multiples.reserve(positions.size());
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const auto axis = static_cast<std::int64_t>(i / rows);
-    const double denominator = denominator_of(spec, axis);
-    const double multiple = std::nearbyint(static_cast<double>(positions[i]) * denominator);
-    const bool is_nearest = static_cast<Real>(multiple / denominator) == positions[i];
-    if (!is_nearest || !(std::fabs(multiple) <= static_cast<double>(max_position))) {
-      throw InvalidArgument(format_text(
-          "position of row {} on axis {} is {}; allowed: multiples of 1 / {} with integers from {} "
-          "to {}",
-          i % rows, axis, static_cast<double>(positions[i]), denominator, -max_position,
-          max_position));
-    }
-    multiples.push_back(static_cast<std::int64_t>(multiple));
-  }
-  return multiples;
-}
-
 }  // namespace
-
-std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const double> positions) {
-  return multiples_of(spec, positions);
-}
-
-std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const float> positions) {
-  return multiples_of(spec, positions);
-}
 
 std::int64_t AxesSpec::d_model() const noexcept {
   std::int64_t pairs = 0;
@@ -241,14 +180,36 @@ AxesSpec axes_alternating(std::span<const std::int64_t> sections, const Encoding
   });
 }
 
-RowPositions RowPositions::part(std::int64_t begin, std::int64_t count) const noexcept {
-  RowPositions rows = *this;
-  rows.count_ = count;
-  rows.first_ += begin;
-  if (kind_ == Kind::wide) rows.wide_ += begin;
-  if (kind_ == Kind::narrow) rows.narrow_ += begin;
-  return rows;
+template <class Real>
+std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const Real> positions) {
+  validate(spec);
+  const auto axes = static_cast<std::size_t>(spec.axes());
+  if (positions.size() % axes != 0) {
+    throw InvalidArgument(format_text("there are {} positions; allowed: as many on each of {} axes",
+                                      positions.size(), axes));
+  }
+  const std::size_t rows = positions.size() / axes;
+  std::vector<std::int64_t> multiples;
+  multiples.reserve(positions.size());
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    const double denominator = denominator_of(spec, static_cast<std::int64_t>(axis));
+    for (std::size_t row = 0; row < rows; ++row) {
+      const Real position = positions[axis * rows + row];
+      const double multiple = std::nearbyint(static_cast<double>(position) * denominator);
+      const bool is_nearest = static_cast<Real>(multiple / denominator) == position;
+      if (!is_nearest || !(std::fabs(multiple) <= static_cast<double>(max_position))) {
+        throw InvalidArgument(format_text(
+            "position of row {} on axis {} is {}; allowed: multiples of 1 / {} with "
+            "integers from {} to {}",
+            row, axis, static_cast<double>(position), denominator, -max_position, max_position));
+      }
+      multiples.push_back(static_cast<std::int64_t>(multiple));
+    }
+  }
+  return multiples;
 }
+template std::vector<std::int64_t> axis_multiples(const AxesSpec&, std::span<const double>);
+template std::vector<std::int64_t> axis_multiples(const AxesSpec&, std::span<const float>);
 
 void validate(const RowPositions& positions, std::int64_t axes) {
   if (positions.is_range()) return validate(RowRange{positions.first(), positions.count()});
@@ -259,28 +220,23 @@ void validate(const RowPositions& positions, std::int64_t axes) {
   }
   if (positions.count() < 0)
     throw InvalidArgument(format_text("row count is {}; allowed: at least 0", positions.count()));
-  const std::int64_t given = std::max<std::int64_t>(positions.axes(), 1);
-  for (std::int64_t axis = 0; axis < given; ++axis) {
-    positions.of_axis(axis, [&]<class Positions>(Positions of_axis) {
-      if constexpr (!std::is_same_v<Positions, RowRange>) {
-        if (of_axis.data() == nullptr && !of_axis.empty())
-          throw InvalidArgument("positions have no memory (null); allowed: a valid pointer");
-      }
-      if constexpr (std::is_same_v<Positions, std::span<const std::int64_t>>)
-        check_positions(of_axis, axis);
-    });
+  for (std::int64_t axis = 0; axis < std::max<std::int64_t>(positions.axes(), 1); ++axis) {
+    const IntegerView each = positions.list(axis);
+    if (each.data() == nullptr && each.count() > 0)
+      throw InvalidArgument("positions have no memory (null); allowed: a valid pointer");
+    const auto [least, most] = detail::extent_of(each);
+    if (least >= -max_position && most <= max_position) continue;
+    const std::int64_t bad = least < -max_position ? least : most;
+    std::int64_t row = 0;
+    while (each[row] != bad) ++row;
+    throw InvalidArgument(format_text("position of row {} on axis {} is {}; allowed: {} to {}", row,
+                                      axis, bad, -max_position, max_position));
   }
 }
 
-std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
-                                         std::span<const std::int64_t> firsts) {
-  if (!firsts.empty() && firsts.size() != sizes.size()) {
-    throw InvalidArgument(format_text("there are {} first positions; allowed: none, or {}",
-                                      firsts.size(), sizes.size()));
-  }
-  for (std::size_t axis = 0; axis < firsts.size(); ++axis)
-    validate(RowRange{firsts[axis], std::max<std::int64_t>(sizes[axis], 0)});
-  std::int64_t cells = 1, values = 0;
+std::int64_t grid_cells(std::span<const std::int64_t> sizes) {
+  check_range("the number of axes", std::ssize(sizes), 0, max_axes);
+  std::int64_t cells = 1;
   for (const std::int64_t size : sizes) {
     if (size < 0 || __builtin_mul_overflow(cells, size, &cells) || cells > max_position) {
       throw InvalidArgument(
@@ -288,16 +244,26 @@ std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
                       size, max_position));
     }
   }
-  if (__builtin_mul_overflow(cells, static_cast<std::int64_t>(sizes.size()), &values))
-    throw InvalidArgument(format_text("the grid has {} cells; allowed: fewer", cells));
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(values));
+  return cells;
+}
+
+std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
+                                         std::span<const std::int64_t> firsts) {
+  const std::int64_t cells = grid_cells(sizes);
+  if (!firsts.empty() && firsts.size() != sizes.size()) {
+    throw InvalidArgument(format_text("there are {} first positions; allowed: none, or {}",
+                                      firsts.size(), sizes.size()));
+  }
+  std::vector<std::int64_t> positions(sizes.size() * static_cast<std::size_t>(cells));
   std::int64_t repeats = cells;  // cells between two that differ on the axis
   auto next = positions.begin();
-  for (std::size_t axis = 0; axis < sizes.size() && cells > 0; ++axis) {
-    repeats /= sizes[axis];
-    const std::int64_t first = firsts.empty() ? 0 : firsts[axis];
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+    const RowRange of_axis = {firsts.empty() ? 0 : firsts[axis], sizes[axis]};
+    validate(of_axis);
+    if (cells == 0) continue;
+    repeats /= of_axis.count;
     for (std::int64_t cell = 0; cell < cells; ++cell)
-      *next++ = first + cell / repeats % sizes[axis];
+      *next++ = of_axis.first + cell / repeats % of_axis.count;
   }
   return positions;
 }

@@ -11,13 +11,14 @@
 #include "posenc/accuracy.h"
 #include "posenc/encode_options.h"
 #include "posenc/matrix.h"
+#include "posenc/model/integer_view.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace posenc {
@@ -103,71 +104,61 @@ AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const Encoding
 AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
 /// Positions of rows: a range or a list of positions, equal on all axes, or a position on every
-/// axis. A view of the caller's memory. Converts implicitly from a range and from containers of
-/// 32-bit or 64-bit integers.
+/// axis. A view of the caller's memory. Converts implicitly from a range, and from what converts to
+/// an IntegerView.
 class RowPositions {
  public:
   /// Equal on all axes.
-  RowPositions(RowRange range) noexcept : count_(range.count), first_(range.first) {}  // NOLINT
-  /// One position a row, equal on all axes. `positions` is a span or a vector of 32-bit or 64-bit
-  /// integers; a vector must outlive the view.
-  template <class Positions>
-  requires requires(const Positions& positions) { RowPositions(positions.data(), 0, 0, 0); }
-  RowPositions(const Positions& positions) noexcept  // NOLINT
-      : RowPositions(positions.data(), 0, static_cast<std::int64_t>(positions.size()), 0) {}
-
+  RowPositions(RowRange range) noexcept : range_(range), is_range_(true) {}  // NOLINT: implicit
+  /// One position a row, equal on all axes.
+  template <class Integers>
+  requires std::is_convertible_v<const Integers&, IntegerView> RowPositions(
+      const Integers& positions)
+  noexcept  // NOLINT: implicit
+      : RowPositions(positions, 0, 0) {}
   /// positions[axis * axis_stride + row] for `axes` axes and `rows` rows; `axes` 0 means equal on
-  /// all axes.
-  RowPositions(const std::int64_t* positions, std::int64_t axes, std::int64_t rows,
+  /// all axes. The integers have 32 or 64 bits.
+  template <class Integer>
+  RowPositions(const Integer* positions, std::int64_t axes, std::int64_t rows,
                std::int64_t axis_stride) noexcept
-      : count_(rows), axes_(axes), axis_stride_(axis_stride), kind_(Kind::wide), wide_(positions) {}
-  /// The same of 32-bit integers.
-  RowPositions(const std::int32_t* positions, std::int64_t axes, std::int64_t rows,
-               std::int64_t axis_stride) noexcept
-      : count_(rows),
-        axes_(axes),
-        axis_stride_(axis_stride),
-        kind_(Kind::narrow),
-        narrow_(positions) {}
+      : RowPositions(IntegerView(positions, rows), axes, axis_stride) {}
 
   /// Rows.
-  std::int64_t count() const noexcept { return count_; }
+  std::int64_t count() const noexcept { return is_range_ ? range_.count : list_.count(); }
   /// 0 if positions are equal on all axes.
   std::int64_t axes() const noexcept { return axes_; }
-  /// Integers from the positions on one axis to those on the next.
-  std::int64_t axis_stride() const noexcept { return axis_stride_; }
   /// True if the positions are first(), first() + 1, ...
-  bool is_range() const noexcept { return kind_ == Kind::range; }
+  bool is_range() const noexcept { return is_range_; }
   /// The first position of a range; 0 of a list.
-  std::int64_t first() const noexcept { return first_; }
+  std::int64_t first() const noexcept { return range_.first; }
+  /// The positions of a list on an axis.
+  IntegerView list(std::int64_t axis) const noexcept {
+    return axes_ == 0 ? list_ : list_.part(axis * axis_stride_, list_.count());
+  }
   /// The position of a row on an axis.
   std::int64_t operator()(std::int64_t axis, std::int64_t row) const noexcept {
-    const std::int64_t at = (axes_ == 0 ? 0 : axis * axis_stride_) + row;
-    return kind_ == Kind::wide ? wide_[at] : kind_ == Kind::narrow ? narrow_[at] : first_ + row;
+    return is_range_ ? range_.first + row : list(axis)[row];
   }
   /// The rows begin .. begin + count - 1.
-  RowPositions part(std::int64_t begin, std::int64_t count) const noexcept;
+  RowPositions part(std::int64_t begin, std::int64_t count) const noexcept {
+    if (is_range_) return RowRange{range_.first + begin, count};
+    return {list_.part(begin, count), axes_, axis_stride_};
+  }
   /// Calls use(positions of an axis): a RowRange, or a span of 64-bit or 32-bit integers.
   template <class Use>
   decltype(auto) of_axis(std::int64_t axis, const Use& use) const {
-    const std::int64_t at = axes_ == 0 ? 0 : axis * axis_stride_;
-    const auto count = static_cast<std::size_t>(count_);
-    if (kind_ == Kind::wide) return use(std::span(wide_ + at, count));
-    if (kind_ == Kind::narrow) return use(std::span(narrow_ + at, count));
-    return use(RowRange{first_, count_});
+    return is_range_ ? use(range_) : list(axis).as_span(use);
   }
 
  private:
-  /// Not told from the pointers: that of an empty list may be null.
-  enum class Kind { range, wide, narrow };
+  RowPositions(const IntegerView& list, std::int64_t axes, std::int64_t axis_stride) noexcept
+      : list_(list), axes_(axes), axis_stride_(axis_stride) {}
 
-  std::int64_t count_ = 0;
-  std::int64_t first_ = 0;
+  RowRange range_ = {};
+  IntegerView list_ = {};
   std::int64_t axes_ = 0;
   std::int64_t axis_stride_ = 0;
-  Kind kind_ = Kind::range;
-  const std::int64_t* wide_ = nullptr;
-  const std::int32_t* narrow_ = nullptr;
+  bool is_range_ = false;  ///< not told from the list, whose memory may be null if it is empty
 };
 
 /// Throws InvalidArgument unless there are positions on `axes` axes, or equal ones, in memory that
@@ -177,10 +168,9 @@ void validate(const RowPositions& positions, std::int64_t axes);
 /// Positions that are not integers, as multiples of 1 / denominator of their axis. positions[axis *
 /// rows + row], for all axes of the spec; so are the multiples. Throws InvalidArgument unless each
 /// position is the value of its type nearest to such a multiple, of a magnitude up to max_position,
-/// and the parts of an axis have one denominator.
-std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const double> positions);
-/// The same of floats.
-std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const float> positions);
+/// and the parts of an axis have one denominator. Real is double or float.
+template <class Real>
+std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const Real> positions);
 
 /// Encodings planned for a spec. Immutable: any number of threads may use one. A row is a pure
 /// function of its positions, and correctly rounded unless another accuracy was asked for, so that
@@ -216,9 +206,13 @@ class AxesEncoder {
   std::unique_ptr<const Plan> plan_;
 };
 
+/// The number of cells of a grid. Throws InvalidArgument if there are more axes than max_axes, a
+/// size is negative, or there are more than max_position cells.
+std::int64_t grid_cells(std::span<const std::int64_t> sizes);
+
 /// The positions of the cells of a grid, in row-major order: positions[axis][cell]. The last axis
 /// of `sizes` runs fastest; firsts[axis] is the position of its first cell (empty: 0), which may be
-/// negative. Throws InvalidArgument if a size is negative or there are too many cells.
+/// negative. Throws InvalidArgument as grid_cells() does, or if a position is not allowed.
 std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
                                          std::span<const std::int64_t> firsts = {});
 

@@ -3,8 +3,6 @@
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/internal/dropout_rule.h"
 #include "posenc/model/internal/philox.h"
-#include "posenc/spec.h"
-#include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
@@ -71,12 +69,10 @@ bool Dropout::keeps(std::uint64_t seed, std::uint64_t element) const noexcept {
 void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
                     std::uint64_t first_element, EncodeOptions options) const {
   check_threads(options.threads);
-  if (in.size() != out.size()) {
-    throw InvalidArgument(
-        format_text("out has {} elements; allowed: as many as in, {}", out.size(), in.size()));
-  }
-  if (in.data() != out.data()) check_disjoint("out", memory_of(out), "in", memory_of(in));
-  const auto count = static_cast<std::int64_t>(in.size());
+  const std::int64_t count = std::ssize(in);
+  check_equal("out", "elements", std::ssize(out), "as many as in", count);
+  check_apart({"out", InputView(out.data(), 1, count, count)},
+              {"in", InputView(in.data(), 1, count, count)}, true);
   const auto rule = dropout_rule(*this, true, seed);
   parallel_for(count, rows_per_piece(1), options.threads,
                [&](std::int64_t begin, std::int64_t end, int) {

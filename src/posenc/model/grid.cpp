@@ -23,7 +23,9 @@ GridSpec side_by_side(AxisPairs first, AxisPairs second, std::int64_t first_posi
           first_position};
 }
 
-GridSpec column_first(const EncodingSpec& each) {
+/// The column's half first.
+GridSpec column_first(std::int64_t d_model, Spacing spacing) {
+  const EncodingSpec each = {.d_model = d_model / 2, .layout = Layout::halves, .spacing = spacing};
   return side_by_side({.axis = 1, .spec = each}, {.axis = 0, .spec = each});
 }
 
@@ -42,26 +44,14 @@ FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
 
 }  // namespace
 
-std::int64_t grid_cells(std::int64_t rows, std::int64_t columns) {
-  std::int64_t cells = 0;
-  if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &cells) ||
-      cells > max_position) {
-    throw InvalidArgument(
-        format_text("grid is {} x {}; allowed: sizes of at least 0, and at most {} cells", rows,
-                    columns, max_position));
-  }
-  return cells;
-}
-
 GridSpec mae_grid(std::int64_t d_model) {
   check_quarters(d_model);
-  return column_first({.d_model = d_model / 2, .layout = Layout::halves});
+  return column_first(d_model, Spacing::paper);
 }
 
 GridSpec simple_vit_grid(std::int64_t d_model) {
   check_quarters(d_model, 8);
-  return column_first(
-      {.d_model = d_model / 2, .layout = Layout::halves, .spacing = Spacing::inclusive});
+  return column_first(d_model, Spacing::inclusive);
 }
 
 GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns) {
@@ -75,12 +65,12 @@ GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns
 
 void encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec, OutputView out,
                  EncodeOptions options) {
-  const std::int64_t cells = grid_cells(rows, columns);
+  const std::int64_t sizes[] = {rows, columns}, firsts[] = {spec.first, spec.first};
+  const std::int64_t cells = grid_cells(sizes);
   const AxesEncoder encoder(spec.axes, {}, out.type);
   // Before memory for positions is taken.
   check_threads(options.threads);
   check_view(out, cells, spec.d_model());
-  const std::int64_t sizes[] = {rows, columns}, firsts[] = {spec.first, spec.first};
   const std::vector<std::int64_t> positions = grid_positions(sizes, firsts);
   encoder.encode(RowPositions(positions.data(), 2, cells, cells), out, options);
 }
@@ -88,7 +78,8 @@ void encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec, 
 Matrix encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec,
                    EncodeOptions options) {
   validate(spec.axes);
-  Matrix table(grid_cells(rows, columns), spec.d_model());
+  const std::int64_t sizes[] = {rows, columns};
+  Matrix table(grid_cells(sizes), spec.d_model());
   encode_grid(rows, columns, spec, table.view(), options);
   return table;
 }

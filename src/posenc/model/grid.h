@@ -40,10 +40,6 @@ GridSpec simple_vit_grid(std::int64_t d_model);
 /// mae_grid() does, and unless both are at least 1.
 GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns);
 
-/// The cells of a grid. Throws InvalidArgument if a size is negative or there are more than
-/// max_position cells.
-std::int64_t grid_cells(std::int64_t rows, std::int64_t columns);
-
 /// Writes rows * columns cells of spec.d_model() channels to the first rows of `out`, correctly
 /// rounded: the cell of a row and a column goes to row `row * columns + column`. Throws
 /// InvalidArgument, before anything is written, if the sizes are negative or too large, if a spec

@@ -3,42 +3,23 @@
 #include "posenc/model/internal/add_encoding.h"
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/internal/dropout_rule.h"
-#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 namespace posenc {
 namespace {
 
-Matrix zeros(std::int64_t vocabulary, std::int64_t d_model) {
-  if (vocabulary < 1)
-    throw InvalidArgument(format_text("vocabulary is {}; allowed: at least 1", vocabulary));
-  if (d_model < 1 || d_model > max_d_model) {
-    throw InvalidArgument(format_text("d_model is {}; allowed: 1 to {}", d_model, max_d_model));
-  }
-  Matrix weights(vocabulary, d_model);
-  std::fill_n(weights.data(), vocabulary * d_model, 0.0f);
-  return weights;
-}
-
-MatrixView<const float> checked(MatrixView<const float> weights) {
-  if (weights.rows < 1)
-    throw InvalidArgument(format_text("weights have {} rows; allowed: at least 1", weights.rows));
-  if (weights.columns < 1 || weights.columns > max_d_model) {
-    throw InvalidArgument(
-        format_text("weights have {} columns; allowed: 1 to {}", weights.columns, max_d_model));
-  }
-  check_matrix("weights", weights);
-  return weights;
+void check_shape(std::int64_t vocabulary, std::int64_t d_model) {
+  check_range("vocabulary", vocabulary, 1, max_position);
+  check_range("d_model", d_model, 1, max_d_model);
 }
 
 float root(std::int64_t d_model) {
   return static_cast<float>(std::sqrt(static_cast<double>(d_model)));
 }
 
-void check_ids(TokenIds ids, const SequenceView<float>& y, std::int64_t vocabulary) {
+void check_ids(const IntegerView& ids, const SequenceView<float>& y, std::int64_t vocabulary) {
   for (std::int64_t i = 0; i < ids.count(); ++i) {
     if (ids[i] >= 0 && ids[i] < vocabulary) continue;
     const bool batch_first = y.order == BatchOrder::batch_first;
@@ -56,39 +37,42 @@ bool is_non_temporal(StorePolicy policy, const SequenceView<float>& y) {
 }  // namespace
 
 InputEmbedding::InputEmbedding(std::int64_t vocabulary, std::int64_t d_model)
-    : own_(zeros(vocabulary, d_model)),
-      view_{own_.data(), vocabulary, d_model, d_model},
-      scale_(root(d_model)) {}
+    : own_((check_shape(vocabulary, d_model), Matrix(vocabulary, d_model))),
+      view_(own_.view()),
+      scale_(root(d_model)) {
+  std::fill_n(own_.data(), vocabulary * d_model, 0.0f);
+}
 
 InputEmbedding::InputEmbedding(MatrixView<const float> weights)
-    : view_(checked(weights)), scale_(root(weights.columns)) {}
+    : view_((check_shape(weights.rows, weights.columns), weights)), scale_(root(weights.columns)) {
+  check_memory({"weights", InputView(weights)});
+}
 
-void InputEmbedding::check(TokenIds ids, const SequenceView<float>& y, int threads) const {
+void InputEmbedding::check(const IntegerView& ids, const SequenceView<float>& y,
+                           int threads) const {
   check_threads(threads);
-  const Memory memory = check_sequences("output", y, d_model());
+  check_equal("output", "columns", y.columns, "d_model", d_model());
+  const Strided output("output", AnySequences(y));
   if (ids.count() != y.batch * y.rows) {
     throw InvalidArgument(
         format_text("ids are {}; allowed: one for each row of the output, {} x {}", ids.count(),
                     y.batch, y.rows));
   }
-  check_disjoint("output", memory, "the ids", memory_of(ids.bytes()));
-  check_disjoint("output", memory, "the weights", check_matrix("weights", view_));
+  check_apart(output, {"ids", ids});
+  check_apart(output, {"weights", InputView(view_)});
   check_ids(ids, y, vocabulary());
 }
 
-void InputEmbedding::forward(TokenIds ids, const SequenceView<float>& y,
+void InputEmbedding::forward(const IntegerView& ids, const SequenceView<float>& y,
                              EncodeOptions options) const {
   check(ids, y, options.threads);
   add_table({}, {InputRows(view_, ids, y), scale_, y, nullptr, is_non_temporal(options.stores, y),
                  options.threads});
 }
 
-void InputEmbedding::forward(TokenIds ids, const PositionalEncoding& encoding,
+void InputEmbedding::forward(const IntegerView& ids, const PositionalEncoding& encoding,
                              const SequenceView<float>& y, const ForwardOptions& options) const {
-  if (encoding.spec().d_model != d_model()) {
-    throw InvalidArgument(format_text("encoding has d_model {}; allowed: that of the embedding, {}",
-                                      encoding.spec().d_model, d_model()));
-  }
+  check_equal("encoding", "channels", encoding.spec().d_model, "d_model", d_model());
   check(ids, y, options.threads);
   encoding.check_rows(y.rows, options.offset);
   const auto rule = dropout_rule(encoding.dropout(), options.training, options.seed);

@@ -4,47 +4,13 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/model/integer_view.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/sequence_view.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <type_traits>
-#include <vector>
 
 namespace posenc {
-
-/// Ids of tokens in the caller's memory. Converts implicitly from 32-bit and 64-bit integers in a
-/// span, and in a vector, which must outlive it.
-class TokenIds {
- public:
-  /// Of a span.
-  template <class Id>
-  requires(std::is_same_v<std::remove_const_t<Id>, std::int32_t> ||
-           std::is_same_v<std::remove_const_t<Id>, std::int64_t>) TokenIds(std::span<Id> ids)
-  noexcept : ids_(ids.data()), count_(std::ssize(ids)), are_wide_(sizeof(Id) == 8) {}
-  /// Of a vector.
-  template <class Id>
-  TokenIds(const std::vector<Id>& ids) noexcept : TokenIds(std::span(ids)) {}
-
-  std::int64_t count() const noexcept { return count_; }  ///< how many
-  /// Id i.
-  std::int64_t operator[](std::int64_t i) const noexcept {
-    return are_wide_ ? static_cast<const std::int64_t*>(ids_)[i]
-                     : static_cast<const std::int32_t*>(ids_)[i];
-  }
-  /// Their memory.
-  std::span<const std::byte> bytes() const noexcept {
-    return {static_cast<const std::byte*>(ids_),
-            static_cast<std::size_t>(count_) * (are_wide_ ? 8 : 4)};
-  }
-
- private:
-  const void* ids_;
-  std::int64_t count_;
-  bool are_wide_;
-};
 
 /// Looks up token ids in a row-major float32 matrix of shape (vocabulary, d_model). Ids are dense
 /// in the order of the output: the id of row r of sequence b is ids[b * rows + r] for batch_first,
@@ -73,16 +39,17 @@ class InputEmbedding {
   /// of range (the message names the id, its place and the vocabulary), if the number of ids is not
   /// batch * rows, if y is not allowed (see PositionalEncoding::forward) or overlaps the ids or the
   /// weights, or if threads < 1.
-  void forward(TokenIds ids, const SequenceView<float>& y, EncodeOptions options = {}) const;
+  void forward(const IntegerView& ids, const SequenceView<float>& y,
+               EncodeOptions options = {}) const;
 
   /// y = dropout(scale() * weights[id] + PE) in one pass over the memory. The bits are those of
   /// forward(), then encoding.forward(). encoding.selection() says which backend computes PE, and
   /// why. Throws as both do, and if the two d_model differ.
-  void forward(TokenIds ids, const PositionalEncoding& encoding, const SequenceView<float>& y,
-               const ForwardOptions& options = {}) const;
+  void forward(const IntegerView& ids, const PositionalEncoding& encoding,
+               const SequenceView<float>& y, const ForwardOptions& options = {}) const;
 
  private:
-  void check(TokenIds ids, const SequenceView<float>& y, int threads) const;
+  void check(const IntegerView& ids, const SequenceView<float>& y, int threads) const;
 
   Matrix own_;
   MatrixView<const float> view_;

@@ -4,38 +4,28 @@
 #include "posenc/model/internal/add_encoding.h"
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/internal/dropout_rule.h"
-#include "posenc/support/format.h"
 
 #include <algorithm>
 
 namespace posenc {
 namespace {
 
-std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) noexcept {
-  return rows * columns * std::int64_t{sizeof(float)};
-}
-
-/// A table of this number of rows is larger than any cache, and its bytes fit into 63 bits even at
-/// max_d_model.
-constexpr std::int64_t huge_rows = std::int64_t{1} << 40;
-
-/// A table is worth keeping if it fits into the last-level cache together with the input.
-bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
-  return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
-}
-
-bool keeps_table(EncodingSource source, std::int64_t rows, std::int64_t columns) noexcept {
-  return source == EncodingSource::cached ||
-         (source == EncodingSource::automatic && worth_keeping(rows, columns));
+/// True if a table and `inputs` inputs of its size stay in the last-level cache. In double, no
+/// product overflows.
+bool stay_in_cache(std::int64_t rows, std::int64_t columns, std::int64_t inputs) noexcept {
+  const double bytes = 4.0 * static_cast<double>(columns) * static_cast<double>(rows) *
+                       (static_cast<double>(inputs) + 1);
+  return shape_class(static_cast<std::int64_t>(std::min(bytes, 0x1p62))) != ShapeClass::memory;
 }
 
 SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accuracy& accuracy) {
   validate(spec);
-  if (max_rows < 0 || max_rows > max_position + 1) {
-    throw InvalidArgument(
-        format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
-  }
+  check_range("max_rows", max_rows, 0, max_position + 1);
   return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy, .adds = true});
+}
+
+std::string_view order_name(BatchOrder order) noexcept {
+  return order == BatchOrder::batch_first ? "batch_first" : "sequence_first";
 }
 
 }  // namespace
@@ -47,22 +37,18 @@ PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t ma
       max_rows_(max_rows),
       dropout_(dropout),
       source_(source) {
-  if (!keeps_table(source, max_rows, spec.d_model)) {
+  if (source == EncodingSource::automatic && !stay_in_cache(max_rows, spec.d_model, 1))
     source_ = EncodingSource::fused;
-    return;
-  }
+  if (source_ == EncodingSource::fused) return;
   table_ = Matrix(max_rows, spec.d_model);
   encoder().encode({.first = 0, .count = max_rows}, table_.view());
 }
 
 EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows) const noexcept {
   if (source_ != EncodingSource::automatic) return source_;
-  // A batch that is larger than the cache evicts the table. In double, no product overflows.
-  const double bytes = 4.0 * static_cast<double>(spec().d_model) * static_cast<double>(rows) *
-                       (static_cast<double>(batch) + 1);
-  const bool in_cache =
-      shape_class(static_cast<std::int64_t>(std::min(bytes, 0x1p62))) != ShapeClass::memory;
-  return in_cache ? EncodingSource::cached : EncodingSource::fused;
+  // A batch that is larger than the cache evicts the table.
+  return stay_in_cache(rows, spec().d_model, batch) ? EncodingSource::cached
+                                                    : EncodingSource::fused;
 }
 
 void PositionalEncoding::check_rows(std::int64_t rows, std::int64_t offset) const {
@@ -91,15 +77,21 @@ void PositionalEncoding::add_to(const RowWork& work, std::int64_t offset) const 
 void PositionalEncoding::forward(const AnySequences& x, const WritableSequences& y,
                                  const ForwardOptions& options) const {
   check_threads(options.threads);
-  check_sequences("input", x, spec().d_model);
-  check_sequences("output", y, spec().d_model);
-  check_same_shape(x, y);
-  check_overlap(x, y);
+  check_equal("input", "columns", x.columns, "d_model", spec().d_model);
+  check_equal("output", "columns", y.columns, "d_model", spec().d_model);
+  const Strided input("input", x), output("output", y);
+  check_same_type("output", y.type, "the input", x.type);
+  if (x.order != y.order) {
+    throw InvalidArgument(format_text("output is {}; allowed: the order of the input, {}",
+                                      order_name(y.order), order_name(x.order)));
+  }
+  check_same_rows<AnySequences>("output", y, "the input", x);
+  check_apart(output, input, true);
   check_rows(x.rows, options.offset);
   const auto rule = dropout_rule(dropout_, options.training, options.seed);
   const bool is_empty = y.batch == 0 || y.rows == 0;  // the other one may be huge then
   const bool non_temporal = !is_empty && x.data != y.data &&
-                            is_non_temporal(options.stores, bytes_of(y.rows, y.columns) * y.batch);
+                            is_non_temporal(options.stores, 4 * y.batch * y.rows * y.columns);
   add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, non_temporal, options.threads},
          options.offset);
 }
@@ -107,7 +99,8 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
 void PositionalEncoding::backward(const WritableSequences& gradient,
                                   const ForwardOptions& options) const {
   check_threads(options.threads);
-  check_sequences("gradient", gradient, spec().d_model);
+  check_equal("gradient", "columns", gradient.columns, "d_model", spec().d_model);
+  check_memory({"gradient", gradient});
   const auto rule = dropout_rule(dropout_, options.training, options.seed);
   if (rule) add_table({}, {InputRows(gradient), 1.0f, gradient, &*rule, false, options.threads});
 }

@@ -2,27 +2,19 @@
 
 #include "posenc/model/axes/rows.h"
 #include "posenc/model/internal/cache_rows.h"
-#include "posenc/model/internal/rotary_checks.h"
+#include "posenc/model/internal/checks.h"
 #include "posenc/model/internal/turn_heads.h"
-#include "posenc/support/check.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/worker_memory.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <type_traits>
 
 namespace posenc {
 namespace {
-
-/// Rows whose angles are computed at once: they stay in the L2 cache, and are enough to be worth
-/// the tables of positions on several axes.
-constexpr std::int64_t most_rows_at_once = 512;
-
-std::int64_t rows_at_once(std::int64_t columns, std::int64_t rows) noexcept {
-  constexpr std::int64_t most_values = 65536;
-  return std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows_at_once), rows);
-}
 
 AxesSpec cosines_first(AxesSpec angles) {
   angles.layout = Layout::halves_cos_first;
@@ -30,18 +22,102 @@ AxesSpec cosines_first(AxesSpec angles) {
   return angles;
 }
 
-// ---- Caches -------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
+
+/// There must be at least these rows of exactly so many columns. Returns them.
+InputView check_output(const char* name, const OutputView& out, std::int64_t rows,
+                       std::int64_t columns) {
+  if (out.rows < rows) {
+    throw InvalidArgument(
+        format_text("{} has {} rows; allowed: at least {}", name, out.rows, rows));
+  }
+  check_equal(name, "columns", out.columns, "this layout", columns);
+  InputView used(static_cast<const float*>(out.data), rows, columns, out.stride);
+  used.type = out.type;
+  check_memory({name, used});
+  return used;
+}
+
+void check_cache(const RotaryCacheView& cache, std::int64_t pairs) {
+  const auto check = [](const char* name, const InputView& table, std::int64_t columns) {
+    check_not_double(name, table.type);
+    check_equal(name, "columns", table.columns, "this layout", columns);
+    check_memory({name, table});
+  };
+  if (!cache.is_apart) return check("cache", cache.cosines, 2 * pairs);
+  check("cosines", cache.cosines, columns_of(cache.repeat, pairs));
+  check("sines", cache.sines, columns_of(cache.repeat, pairs));
+  check_same_type("sines", cache.sines.type, "the cosines", cache.cosines.type);
+}
+
+/// Each must be a row of the cache.
+void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
+  validate(rows, 1);
+  const std::int64_t all = std::min(cache.cosines.rows, cache.sines.rows);
+  if (rows.count() == 0) return;
+  if (!rows.is_range()) {
+    const auto [least, most] = detail::extent_of(rows.list(0));
+    check_range("row of the cache", least, 0, all - 1);
+    check_range("row of the cache", most, 0, all - 1);
+    return;
+  }
+  check_range("row of the cache", rows.first(), 0, all - 1);
+  if (rows.count() > all - rows.first()) {
+    throw InvalidArgument(
+        format_text("cache has {} rows; allowed: at least {}", all, rows.count() + rows.first()));
+  }
+}
+
+/// Checks tensors and their number of positions. Returns true if each sequence has its own.
+bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::int64_t positions) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const HeadsView& each = x[i];
+    std::string name = "x";
+    if (x.size() > 1) (name += '[') += std::to_string(i) + ']';  // short: nothing is allocated
+    check_not_double(name, each.type);
+    if (each.columns < dimension) {
+      throw InvalidArgument(format_text("{} has {} columns; allowed: at least the dimension, {}",
+                                        name, each.columns, dimension));
+    }
+    check_memory({name, each});
+    check_same_rows(name, each, "x[0]", x[0]);
+    const bool is_empty = each.batch == 0 || each.rows == 0 || each.heads == 0;
+    for (std::size_t j = 0; j < i && !is_empty; ++j) {
+      if (each.data != x[j].data || each.data == nullptr) continue;
+      throw InvalidArgument(
+          format_text("{} has the memory of x[{}]; allowed: memory apart from it", name, j));
+    }
+  }
+  if (x.empty() || positions == x[0].rows) return false;
+  std::int64_t of_all = 0;
+  if (__builtin_mul_overflow(x[0].batch, x[0].rows, &of_all) || positions != of_all) {
+    throw InvalidArgument(
+        format_text("positions has {} rows; allowed: {}, or {} for each of {} sequences", positions,
+                    x[0].rows, x[0].rows, x[0].batch));
+  }
+  return true;
+}
+
+bool have_no_heads(std::span<const HeadsView> x) noexcept {
+  return std::ranges::all_of(
+      x, [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; });
+}
+
+// ---- Blocks of rows -----------------------------------------------------------------------------
 
 /// Distributes rows to threads in blocks, each thread with memory of its own: calls work(begin,
-/// count, memory), where memory holds `columns` elements of T for each of the rows, and for `spare`
-/// rows more. A row is the work of `elements` elements.
+/// count, memory), where memory holds `columns` elements of T for each of the rows. A block stays
+/// in the L2 cache, and is long enough to be worth the tables of positions on several axes. A row
+/// is the work of `elements` elements.
 template <class T, class Work>
 void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
-                    std::int64_t spare, const Work& work) {
+                    const Work& work) {
+  constexpr std::int64_t most_rows = 512, most_values = 65536;
   if (rows == 0) return;
-  const std::int64_t step = rows_at_once(columns, rows);
+  const std::int64_t step =
+      std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows), rows);
   constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
-  detail::WorkerMemory memory((step + spare) * columns * floats_of_element, threads);
+  detail::WorkerMemory memory(step * columns * floats_of_element, threads);
   parallel_for(rows, rows_per_piece(elements), threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
                  T* const own = reinterpret_cast<T*>(memory.of(thread));
@@ -50,39 +126,30 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
                });
 }
 
-/// Writes rows of a cache, whose entries are multiplied by a factor unless that is 1: of 16 bits,
-/// each is the product of a float32 entry and the factor, rounded once.
-template <class T>
-void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                const CachePlaces<T>& places, int threads) {
+/// Writes rows of a cache, of which each value is convert(entry of the type Entry).
+template <class Entry, class T, class Convert>
+void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
+                const CachePlaces<T>& places, int threads, const Convert& convert) {
   const std::int64_t columns = encoder.d_model();
-  const auto fill = [&]<class Entry>(Entry) {
-    const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
-    for_each_block<Entry>(
-        rows.count(), columns, threads, columns, 1,
-        [&](std::int64_t begin, std::int64_t count, Entry* values) {
-          rows.write(begin, count, MatrixView<Entry>{values, count, columns, columns});
-          for (std::int64_t row = 0; row < count; ++row) {
-            const Entry* const entries = values + row * columns;
-            if constexpr (std::is_same_v<T, Entry>) {
-              if (factor == 1) {
-                write_cache_row(places, begin + row, columns / 2, entries);
-                continue;
-              }
-            }
-            T* const scaled = reinterpret_cast<T*>(values + count * columns);
-            if constexpr (sizeof(Entry) > 2) {
-              for (std::int64_t i = 0; i < columns; ++i)
-                scaled[i] = nearest<T>(static_cast<double>(entries[i]) * factor);
-            }
-            write_cache_row(places, begin + row, columns / 2, scaled);
-          }
-        });
-  };
-  if constexpr (sizeof(T) == 2) {
-    if (factor != 1) return fill(float());
-  }
-  fill(T());
+  const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
+  for_each_block<Entry>(
+      rows.count(), columns, threads, columns,
+      [&](std::int64_t begin, std::int64_t count, Entry* entries) {
+        rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
+        for (std::int64_t row = 0; row < count; ++row)
+          write_cache_row(places, begin + row, columns / 2, entries + row * columns, convert);
+      });
+}
+
+/// The same with values that are multiplied by a factor unless that is 1: of 16 bits, each is the
+/// product of a float32 entry and the factor, rounded once.
+template <class T>
+void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
+                       const CachePlaces<T>& places, int threads) {
+  using Entry = std::conditional_t<sizeof(T) == 2, float, T>;
+  if (factor == 1) return fill_cache<T>(encoder, positions, places, threads, std::identity());
+  fill_cache<Entry>(encoder, positions, places, threads,
+                    [=](Entry entry) { return nearest<T>(static_cast<double>(entry) * factor); });
 }
 
 /// Calls use(places) for the values of a cache that is read.
@@ -90,18 +157,11 @@ template <class Use>
 void with_places(const RotaryCacheView& cache, std::int64_t pairs, const Use& use) {
   with_type(cache.cosines.type, [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, double>) {
-      const auto* const cosines = static_cast<const T*>(cache.cosines.data);
-      if (cache.is_apart) {
-        use(places_apart(cosines, cache.cosines.stride, static_cast<const T*>(cache.sines.data),
-                         cache.sines.stride, cache.repeat, pairs));
-      } else {
-        use(places_of(cosines, cache.cosines.stride, cache.layout_of_both, pairs));
-      }
+      use(cache.is_apart ? places_apart<const T>(cache.cosines, cache.sines, cache.repeat, pairs)
+                         : places_of<const T>(cache.cosines, cache.layout_of_both, pairs));
     }
   });
 }
-
-// ---- Angles -------------------------------------------------------------------------------------
 
 /// Negates the sines of rows of angles.
 void invert(float* angles, std::int64_t rows, std::int64_t pairs) noexcept {
@@ -120,7 +180,7 @@ void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& o
   std::int64_t elements = 0;
   for (const HeadsView& x : work.tensors)
     elements += columns * x.heads * (work.own_angles ? 1 : x.batch);
-  for_each_block<float>(rows, elements, options.threads, columns, 0,
+  for_each_block<float>(rows, elements, options.threads, columns,
                         [&](std::int64_t begin, std::int64_t count, float* angles) {
                           fill(begin, count, angles);
                           if (options.inverse) invert(angles, count, work.pairs);
@@ -129,6 +189,22 @@ void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& o
 }
 
 }  // namespace
+
+void validate(const RotarySpec& spec) {
+  validate(spec.angles);
+  check_range("attention_factor", spec.attention_factor, 0x1p-20, 0x1p20);
+}
+
+RotarySpec rotary_spec(const EncodingSpec& spec, RotaryLayout channels) {
+  validate(spec);
+  const double factor = attention_factor(spec.frequencies);
+  if (factor == 0) {
+    throw InvalidArgument("attention_factor is 0, not given; allowed: greater than 0, 1 for none");
+  }
+  EncodingSpec angles = spec;
+  angles.frequencies = without_attention_factor(spec.frequencies);
+  return {.angles = one_axis(angles), .channels = channels, .attention_factor = factor};
+}
 
 Rotary::Rotary(const RotarySpec& spec, const Accuracy& accuracy)
     : spec_((validate(spec), spec)), encoder_(cosines_first(spec.angles), accuracy) {}
@@ -141,39 +217,37 @@ Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const
 
 void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputView out,
                    EncodeOptions options) const {
-  detail::check_positions(positions, spec_.angles.axes());
+  validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   check_output("cache", out, positions.count(), dimension());
   if (positions.count() == 0) return;
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
   with_type(out.type, [&]<class T>(T) {
-    fill_cache(encoder_, attention_factor(), positions,
-               places_of(static_cast<T*>(out.data), out.stride, layout, dimension() / 2),
-               options.threads);
+    fill_scaled_cache(encoder_, attention_factor(), positions,
+                      places_of<T>(out, layout, dimension() / 2), options.threads);
   });
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                                OutputView sines, EncodeOptions options) const {
   const std::int64_t pairs = dimension() / 2, columns = columns_of(repeat, pairs);
-  detail::check_positions(positions, spec_.angles.axes());
+  validate(positions, spec_.angles.axes());
   check_threads(options.threads);
-  check_output("cosines", cosines, positions.count(), columns);
-  check_output("sines", sines, positions.count(), columns);
-  check_pair(cosines, sines, positions.count());
+  const InputView to_cosines = check_output("cosines", cosines, positions.count(), columns),
+                  to_sines = check_output("sines", sines, positions.count(), columns);
+  check_same_type("sines", sines.type, "the cosines", cosines.type);
+  check_apart({"sines", to_sines}, {"cosines", to_cosines});
   if (positions.count() == 0) return;
   with_type(cosines.type, [&]<class T>(T) {
-    fill_cache(encoder_, attention_factor(), positions,
-               places_apart(static_cast<T*>(cosines.data), cosines.stride,
-                            static_cast<T*>(sines.data), sines.stride, repeat, pairs),
-               options.threads);
+    fill_scaled_cache(encoder_, attention_factor(), positions,
+                      places_apart<T>(cosines, sines, repeat, pairs), options.threads);
   });
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
                    const RotateOptions& options) const {
-  detail::check_positions(positions, spec_.angles.axes());
+  validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   const bool own = check_tensors(x, dimension(), positions.count());
   if (have_no_heads(x)) return;

@@ -1,8 +1,6 @@
 #include "posenc/model/tied_output.h"
 
 #include "posenc/model/internal/checks.h"
-#include "posenc/spec.h"
-#include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
@@ -16,11 +14,6 @@
 
 namespace posenc {
 namespace {
-
-template <class T>
-MatrixView<const float> read_only(const MatrixView<T>& view) noexcept {
-  return {view.data, view.rows, view.columns, view.stride};
-}
 
 using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Stride = Eigen::OuterStride<>;
@@ -52,22 +45,12 @@ void softmax_row(float* row, std::int64_t columns) noexcept {
 void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
                         EncodeOptions options) const {
   check_threads(options.threads);
-  const Memory x_memory = check_matrix("x", x);
-  const Memory logits_memory = check_matrix("logits", read_only(logits));
-  if (x.columns != d_model()) {
-    throw InvalidArgument(
-        format_text("x has {} columns; allowed: d_model, {}", x.columns, d_model()));
-  }
-  if (logits.columns != vocabulary()) {
-    throw InvalidArgument(format_text("logits have {} columns; allowed: the vocabulary, {}",
-                                      logits.columns, vocabulary()));
-  }
-  if (logits.rows != x.rows) {
-    throw InvalidArgument(
-        format_text("logits have {} rows; allowed: as many as x, {}", logits.rows, x.rows));
-  }
-  check_disjoint("logits", logits_memory, "x", x_memory);
-  check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
+  check_equal("x", "columns", x.columns, "d_model", d_model());
+  check_equal("logits", "columns", logits.columns, "the vocabulary", vocabulary());
+  check_equal("logits", "rows", logits.rows, "as many as x", x.rows);
+  const Strided output("logits", InputView(logits));
+  check_apart(output, {"x", InputView(x)});
+  check_apart(output, {"weights", InputView(weights_)});
   // Threads divide the vocabulary, which is the longer dimension. In decoding, there is one row.
   // The parts, and with them the sums, do not depend on which thread is the faster one.
   if (x.rows == 0 || vocabulary() == 0) return;
@@ -88,7 +71,7 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
 
 void softmax(MatrixView<float> logits, EncodeOptions options) {
   check_threads(options.threads);
-  check_matrix("logits", read_only(logits));
+  check_memory({"logits", InputView(logits)});
   if (logits.rows == 0 || logits.columns == 0) return;
   const std::int64_t grain = rows_per_piece(4 * logits.columns);  // exp
   parallel_for(logits.rows, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {

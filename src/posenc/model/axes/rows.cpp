@@ -9,48 +9,9 @@
 #include <bit>
 #include <cstddef>
 #include <numeric>
-#include <type_traits>
 
 namespace posenc::detail {
 namespace {
-
-/// Positions on one axis, of either width.
-class AxisPositions {
- public:
-  AxisPositions(const RowPositions& positions, std::int64_t axis) {
-    positions.of_axis(axis, [this]<class Positions>(Positions of_axis) {
-      if constexpr (!std::is_same_v<Positions, RowRange>) {
-        first_ = of_axis.data();
-        is_wide_ = sizeof of_axis[0] == sizeof(std::int64_t);
-      }
-    });
-  }
-
-  /// Calls use(pointer to the first position).
-  template <class Use>
-  decltype(auto) with(const Use& use) const {
-    return is_wide_ ? use(static_cast<const std::int64_t*>(first_))
-                    : use(static_cast<const std::int32_t*>(first_));
-  }
-  bool is_wide() const noexcept { return is_wide_; }
-
- private:
-  const void* first_ = nullptr;
-  bool is_wide_ = true;
-};
-
-/// The least and the greatest position of some rows on an axis.
-struct Extent {
-  std::int64_t least = max_position;
-  std::int64_t most = -max_position;
-
-  void add(const AxisPositions& positions, const RowRange& rows) {
-    positions.with([&](const auto* position) {
-      simd::best_kernels().extent(position + rows.first, positions.is_wide(), rows.count, least,
-                                  most);
-    });
-  }
-};
 
 /// Numbers distinct positions in the order in which they first occur.
 class Distinct {
@@ -71,7 +32,7 @@ class Distinct {
       if (positions_[static_cast<std::size_t>(number)] == position) return number;
     }
   }
-  std::span<const std::int64_t> positions() const noexcept { return positions_; }
+  const std::vector<std::int64_t>& positions() const noexcept { return positions_; }
 
  private:
   static constexpr std::int32_t none = -1;
@@ -81,14 +42,11 @@ class Distinct {
 
 }  // namespace
 
-void check_positions(const RowPositions& positions, std::int64_t axes) {
-  if (positions.is_range()) return validate(positions, axes);
-  validate(positions.part(0, std::min<std::int64_t>(positions.count(), 1)), axes);
+Extent extent_of(const IntegerView& integers) {
   Extent all;
-  for (std::int64_t axis = 0; axis < std::max<std::int64_t>(positions.axes(), 1); ++axis)
-    all.add(AxisPositions(positions, axis), {0, positions.count()});
-  const bool are_allowed = all.least >= -max_position && all.most <= max_position;
-  if (!are_allowed) validate(positions, axes);
+  simd::best_kernels().extent(integers.data(), integers.is_wide(), integers.count(), all.least,
+                              all.most);
+  return all;
 }
 
 PreparedRows::PreparedRows(const AxesEncoder& encoder, const RowPositions& positions, DataType type,
@@ -103,65 +61,51 @@ PreparedRows::PreparedRows(const AxesEncoder& encoder, const RowPositions& posit
     std::iota(list_.begin(), list_.end(), positions.first());
     positions_ = list_;
   }
-  axes_.reserve(plan_.of_axes.size());
-  for (const AxisPlan& each : plan_.of_axes)
-    add_parts(each, axes_.emplace_back(axis_of(each, threads)));
+  for (const AxisPlan& each : plan_.of_axes) prepare(each, threads);
 }
 
-PreparedRows::Axis PreparedRows::axis_of(const AxisPlan& plan, int threads) const {
-  const AxisPositions positions(positions_, plan.axis);
-  const std::int64_t element = size_of(type_), columns = plan.columns();
-  Axis axis;
-  if (plan.has_whole_rows) {
-    axis.mask.resize(static_cast<std::size_t>(columns * element));
-    for (const CopiedChannels& each : plan.channels) {
-      std::fill_n(axis.mask.begin() + each.to * element, each.count * element,
-                  static_cast<unsigned char>(0xff));
-    }
-  }
-  const auto encode = [&](const auto& distinct, std::int64_t rows) {
-    axis.table.reset(detail::allocate_table(rows, columns, type_), detail::free_table);
-    with_type(type_, [&]<class T>(T) {
-      plan.encoder->encode(distinct,
-                           MatrixView<T>{static_cast<T*>(axis.table.get()), rows, columns, columns},
-                           threads);
-    });
-  };
-  Extent extent;
-  extent.add(positions, {0, count()});
-  const std::int64_t span = extent.most - extent.least;
-  if (span < count()) {
-    axis.first = extent.least;
-    encode(RowRange{extent.least, span + 1}, span + 1);
-    return axis;
-  }
-  Distinct distinct(count());
-  axis.index.reserve(static_cast<std::size_t>(count()));
-  positions.with([&](const auto* position) {
-    for (std::int64_t row = 0; row < count(); ++row)
-      axis.index.push_back(distinct.number_of(position[row]));
-  });
-  encode(distinct.positions(), static_cast<std::int64_t>(distinct.positions().size()));
-  return axis;
-}
-
-void PreparedRows::add_parts(const AxisPlan& plan, const Axis& axis) {
-  const AxisPositions positions(positions_, plan.axis);
-  const std::int64_t element = size_of(type_);
-  simd::JoinPart part = {.table = static_cast<const char*>(axis.table.get()),
-                         .table_stride = plan.columns() * element,
-                         .index = axis.index.data(),
-                         .has_wide_index = false,
-                         .first = axis.first,
+void PreparedRows::prepare(const AxisPlan& plan, int threads) {
+  const IntegerView positions = positions_.list(plan.axis);
+  const std::int64_t element = size_of(type_), columns = plan.encoder->spec().d_model;
+  simd::JoinPart part = {.table = nullptr,
+                         .table_stride = columns * element,
+                         .index = positions.data(),
+                         .has_wide_index = positions.is_wide(),
+                         .first = 0,
                          .to = 0,
-                         .bytes = columns() * element,
+                         .bytes = columns * element,
                          .mask = nullptr};
-  if (axis.index.empty()) {
-    part.has_wide_index = positions.is_wide();
-    positions.with([&](const auto* position) { part.index = position; });
+  const auto encode = [&](const auto& distinct, std::int64_t rows) {
+    const std::shared_ptr<void> table(allocate_table(rows, columns, type_), free_table);
+    with_type(type_, [&]<class T>(T) {
+      plan.encoder->encode(
+          distinct, MatrixView<T>{static_cast<T*>(table.get()), rows, columns, columns}, threads);
+    });
+    part.table = static_cast<const char*>(table.get());
+    memory_.push_back(table);
+  };
+  const auto [least, most] = extent_of(positions);
+  if (most - least < count()) {
+    part.first = least;
+    encode(RowRange{least, most - least + 1}, most - least + 1);
+  } else {
+    Distinct distinct(count());
+    const auto index = std::make_shared<std::vector<std::int32_t>>();
+    index->reserve(static_cast<std::size_t>(count()));
+    positions.as_span([&](auto all) {
+      for (const auto position : all) index->push_back(distinct.number_of(position));
+    });
+    part.index = index->data();
+    part.has_wide_index = false;
+    memory_.push_back(index);
+    encode(distinct.positions(), std::ssize(distinct.positions()));
   }
-  if (!axis.mask.empty()) {
-    part.mask = reinterpret_cast<const char*>(axis.mask.data());
+  if (plan.has_whole_rows) {
+    const auto mask = std::make_shared<std::vector<char>>(part.bytes);
+    for (const CopiedChannels& each : plan.channels)
+      std::fill_n(mask->begin() + each.to * element, each.count * element, static_cast<char>(0xff));
+    part.mask = mask->data();
+    memory_.push_back(mask);
     parts_.push_back(part);
     return;
   }
@@ -173,26 +117,32 @@ void PreparedRows::add_parts(const AxisPlan& plan, const Axis& axis) {
   }
 }
 
-void PreparedRows::write_equal(std::int64_t begin, std::int64_t count, const OutputView& out,
-                               const EncodeOptions& options) const {
-  positions_.part(begin, count).of_axis(0, [&](auto of_axis) {
-    plan_.of_equal->encode(of_axis, out, options);
-  });
-}
-
 void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputView& out,
-                         StorePolicy stores) const noexcept {
-  if (all_equal_) return write_equal(begin, count, out, {1, stores});
-  const std::int64_t element = size_of(type_);
-  simd::best_kernels().join(
-      {.parts = parts_.data(),
-       .parts_count = static_cast<std::int64_t>(parts_.size()),
-       .rows = count,
-       .row_bytes = columns() * element,
-       .out = static_cast<char*>(out.data),
-       .out_stride = out.stride * element,
-       .stores = simd::plan_joined_rows(stores == StorePolicy::non_temporal, columns() * element),
-       .first_row = begin});
+                         const EncodeOptions& options) const {
+  if (count == 0) return;
+  if (all_equal_) {
+    return positions_.part(begin, count).of_axis(0, [&](auto positions) {
+      plan_.of_equal->encode(positions, out, options);
+    });
+  }
+  const std::int64_t row_bytes = plan_.d_model * size_of(type_);
+  const simd::JoinTask all = {.parts = parts_.data(),
+                              .parts_count = std::ssize(parts_),
+                              .rows = count,
+                              .row_bytes = row_bytes,
+                              .out = static_cast<char*>(out.data),
+                              .out_stride = out.stride * size_of(type_),
+                              .stores = simd::plan_joined_rows(
+                                  is_non_temporal(options.stores, count * row_bytes), row_bytes),
+                              .first_row = begin};
+  parallel_for(count, rows_per_piece(plan_.d_model), options.threads,
+               [&](std::int64_t from, std::int64_t to, int) {
+                 simd::JoinTask task = all;
+                 task.rows = to - from;
+                 task.out += from * all.out_stride;
+                 task.first_row += from;
+                 simd::best_kernels().join(task);
+               });
 }
 
 }  // namespace posenc::detail
@@ -201,23 +151,11 @@ namespace posenc {
 
 void AxesEncoder::encode(const RowPositions& positions, OutputView out,
                          EncodeOptions options) const {
-  detail::check_positions(positions, plan_->axes);
+  validate(positions, plan_->axes);
   check_threads(options.threads);
   check_view(out, positions.count(), d_model());
-  const detail::PreparedRows rows(*this, positions, out.type, options.threads);
-  if (rows.count() == 0) return;
-  if (rows.are_equal_on_all_axes()) return rows.write_equal(0, rows.count(), out, options);
-  const StorePolicy stores =
-      is_non_temporal(options.stores, rows.count() * d_model() * size_of(out.type))
-          ? StorePolicy::non_temporal
-          : StorePolicy::cached;
-  parallel_for(rows.count(), rows_per_piece(d_model()), options.threads,
-               [&](std::int64_t begin, std::int64_t end, int) {
-                 OutputView part = out;
-                 part.data = static_cast<char*>(out.data) + begin * out.stride * size_of(out.type);
-                 part.rows = end - begin;
-                 rows.write(begin, end - begin, part, stores);
-               });
+  detail::PreparedRows(*this, positions, out.type, options.threads)
+      .write(0, positions.count(), out, options);
 }
 
 }  // namespace posenc

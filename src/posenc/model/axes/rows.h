@@ -1,23 +1,62 @@
-// Rows of an encoding over several axes, prepared. Internal: not installed.
+// How rows of encodings over several axes are made. Internal: not installed.
+//
+// Rows whose positions are equal on all axes, such as text, are those of one encoder of all pairs.
+// For others, each axis has an encoder of its own pairs: its distinct positions are encoded into a
+// table, from which rows are joined.
 #pragma once
 
-#include "posenc/model/axes/plan.h"
+#include "posenc/model/axes.h"
 #include "posenc/simd/kernels.h"
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-namespace posenc::detail {
+namespace posenc {
+namespace detail {
 
-/// Throws as validate() does. Takes a vector operation a vector of positions.
-void check_positions(const RowPositions& positions, std::int64_t axes);
+/// The least and the greatest of integers; of none, max_position and -max_position.
+struct Extent {
+  std::int64_t least = max_position, most = -max_position;
+};
+Extent extent_of(const IntegerView& integers);
+
+/// Consecutive channels that are copied from the row of an axis to a row.
+struct CopiedChannels {
+  std::int64_t from, to, count;
+};
+
+/// The pairs that turn by the positions of one axis.
+struct AxisPlan {
+  std::int64_t axis;
+  std::vector<CopiedChannels> channels;
+  std::shared_ptr<const Encoder> encoder = nullptr;
+  /// If its channels are scattered: the encoder then is that of all pairs, and the channels are
+  /// selected by a mask.
+  bool has_whole_rows = false;
+};
+
+}  // namespace detail
+
+struct AxesEncoder::Plan {
+  AxesSpec spec;
+  std::int64_t d_model;
+  std::int64_t axes;
+  Selection selection = {};
+  /// All pairs, for rows whose positions are equal on all axes. Null if the parts have layouts.
+  std::shared_ptr<const Encoder> of_equal = {};
+  std::vector<detail::AxisPlan> of_axes = {};
+
+  Plan(const AxesSpec& from, const Accuracy& accuracy, DataType type);
+};
+
+namespace detail {
 
 /// All that may fail is done when it is made, so that a caller who writes some rows at a time need
 /// not stop between them. The encoder and the memory of the positions must outlive it.
 class PreparedRows {
  public:
-  /// Encodes the distinct positions of each axis, by so many threads. Requires checked positions.
+  /// Encodes the distinct positions of each axis, by so many threads. Requires valid positions.
   /// Throws std::bad_alloc.
   PreparedRows(const AxesEncoder& encoder, const RowPositions& positions, DataType type,
                int threads);
@@ -25,37 +64,23 @@ class PreparedRows {
   PreparedRows& operator=(const PreparedRows&) = delete;
 
   std::int64_t count() const noexcept { return positions_.count(); }
-  std::int64_t columns() const noexcept { return plan_.d_model; }
-  /// True if one encoder writes all rows.
-  bool are_equal_on_all_axes() const noexcept { return all_equal_; }
-
   /// Writes `count` rows, from row `begin` on, to the first rows of `out`, which is of the type
-  /// that they were prepared for. Allocates nothing, and any thread may call it.
+  /// that they were prepared for. Allocates nothing if there is one thread, and any thread may call
+  /// it.
   void write(std::int64_t begin, std::int64_t count, const OutputView& out,
-             StorePolicy stores = StorePolicy::cached) const noexcept;
-  /// The same for rows whose positions are equal on all axes.
-  void write_equal(std::int64_t begin, std::int64_t count, const OutputView& out,
-                   const EncodeOptions& options) const;
+             const EncodeOptions& options = {1, StorePolicy::cached}) const;
 
  private:
-  /// The table of an axis, and which of its rows each row has.
-  struct Axis {
-    std::shared_ptr<void> table;
-    std::int64_t first = 0;  ///< position of row 0 of the table, unless there is an index
-    std::vector<std::int32_t> index = {};  ///< of each row, the row of the table
-    std::vector<unsigned char> mask = {};  ///< of the bytes of a whole row, if they are scattered
-  };
-
-  Axis axis_of(const AxisPlan& plan, int threads) const;
-  void add_parts(const AxisPlan& plan, const Axis& axis);
+  void prepare(const AxisPlan& plan, int threads);
 
   const AxesEncoder::Plan& plan_;
   const DataType type_;
   std::vector<std::int64_t> list_;  ///< the positions of a range
   RowPositions positions_;
-  bool all_equal_;
-  std::vector<Axis> axes_ = {};
-  std::vector<simd::JoinPart> parts_ = {};  ///< of all rows
+  bool all_equal_;                                  ///< one encoder writes all rows
+  std::vector<simd::JoinPart> parts_ = {};          ///< of all rows
+  std::vector<std::shared_ptr<void>> memory_ = {};  ///< of the parts
 };
 
-}  // namespace posenc::detail
+}  // namespace detail
+}  // namespace posenc

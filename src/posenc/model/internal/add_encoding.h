@@ -23,7 +23,7 @@ class InputRows {
         row_stride_(x.row_stride) {}
 
   /// Ids are dense in the order of the output y.
-  InputRows(MatrixView<const float> weights, TokenIds ids, const AnySequences& y) noexcept
+  InputRows(MatrixView<const float> weights, const IntegerView& ids, const AnySequences& y) noexcept
       : data_(reinterpret_cast<const char*>(weights.data)),
         element_bytes_(sizeof(float)),
         ids_(ids),
@@ -43,7 +43,7 @@ class InputRows {
  private:
   const char* data_;
   std::int64_t element_bytes_;
-  std::optional<TokenIds> ids_ = {};
+  std::optional<IntegerView> ids_ = {};
   std::int64_t weight_stride_ = 0;
   std::int64_t batch_stride_;
   std::int64_t row_stride_;

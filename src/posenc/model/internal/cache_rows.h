@@ -2,9 +2,12 @@
 #pragma once
 
 #include "posenc/model/rotary_cache_view.h"
-#include "posenc/model/rotary_spec.h"
+#include "posenc/simd/dispatch.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <type_traits>
 
 namespace posenc {
 
@@ -20,37 +23,100 @@ struct CachePlaces {
   std::int64_t repeat;  ///< from a value to its repetition; 0 if there is none
 };
 
-/// Of one table of cosines and sines.
-template <class T>
-CachePlaces<T> places_of(T* cache, std::int64_t stride, RotaryLayout layout,
-                         std::int64_t pairs) noexcept {
-  const bool is_interleaved = layout == RotaryLayout::interleaved;
-  return {cache, cache + (is_interleaved ? 1 : pairs), stride, stride, is_interleaved ? 2 : 1, 0};
-}
-
-/// Of a table of each.
-template <class T>
-CachePlaces<T> places_apart(T* cosines, std::int64_t cosine_stride, T* sines,
-                            std::int64_t sine_stride, Repeat repeat, std::int64_t pairs) noexcept {
-  const bool is_interleaved = repeat == Repeat::interleaved;
-  const std::int64_t distance = repeat == Repeat::once ? 0 : is_interleaved ? 1 : pairs;
-  return {cosines, sines, cosine_stride, sine_stride, is_interleaved ? 2 : 1, distance};
-}
-
 /// Columns of a table of cosines alone.
 constexpr std::int64_t columns_of(Repeat repeat, std::int64_t pairs) noexcept {
   return repeat == Repeat::once ? pairs : 2 * pairs;
 }
 
-/// Writes a row of a cache of T: float, double, Float16 or BFloat16. `values` are `pairs` cosines
-/// before as many sines.
-template <class T>
-void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pairs,
-                     const T* values) noexcept;
+/// Of one table of cosines and sines. View is an InputView or an OutputView, of the type T.
+template <class T, class View>
+CachePlaces<T> places_of(const View& cache, RotaryLayout layout, std::int64_t pairs) noexcept {
+  const bool is_interleaved = layout == RotaryLayout::interleaved;
+  T* const first = static_cast<T*>(cache.data);
+  return {first,
+          first + (is_interleaved ? 1 : pairs),
+          cache.stride,
+          cache.stride,
+          is_interleaved ? 2 : 1,
+          0};
+}
 
-/// Reads a row as float32, cosines before sines. T is float, Float16 or BFloat16.
+/// Of a table of each.
+template <class T, class View>
+CachePlaces<T> places_apart(const View& cosines, const View& sines, Repeat repeat,
+                            std::int64_t pairs) noexcept {
+  const bool is_interleaved = repeat == Repeat::interleaved;
+  const std::int64_t distance = repeat == Repeat::once ? 0 : is_interleaved ? 1 : pairs;
+  return {static_cast<T*>(cosines.data),
+          static_cast<T*>(sines.data),
+          cosines.stride,
+          sines.stride,
+          is_interleaved ? 2 : 1,
+          distance};
+}
+
+/// to[2k] = convert(a[k]), to[2k + 1] = convert(b[k]).
+template <class T, class Entry, class Convert>
+void interleave(const Entry* a, const Entry* b, std::int64_t count, const Convert& convert,
+                T* __restrict to) noexcept {
+  for (std::int64_t k = 0; k < count; ++k) {
+    const T first = convert(a[k]), second = convert(b[k]);
+    to[2 * k] = first;
+    to[2 * k + 1] = second;
+  }
+}
+
+/// Writes a row of the values convert(entries[i]), cosines before sines.
+template <class T, class Entry, class Convert>
+void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pairs,
+                     const Entry* entries, const Convert& convert) noexcept {
+  T* const cosines = to.cosines + row * to.cosine_stride;
+  T* const sines = to.sines + row * to.sine_stride;
+  if (to.step == 1) {
+    if constexpr (std::is_same_v<Convert, std::identity>) {  // in vectors of the best ISA
+      std::copy_n(entries, pairs, cosines);
+      std::copy_n(entries + pairs, pairs, sines);
+    } else {
+      std::transform(entries, entries + pairs, cosines, convert);
+      std::transform(entries + pairs, entries + 2 * pairs, sines, convert);
+    }
+    if (to.repeat == 0) return;
+    std::copy_n(cosines, pairs, cosines + to.repeat);
+    std::copy_n(sines, pairs, sines + to.repeat);
+  } else if (to.repeat == 0) {
+    interleave(entries, entries + pairs, pairs, convert, cosines);
+  } else {
+    interleave(entries, entries, pairs, convert, cosines);
+    interleave(entries + pairs, entries + pairs, pairs, convert, sines);
+  }
+}
+
+/// to[k] = from[k * step], as float32. T is float, Float16 or BFloat16.
+template <class T>
+void read_values(const T* from, std::int64_t step, std::int64_t count, float* to) noexcept {
+  constexpr std::int64_t at_once = 64;
+  T dense[at_once];
+  for (std::int64_t begin = 0, number = 0; begin < count; begin += number) {
+    number = step == 1 ? count : std::min(at_once, count - begin);
+    const T* values = from + begin;
+    if (step != 1) {
+      for (std::int64_t k = 0; k < number; ++k) dense[k] = from[(begin + k) * step];
+      values = dense;
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      std::copy_n(values, number, to + begin);
+    } else {
+      simd::best_kernels().widen(&values->bits, number, std::is_same_v<T, BFloat16>, to + begin);
+    }
+  }
+}
+
+/// Reads a row as float32, cosines before sines.
 template <class T>
 void read_cache_row(const CachePlaces<const T>& from, std::int64_t row, std::int64_t pairs,
-                    float* values) noexcept;
+                    float* values) noexcept {
+  read_values(from.cosines + row * from.cosine_stride, from.step, pairs, values);
+  read_values(from.sines + row * from.sine_stride, from.step, pairs, values + pairs);
+}
 
 }  // namespace posenc

@@ -1,56 +1,68 @@
-// Checks of the arguments of layers. Internal: not installed.
+// Checks of the views that layers take. Internal: not installed. Each throws InvalidArgument, which
+// names the argument, its value and the allowed values.
 #pragma once
 
-#include "posenc/data_type.h"
-#include "posenc/encoder.h"
 #include "posenc/model/heads_view.h"
+#include "posenc/model/integer_view.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/support/check.h"
 
+#include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace posenc {
 
-/// The bytes from the first element to the last, gaps included. Empty if there are no elements.
-struct Memory {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
+/// What checks see of any view: runs of `columns` elements in up to three dimensions. When it is
+/// made, it is checked: sizes must not be negative, strides must keep runs apart, and the data must
+/// not be null. The stride of a dimension of size 1 may be any, except that of a matrix.
+struct Strided {
+  struct Dimension {
+    std::string_view units, stride_name;
+    std::int64_t size = 1, stride = 0;
+  };
+
+  Strided(std::string_view name, const InputView& view);
+  Strided(std::string_view name, const AnySequences& view);
+  Strided(std::string_view name, const HeadsView& view);
+  Strided(std::string_view name, const IntegerView& view);
+
+  std::string_view name;
+  const void* data;
+  std::int64_t element_bytes;
+  std::int64_t columns;
+  std::array<Dimension, 3> dimensions = {};
+  std::int64_t bytes = 0;  ///< from the first element to the last; 0 if there are none
+
+ private:
+  void check();
 };
 
-template <class T>
-Memory memory_of(std::span<T> elements) noexcept {
-  const auto begin = reinterpret_cast<std::uintptr_t>(elements.data());
-  return {begin, begin + elements.size_bytes()};
+/// The view is checked by its constructor.
+inline void check_memory(const Strided& /*view*/) noexcept {}
+
+/// Two views must share no element. They may alternate, as the halves of wider rows do. If
+/// `or_same`, they may also be the same memory with the same strides.
+void check_apart(const Strided& view, const Strided& other, bool or_same = false);
+
+/// "`name` has `value` `units`; allowed: `what`, `allowed`".
+void check_equal(std::string_view name, std::string_view units, std::int64_t value,
+                 std::string_view what, std::int64_t allowed);
+
+void check_same_type(std::string_view name, DataType type, std::string_view other,
+                     DataType allowed);
+
+/// Of two views, each of sequences of rows.
+template <class View>
+void check_same_rows(std::string_view name, const View& view, std::string_view other_name,
+                     const View& other) {
+  if (view.batch == other.batch && view.rows == other.rows) return;
+  throw InvalidArgument(
+      format_text("{} has {} sequences of {} rows; allowed: as many as {}, {} of {}", name,
+                  view.batch, view.rows, other_name, other.batch, other.rows));
 }
 
-// Each check throws InvalidArgument, which names the argument, its value and the allowed values.
-
-/// Sizes must not be negative, there must be `columns` columns, rows must not overlap, and the data
-/// must not be null. Returns the memory that the view spans.
-Memory check_sequences(std::string_view name, const AnySequences& view, std::int64_t columns);
-
-/// The views must have the same type, order, batch and rows.
-void check_same_shape(const AnySequences& x, const AnySequences& y);
-
-/// y and x must share no element, or all of them. Both are checked views of the same shape.
-void check_overlap(const AnySequences& x, const AnySequences& y);
-
-/// Sizes must not be negative, the stride must be at least the columns, and the data must not be
-/// null. Returns the memory that the view spans.
-Memory check_matrix(std::string_view name, const InputView& view);
-
-/// Two checked matrices must share no element. Their rows may alternate.
-void check_apart(std::string_view name, const InputView& view, std::string_view other_name,
-                 const InputView& other);
-
-/// Sizes must not be negative, there must be at least `columns` columns, of another type than
-/// float64, no two heads may overlap, and the data must not be null.
-void check_heads(std::string_view name, const HeadsView& view, std::int64_t columns);
-
-/// The two ranges of memory must not overlap.
-void check_disjoint(std::string_view name, Memory memory, std::string_view other_name,
-                    Memory other);
+/// Layers compute with any type but float64.
+void check_not_double(std::string_view name, DataType type);
 
 }  // namespace posenc
