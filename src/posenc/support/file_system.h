@@ -16,9 +16,6 @@ int open_to_write(const std::filesystem::path& file) noexcept;
 /// Fails with EEXIST if there is a file of that name.
 int open_new(const std::filesystem::path& file) noexcept;
 
-/// A pipe, its reading end first, which started processes do not inherit.
-bool make_pipe(int (&ends)[2]) noexcept;
-
 /// At most so many bytes. These return how many; 0 at the end of the file.
 std::ptrdiff_t read(int descriptor, void* data, std::size_t bytes) noexcept;
 std::ptrdiff_t read_at(int descriptor, std::int64_t offset, void* data, std::size_t bytes) noexcept;

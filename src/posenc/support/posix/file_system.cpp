@@ -37,12 +37,6 @@ int open_new(const std::filesystem::path& file) noexcept {
   return ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-bool make_pipe(int (&ends)[2]) noexcept {
-  if (::pipe(ends) != 0) return false;
-  for (const int each : ends) ::fcntl(each, F_SETFD, FD_CLOEXEC);
-  return true;
-}
-
 std::ptrdiff_t read(int descriptor, void* data, std::size_t bytes) noexcept {
   return uninterrupted([&] { return ::read(descriptor, data, bytes); });
 }

@@ -29,8 +29,17 @@ File temporary_file() {
   return file;
 }
 
-Process start_process(const std::string& program, std::vector<std::string> arguments,
-                      const Streams& streams, std::vector<std::string> environment) {
+std::string content_of(std::FILE* file) {
+  std::rewind(file);
+  std::string content;
+  char buffer[4096];
+  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
+    content.append(buffer, size);
+  return content;
+}
+
+pid_t start_process(const std::string& program, std::vector<std::string> arguments,
+                    const Streams& streams, std::vector<std::string> environment) {
   arguments.insert(arguments.begin(), program);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -48,9 +57,9 @@ Process start_process(const std::string& program, std::vector<std::string> argum
   return process;
 }
 
-int wait_for(Process process) {
+int wait_for(pid_t process) {
   int status = 0;
-  while (waitpid(static_cast<pid_t>(process), &status, 0) == -1) {
+  while (waitpid(process, &status, 0) == -1) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

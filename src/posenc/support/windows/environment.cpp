@@ -18,13 +18,4 @@ std::vector<std::string> program_arguments(int, char**) {
   return arguments;
 }
 
-std::string program_file(const std::string&) {
-  std::wstring file(MAX_PATH, L'\0');
-  for (;;) {
-    const DWORD size = GetModuleFileNameW(nullptr, file.data(), static_cast<DWORD>(file.size()));
-    if (size < file.size()) return std::filesystem::path(file.substr(0, size)).string();
-    file.resize(2 * file.size());
-  }
-}
-
 }  // namespace posenc

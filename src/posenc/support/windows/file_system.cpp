@@ -79,11 +79,6 @@ int open_new(const std::filesystem::path& file) noexcept {
   return opened(file, _O_WRONLY | _O_CREAT | _O_EXCL);
 }
 
-bool make_pipe(int (&ends)[2]) noexcept {
-  constexpr unsigned buffer_bytes = 1 << 16;
-  return _pipe(ends, buffer_bytes, always) == 0;
-}
-
 std::ptrdiff_t read(int descriptor, void* data, std::size_t bytes) noexcept {
   return _read(descriptor, data, at_once(bytes));
 }
