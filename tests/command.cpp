@@ -38,7 +38,7 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
   return entries;
 }
 
-pid_t start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
+Process start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
   return start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
                        streams, child_environment(options));
 }
@@ -78,7 +78,7 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments) {
   if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
     throw std::system_error(errno, std::generic_category(), "openpty");
   }
-  const pid_t child = start(arguments, {}, {screen, screen, screen});
+  const Process child = start(arguments, {}, {screen, screen, screen});
   close(screen);
   std::string text;
   char buffer[4096];
@@ -92,7 +92,7 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments) {
 CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem::path& folder,
                                int signal) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
-  const pid_t child =
+  const Process child =
       start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   siginfo_t ended = {};
   while (!has_temporary(folder)) {

@@ -27,7 +27,9 @@ inline constexpr const char* timing_option = "--time-on-request";
 // input, and reads the result from its standard output. Not on Windows, where this process times.
 #ifdef _WIN32
 constexpr Timing (*time_in_new_process)(const TimingRequest&) = nullptr;
-inline int time_on_request() { throw InvalidArgument("a request; allowed: not on Windows"); }
+inline int time_on_request() {
+  throw InvalidArgument("--time-on-request is given; allowed: not on Windows");
+}
 inline void remember_program(const char*) {}
 #else
 /// Starts a process that answers the request. Throws std::runtime_error with the reason if that

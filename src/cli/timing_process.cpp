@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -19,9 +18,6 @@
 #include <string>
 #include <system_error>
 #include <thread>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace posenc::cli {
 
@@ -40,15 +36,6 @@ std::string program_file() {
   if (!error && std::filesystem::exists(here, error)) return here.string();
   // Its file was replaced since the start, or there is no /proc.
   return std::filesystem::exists("/proc/self/exe", error) ? "/proc/self/exe" : first_argument();
-}
-
-/// An end of a pipe, which started processes do not inherit.
-File end_of_pipe(int descriptor, const char* mode) {
-  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  File file(::fdopen(descriptor, mode), &std::fclose);
-  if (!file) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-  std::setbuf(file.get(), nullptr);
-  return file;
 }
 
 TimingRequest request_from(const Json& document) {
@@ -79,14 +66,10 @@ Timing time_in_new_process(const TimingRequest& request) {
                          {"rows", std::move(rows)}};
   const std::string asked = document.dump() + '\n';
   // The writing end closes with this process, however that ends, and so tells the other one.
-  int ends[2];
-  if (::pipe(ends) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-  File in = end_of_pipe(ends[0], "r");
-  const File request_end = end_of_pipe(ends[1], "w");
+  auto [in, request_end] = make_pipe();
   const File out = temporary_file(), err = temporary_file();
-  const pid_t process = start_process(program_file(), {"measure", timing_option},
-                                      {fileno(in.get()), fileno(out.get()), fileno(err.get())});
+  const Process process = start_process(program_file(), {"measure", timing_option},
+                                        {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   in.reset();
   // What a process that has ended does not read is lost: its exit code tells.
   const auto before = std::signal(SIGPIPE, SIG_IGN);
@@ -120,7 +103,7 @@ int time_on_request() {
   }
   // If the process that started this one ends, nobody waits for the result.
   std::thread([] {
-    for (char unused = 0; file_system::read(STDIN_FILENO, &unused, 1) > 0;) continue;
+    for (char unused = 0; file_system::read(0, &unused, 1) > 0;) continue;
     std::_Exit(EXIT_FAILURE);
   }).detach();
   const Timing timing = time_rows(request);

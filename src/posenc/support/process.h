@@ -5,9 +5,8 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace posenc {
 
@@ -19,6 +18,10 @@ File temporary_file();
 /// All of it, from its beginning.
 std::string content_of(std::FILE* file);
 
+/// The reading and the writing end of a pipe, unbuffered, which started processes do not inherit.
+/// Throws std::system_error.
+std::pair<File, File> make_pipe();
+
 /// Descriptors of a process's standard input, output and error.
 struct Streams {
   int in;
@@ -26,12 +29,15 @@ struct Streams {
   int err;
 };
 
+/// Its number.
+using Process = int;
+
 /// Starts a program, found as a shell would find it, with the environment ("NAME=value"), or if
 /// that is empty with this process's own. Throws std::system_error naming the program.
-pid_t start_process(const std::string& program, std::vector<std::string> arguments,
-                    const Streams& streams, std::vector<std::string> environment = {});
+Process start_process(const std::string& program, std::vector<std::string> arguments,
+                      const Streams& streams, std::vector<std::string> environment = {});
 
 /// Its exit code, or 128 and the signal that ended it.
-int wait_for(pid_t process);
+int wait_for(Process process);
 
 }  // namespace posenc

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,22 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
+File end_of_pipe(int descriptor, const char* mode) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  File file(::fdopen(descriptor, mode), &std::fclose);
+  if (!file) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  std::setbuf(file.get(), nullptr);
+  return file;
+}
+
 }  // namespace
+
+std::pair<File, File> make_pipe() {
+  int ends[2];
+  if (::pipe(ends) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  return {end_of_pipe(ends[0], "r"), end_of_pipe(ends[1], "w")};
+}
 
 File temporary_file() {
   File file(std::tmpfile(), &std::fclose);
@@ -38,8 +54,8 @@ std::string content_of(std::FILE* file) {
   return content;
 }
 
-pid_t start_process(const std::string& program, std::vector<std::string> arguments,
-                    const Streams& streams, std::vector<std::string> environment) {
+Process start_process(const std::string& program, std::vector<std::string> arguments,
+                      const Streams& streams, std::vector<std::string> environment) {
   arguments.insert(arguments.begin(), program);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -57,7 +73,7 @@ pid_t start_process(const std::string& program, std::vector<std::string> argumen
   return process;
 }
 
-int wait_for(pid_t process) {
+int wait_for(Process process) {
   int status = 0;
   while (waitpid(process, &status, 0) == -1) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
