@@ -41,8 +41,8 @@ double noise_floor_of(std::span<const std::vector<double>> self_ratios);
 /// backends became slower and the limits did not, the code did.
 double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios);
 
-/// Of some candidates, the fastest, and of those that tie with it and cost little more, the simplest
-/// method at its best ISA.
+/// Of some candidates, the fastest, and of those that tie with it and cost little more, the
+/// simplest method at its best ISA.
 struct Choice {
   const Candidate* fastest;
   const Candidate* preferred;
