@@ -2,7 +2,6 @@
 //
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (names: bench.h)
 //   encode_fresh/<backend>:<isa>/memory:pages/rows:512/d:512 memory that the system has just given
-//   encode_simply/rows:512/d:512                             posenc::encode(512, 512), which plans
 
 #include "bench.h"
 #include "peers.h"
@@ -143,16 +142,6 @@ Work encode_fresh(const Backend& backend, const Table& table, Allocate allocate)
           }};
 }
 
-/// The call that plans for itself and allocates. Compare with encode_fresh/.../memory:matrix.
-Work encode_simply(const Table& table) {
-  return {table.elements(), expected_of(planned(backend("rotation"), table.spec), table.rows),
-          [table, made = std::shared_ptr<Matrix>()]() mutable {
-            made.reset();
-            made = std::make_shared<Matrix>(posenc::encode(table.rows.count, table.spec.d_model));
-            return OutputView(made->view());
-          }};
-}
-
 void add_fresh() {
 #ifdef M_MMAP_THRESHOLD
   // glibc keeps freed memory, and hands it out again, warm, unless the threshold is a fixed one.
@@ -161,7 +150,6 @@ void add_fresh() {
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {
     const Table table = table_of(rows, d_model);
     const std::string size = to_string(table);
-    add("encode_simply/" + size, [=] { return encode_simply(table); });
     for (const Backend* backend : fast_backends()) {
       for (const auto& [name, allocate] :
            {std::pair<const char*, Allocate>{"pages", pages}, {"matrix", matrix}}) {

@@ -10,7 +10,6 @@
 //                                                           had before
 //   plan_again/<backend>:<isa>/d:512/spacing:paper          planning the same spec again
 //   plan_and_encode/<backend>:<isa>/rows:100/d:20           a small table from nothing
-//   frequencies/d:512/spacing:paper                         the exact frequencies alone
 //   axes/<system>/rows:4096/d:128                           the cells of a grid, on several axes
 //   axes/one/rows:4096/d:128                                the same of one axis, by an Encoder
 //
@@ -19,7 +18,6 @@
 #include "bench.h"
 
 #include "posenc/cursor.h"
-#include "posenc/exact/frequency.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/selection.h"
 
@@ -159,34 +157,10 @@ Work plan(const Backend& backend, const Table& table, bool again) {
   return work;
 }
 
-/// xsimd, rotation32 and rotation plan these first. pow of long double has more bits than the
-/// doubles that they are rounded to.
-Work frequencies(const EncodingSpec& spec) {
-  const auto exact = [spec](std::int64_t, std::span<long double> values) {
-    const auto denominator = static_cast<long double>(exponent_denominator(spec));
-    const auto base = static_cast<long double>(spec.base);
-    for (std::size_t k = 0; k < values.size(); ++k)
-      values[k] = std::pow(base, -static_cast<long double>(k) / denominator);
-  };
-  const auto radians = std::make_shared<BasicMatrix<double>>(1, spec.d_model / 2);
-  Work work(0, {exact, 0x1p-52}, [=] {
-    const Frequencies all(spec);
-    for (std::int64_t k = 0; k < spec.d_model / 2; ++k) (*radians)(0, k) = to_radians(all[k]);
-    return OutputView(radians->view());
-  });
-  work.loop = loop_of([spec] {
-    const Frequencies all(spec);
-    const auto* first = &all[0];
-    benchmark::DoNotOptimize(first);
-  });
-  return work;
-}
-
 void add_planning(std::int64_t d_model, Spacing spacing) {
   Table table = table_of(100, d_model);
   table.spec.spacing = spacing;
   const std::string suffix = fmt::format("d:{}/spacing:{}", d_model, to_string(spacing));
-  add("frequencies/" + suffix, [=] { return frequencies(table.spec); });
   for (const Backend* each : best_backends()) {
     for (const bool again : {false, true}) {
       add(fmt::format("plan{}/{}/{}", again ? "_again" : "", each->full_name(), suffix),

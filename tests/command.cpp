@@ -97,11 +97,11 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
   siginfo_t ended = {};
   while (!has_temporary(folder)) {
     if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        static_cast<Process>(ended.si_pid) == child)
+        ended.si_pid == child)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  kill(static_cast<pid_t>(child), signal);
+  kill(child, signal);
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 

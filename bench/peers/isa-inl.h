@@ -1,5 +1,5 @@
-// The kernels of one ISA: float32 rotations that drift, and the libraries that were found. Included
-// once by each ISA file, which says what the libraries call its functions.
+// The libraries that were found, at one ISA. Included once by each ISA file, which says what they
+// call its functions.
 #pragma once
 
 #include "kernels.h"
@@ -9,9 +9,6 @@
 #endif
 #ifdef POSENC_PEER_SLEEF
 #include <sleef.h>
-#endif
-#if defined(__AVX512F__) || defined(__FMA__)
-#include <immintrin.h>
 #endif
 
 #include <cstddef>
@@ -118,62 +115,6 @@ void write_rows(const SincosTables<T>& tables, const RowTask& task) {
   }
 }
 
-/// a * b + c, fused if the ISA has fused operations. Writing and skipping rows use the same one, so
-/// that a row has the same bits whether those before it are written or skipped.
-inline F32 multiply_add(F32 a, F32 b, F32 c) noexcept {
-#if defined(__AVX512F__)
-  return _mm512_fmadd_ps(a, b, c);
-#elif defined(__FMA__)
-  return _mm256_fmadd_ps(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
-inline Both<F32> rotated(Both<F32> at, Both<F32> by) noexcept {
-  return {multiply_add(at.sine, by.cosine, at.cosine * by.sine),
-          multiply_add(-at.sine, by.sine, at.cosine * by.cosine)};
-}
-
-/// Several vectors of frequencies stay in registers from row to row.
-template <int vectors, bool is_tail>
-void drift_columns(const DriftTables& tables, const float* state, std::int64_t skipped,
-                   const RowTask& task, std::int64_t k) {
-  const auto load_state = [&](const float* from, int v) -> Both<F32> {
-    const float* const sines = from + k + v * lanes;
-    return {load<F32>(sines), load<F32>(sines + tables.padded)};
-  };
-  Both<F32> at[vectors], by[vectors];
-  for (int v = 0; v < vectors; ++v) at[v] = load_state(state, v);
-  for (int v = 0; v < vectors; ++v) by[v] = load_state(tables.step, v);
-  const auto rotate = [&] {
-    for (int v = 0; v < vectors; ++v) at[v] = rotated(at[v], by[v]);
-  };
-  for (std::int64_t r = 0; r < skipped; ++r) rotate();
-  for (std::int64_t r = 0; r < task.count; ++r) {
-    float* const row = static_cast<float*>(task.out) + r * task.stride;
-    for (int v = 0; v < vectors; ++v) {
-      if constexpr (is_tail) {
-        store_tail(row, tables.columns, k, tables.frequencies, at[v]);
-      } else {
-        store_columns(row, tables.columns, k + v * lanes, at[v]);
-      }
-    }
-    rotate();
-  }
-}
-
-void drift_rows(const DriftTables& tables, const float* state, std::int64_t skipped,
-                const RowTask& task) {
-  constexpr int vectors = 4;
-  std::int64_t k = 0;
-  for (; k + vectors * lanes <= tables.frequencies; k += vectors * lanes)
-    drift_columns<vectors, false>(tables, state, skipped, task, k);
-  for (; k + lanes <= tables.frequencies; k += lanes)
-    drift_columns<1, false>(tables, state, skipped, task, k);
-  if (k < tables.frequencies) drift_columns<1, true>(tables, state, skipped, task, k);
-}
-
 #ifdef POSENC_PEER_SLEEF
 template <auto function, class Vector>
 inline Both<Vector> sleef(Vector phases) {
@@ -223,6 +164,6 @@ constexpr LibraryKernel libraries[] = {
 
 }  // namespace
 
-const Kernels POSENC_PEER_KERNELS = {Isa::POSENC_PEER_ISA, drift_rows, libraries};
+const Kernels POSENC_PEER_KERNELS = {Isa::POSENC_PEER_ISA, libraries};
 
 }  // namespace posenc::peers

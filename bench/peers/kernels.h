@@ -32,21 +32,8 @@ struct LibraryKernel {
   SincosKernel<double> of_doubles;
 };
 
-/// A state is a sine for each frequency, then a cosine for each, both padded as above.
-struct DriftTables {
-  std::int64_t frequencies;
-  std::int64_t padded;
-  Columns columns;
-  const float* step;  ///< the state of position 1
-};
-
-/// Writes the task's rows, the first of which is `skipped` rotations after the state.
-using DriftKernel = void (*)(const DriftTables&, const float* state, std::int64_t skipped,
-                             const RowTask&);
-
 struct Kernels {
   Isa isa;
-  DriftKernel drift;
   const LibraryKernel* libraries;  ///< those that were found
 };
 

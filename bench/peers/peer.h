@@ -103,6 +103,5 @@ void register_library(const LibraryKernel& library, Isa isa, bool writes_float64
 void register_highway();
 void register_llvm_libc();
 void register_ggml_recurrence();
-void register_drifting_rotation(const Kernels& kernels);
 
 }  // namespace posenc::peers

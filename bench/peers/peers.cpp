@@ -34,7 +34,6 @@ void register_all() {
   register_ggml_recurrence();
 #ifdef POSENC_PEER_X86
   const auto isas = {&kernels_sse2, &kernels_avx2, &kernels_avx512};
-  for (const Kernels* each : isas) register_drifting_rotation(*each);
   for (int library = 0; kernels_sse2.libraries[library].name != nullptr; ++library) {
     for (const Kernels* each : isas) register_library(each->libraries[library], each->isa);
   }

@@ -5,7 +5,6 @@
 #include "cli/text.h"
 
 #include "posenc/suite/measuring/measured_class.h"
-#include "posenc/suite/measuring/statistics.h"
 #include "posenc/suite/measuring/ties.h"
 #include "posenc/support/files.h"
 #include "posenc/support/printable.h"
@@ -132,7 +131,7 @@ Comparison comparison_of(const Measurements& a, const Measurements& b, const Opt
 /// "5000x512 float16, 2 threads, layout halves": what differs from the usual.
 std::string table_text(const Json& row) {
   const Json& side = row.at(row.at("before").is_null() ? "after" : "before");
-  const MeasuredTable table = measurement_from({side, ""}).table;
+  const MeasuredTable table = measurement_from(side).table;
   std::string name = table.name;
   if (table.type != DataType::float32) name += fmt::format(" {}", to_string(table.type));
   if (table.threads > 1) name += fmt::format(", {} threads", table.threads);
@@ -151,11 +150,10 @@ std::string ratio_text(const Json& row) {
                      row.at("time_high").get<double>());
 }
 
-Column speed_column(const std::string& header, const char* side) {
+Column speed_of(const std::string& header, const char* side) {
   return {header, [side](const Json& row) {
             if (!is_timed(row.at(side))) return std::string("-");
-            const Measurement measured = measurement_from({row.at(side), ""});
-            return fmt::format("{:.2f}", measured.table.entries() / median(measured.seconds) / 1e9);
+            return fmt::format("{:.2f}", measurement_from(row.at(side)).gfloats_per_second());
           }};
 }
 
@@ -202,8 +200,8 @@ std::string changes_page(const Comparison& comparison) {
                            {"table", table_text, Align::wrapped},
                            number("|error| A", "/before/error/max_abs", error_text),
                            number("B", "/after/error/max_abs", error_text),
-                           speed_column("Gfloat/s A", "before"),
-                           speed_column("B", "after"),
+                           speed_of("Gfloat/s A", "before"),
+                           speed_of("B", "after"),
                            {"time B/A, 95 %", ratio_text},
                            text("", "/verdict", Align::wrapped)});
   Names counted;
@@ -219,7 +217,7 @@ Json reports_in(const std::string& origin, const std::string& file, const Option
   Json reports = Json::array();
   const Json document = parse_json(read_document(file));
   for (Json row : document.at("measurements")) {
-    const Measurement measured = measurement_from({row, "measurement"});
+    const Measurement measured = measurement_from(row, "measurement");
     if (!row.contains("report") || measured.full_name().find(options.filter) == std::string::npos)
       continue;
     row["origin"] = origin;
@@ -268,7 +266,7 @@ std::string reports_page(const Options& options) try {
   reports.insert(reports.end(), others.begin(), others.end());
   for (const Json& each : reports)
     if (each.at("table") != reports[0].at("table")) return "";
-  const MeasuredTable table = measurement_from({reports[0], "measurement"}).table;
+  const MeasuredTable table = measurement_from(reports[0], "measurement").table;
   const auto worst = [](const Json& row) {
     return at(row, "/report/worst/position").dump() + ", " +
            at(row, "/report/worst/channel").dump();

@@ -78,11 +78,10 @@ std::string page_of(const Measurements& document) {
     const double seconds = median(each->seconds);
     row["median"] = seconds;
     row["noise"] = relative_iqr(each->seconds);
-    row["speed"] = each->table.entries() / seconds / 1e9;
+    row["speed"] = each->gfloats_per_second();
     row["of_limit"] = number_or_null(seconds_of_limit(each->table, document) / seconds);
   }
   const auto noise = [](double share) { return fmt::format("± {:.1f} %", 100 * share); };
-  const auto speed = [](double value) { return fmt::format("{:.2f}", value); };
   const auto share = [](double value) { return fmt::format("{:.0f} %", 100 * value); };
   return fmt::format(
       "{}, {}, posenc {}\n{}\n{}{}", document.machine.model, document.compiler,
@@ -97,7 +96,7 @@ std::string page_of(const Measurements& document) {
       table(rows, {backend_column(true), number("max |error|", "/error/max_abs", error_text),
                    number("max ulp", "/error/max_ulp", ulp_text),
                    number("time per table", "/median", seconds_text),
-                   number("IQR/2", "/noise", noise), number("Gfloat/s", "/speed", speed),
+                   number("IQR/2", "/noise", noise), speed_column("Gfloat/s", "/speed"),
                    number("of limit", "/of_limit", share), text("", "/note")}),
       explained_mark(rows));
 }

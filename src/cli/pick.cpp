@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/report.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
@@ -56,12 +56,11 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
       if (other.tied) tied.push_back(other.candidate.full_name());
     row["tied"] = join(tied, ", ");
   }
-  return table(rows,
-               {text("table", "/shape"), text("picked", "/picked"),
-                number("Gfloat/s", "/speed", [](double x) { return fmt::format("{:.2f}", x); }),
-                number("bound", "/bound", error_text), text("next", "/next"),
-                number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
-                text("tied with", "/tied", Align::wrapped)});
+  return table(
+      rows, {text("table", "/shape"), text("picked", "/picked"), speed_column("Gfloat/s", "/speed"),
+             number("bound", "/bound", error_text), text("next", "/next"),
+             number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
+             text("tied with", "/tied", Align::wrapped)});
 }
 
 /// What makes a program use the picks.

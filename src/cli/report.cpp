@@ -41,6 +41,10 @@ std::string explained_mark(const Json& rows) {
                                               : "";
 }
 
+Column speed_column(const std::string& header, const std::string& path) {
+  return number(header, path, [](double speed) { return fmt::format("{:.2f}", speed); });
+}
+
 Column positions_column(const std::string& header) {
   const auto cell = [](const Json& row) {
     return positions_text(

@@ -20,6 +20,9 @@ Column backend_column(bool with_isa = false);
 /// What the mark means, if a row has it.
 std::string explained_mark(const Json& rows);
 
+/// The Gfloat/s at a path.
+Column speed_column(const std::string& header, const std::string& path);
+
 /// The positions of rows that have "first" and "count".
 Column positions_column(const std::string& header);
 

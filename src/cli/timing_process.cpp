@@ -5,14 +5,18 @@
 
 #include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/support/process.h"
-#include "posenc/support/program.h"
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
 
 namespace posenc::cli {
 
@@ -24,14 +28,22 @@ std::string& first_argument() {
   return name;
 }
 
+/// This program, as start_process() finds it.
+std::string program_file() {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error && std::filesystem::exists(here, error)) return here.string();
+  // Its file was replaced since the start, or there is no /proc.
+  return std::filesystem::exists("/proc/self/exe", error) ? "/proc/self/exe" : first_argument();
+}
+
 TimingRequest request_from(const Json& document) {
   TimingRequest request = {.rows = {},
+                           .samples = document.at("samples").get<int>(),
                            .seconds_per_sample = document.at("seconds_per_sample").get<double>(),
                            .seed = document.at("seed").get<std::uint64_t>()};
-  for (const JsonNode& each : JsonNode{document, ""}["rows"].elements()) {
-    request.rows.push_back({measurement_from(each["what"]), each.value.at("samples").get<int>(),
-                            each.value.at("twice").get<bool>()});
-  }
+  for (const Json& row : document.at("rows"))
+    request.rows.push_back({measurement_from(row.at("what")), row.at("twice").get<bool>()});
   return request;
 }
 
@@ -44,17 +56,24 @@ TimingRequest request_from(const Json& document) {
 void remember_program(const char* name) { first_argument() = name; }
 
 Timing time_in_new_process(const TimingRequest& request) {
-  ProcessInput in;
-  const File out = temporary_file(), err = temporary_file();
-  const Process process = start_process(program_file(first_argument()), {"measure", timing_option},
-                                        {in.reading_end(), fileno(out.get()), fileno(err.get())});
   Json rows = Json::array();
-  for (const auto& [what, samples, twice] : request.rows)
-    rows.push_back({{"what", to_json(what)}, {"samples", samples}, {"twice", twice}});
-  const Json asked = {{"seconds_per_sample", request.seconds_per_sample},
-                      {"seed", request.seed},
-                      {"rows", std::move(rows)}};
-  in.send(asked.dump() + '\n');
+  for (const auto& [what, twice] : request.rows)
+    rows.push_back({{"what", to_json(what)}, {"twice", twice}});
+  const Json document = {{"samples", request.samples},
+                         {"seconds_per_sample", request.seconds_per_sample},
+                         {"seed", request.seed},
+                         {"rows", std::move(rows)}};
+  const std::string asked = document.dump() + '\n';
+  // The writing end closes with this process, however that ends, and so tells the other one.
+  auto [in, request_end] = make_pipe();
+  const File out = temporary_file(), err = temporary_file();
+  const Process process = start_process(program_file(), {"measure", timing_option},
+                                        {fileno(in.get()), fileno(out.get()), fileno(err.get())});
+  in.reset();
+  // What a process that has ended does not read is lost: its exit code tells.
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  std::fwrite(asked.data(), 1, asked.size(), request_end.get());
+  std::signal(SIGPIPE, before);
   const int code = wait_for(process);
   if (code != good) {
     const std::string message = content_of(err.get());
@@ -81,7 +100,11 @@ int time_on_request() {
     throw InvalidArgument(fmt::format(
         "standard input is not a request; allowed with {}: one of posenc measure", timing_option));
   }
-  end_with_standard_input();
+  // If the process that started this one ends, nobody waits for the result.
+  std::thread([] {
+    for (char unused = 0; std::cin.get(unused);) continue;
+    std::_Exit(EXIT_FAILURE);
+  }).detach();
   const Timing timing = time_rows(request);
   write_all("", text_of({{"seconds", timing.seconds},
                          {"second_half", timing.second_half},

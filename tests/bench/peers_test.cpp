@@ -3,8 +3,6 @@
 #include "peers.h"
 #include "posenc/registry.h"
 #include "posenc/suite/accuracy_report.h"
-#include "posenc/suite/measuring/measure.h"
-#include "posenc/suite/pick.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -160,35 +157,10 @@ TEST(Peers, AreRegisteredOrReportedAsMissing) {
   std::string known;
   for (const Backend* each : backends()) known.append(each->name()).append(", ");
   known.append(peers::missing_peers());
-  for (const char* const name : {"ggml_recurrence", "drifting_rotation", "sleef_u10", "sleef_u35",
-                                 "sleef_f64", "sleef_deterministic", "llvm_libc", "libmvec_f32",
-                                 "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
+  for (const char* const name :
+       {"ggml_recurrence", "sleef_u10", "sleef_u35", "sleef_f64", "sleef_deterministic",
+        "llvm_libc", "libmvec_f32", "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
     EXPECT_THAT(known, testing::HasSubstr(name));
-  }
-}
-
-TEST(Peers, AreMeasuredAndNeverPicked) {
-  peers::register_peers();
-  MeasureOptions options;
-  options.tables = {table_of({.d_model = 64}, {0, 40})};
-  options.samples = 2;
-  options.seconds_per_sample = 1e-4;
-  const Measurements document = measure(options);
-  std::set<std::string> measured;
-  for (const Measurement& each : document.all) {
-    if (each.role != Role::peer) continue;
-    measured.insert(each.backend);
-    EXPECT_TRUE(each.is_timed()) << each.full_name();
-  }
-  for (const Backend* each : running_peers())
-    EXPECT_TRUE(measured.contains(std::string(each->name()))) << each->full_name();
-  const Verdict verdict = pick(document, Accuracy::within(2)).front();
-  ASSERT_TRUE(verdict.pick.has_value());
-  EXPECT_TRUE(backend(verdict.pick->candidate.backend).can_be_picked());
-  for (const JudgedCandidate& each : verdict.others) {
-    if (each.candidate.role == Role::peer) {
-      EXPECT_FALSE(each.tied) << each.candidate.full_name();
-    }
   }
 }
 

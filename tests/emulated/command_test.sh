@@ -46,7 +46,7 @@ grep -q '^good: ' check.txt || fail "posenc check says $(cat check.txt)"
 posenc accuracy --rows 64 --d-model 16 --backend rotation >accuracy.txt
 grep -q '100.0000 %' accuracy.txt || fail "posenc accuracy says $(cat accuracy.txt)"
 
-# Processes that time, and a profile.
+# Times, and a profile.
 posenc pick --preset tutorial --backend rotation:sse2 --backend naive --processes 2 --force \
   --save profile.json >pick.txt
 grep -q '^Profile saved: profile.json' pick.txt || fail "posenc pick says $(cat pick.txt)"

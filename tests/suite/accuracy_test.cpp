@@ -301,7 +301,7 @@ TEST(Verify, FindsNothingInCorrectEncoders) {
   EXPECT_THAT(verify(FakeEncoder(small_spec), {0, 0}), IsEmpty());
 }
 
-TEST(Verify, NamesTheFirstEntryThatIsWrong) {
+TEST(Verify, NamesAnEntryThatIsWrong) {
   const FakeEncoder fake(small_spec, planted_at(3, 4, 1e-6F));
   EXPECT_THAT(verify(fake, {0, 1000}), AllOf(HasSubstr("position 3"), HasSubstr("channel 4")));
 }

@@ -75,15 +75,6 @@ TEST(Verdict, RatiosWithinTheNoiseFloorAreTies) {
   EXPECT_THAT(tied_with_pick(noisy), ElementsAre("simple"));
 }
 
-TEST(Verdict, VariationBetweenProcessesIsNoise) {
-  std::vector<Measurement> rows = {measured("simple", 1.1e-6), measured("fast", 1e-6)};
-  rows.back().seconds = samples(1e-6, 0.1);
-  rows.back().self_ratios = std::vector<double>(9, 1.0);
-  const Verdict verdict = verdict_on(rows);
-  EXPECT_NEAR(verdict.measured.noise_floor, 0.2, 0.05) << "1.1 after 0.9";
-  EXPECT_THAT(tied_with_pick(verdict), SizeIs(1));
-}
-
 TEST(Verdict, AnUncertainOrderIsATieAtAnyRatio) {
   std::vector<Measurement> rows = {measured("one", 1.3e-6), measured("other", 1e-6)};
   rows.front().seconds = samples(1.3e-6, 0.7, 1);

@@ -1,7 +1,6 @@
 // The rule of ties, by the cases of tests/data/ties.json.
 #include "posenc/suite/measuring/ties.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,8 +14,6 @@ namespace posenc::suite {
 namespace {
 
 using nlohmann::json;
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 json cases(const char* kind) {
   std::ifstream file(POSENC_TEST_DATA "/ties.json");
@@ -52,22 +49,23 @@ TEST(Ties, TheNoiseFloorIgnoresAFifthOfTheProcesses) {
   }
 }
 
-TEST(Ties, SuccessiveProcessesGiveRatios) {
-  EXPECT_THAT(ratios_of_successive(std::vector{2.0, 4.0, 1.0}), ElementsAre(2.0, 0.25));
-  EXPECT_THAT(ratios_of_successive(std::vector{2.0}), IsEmpty());
-}
-
 TEST(Ties, ThePreferredIsTheSimplestMethodAtItsBestIsaThatCostsLittle) {
   const std::vector<double> fast = {1, 1.001, 0.999}, even = {1.01, 1.011, 1.009},
-                            slow = {2, 2.01, 1.99};
-  const std::vector<double> uncertain = {1.5, 0.9, 1.4};
-  const std::vector<TimedCandidate> candidates = {{0, Isa::scalar, slow},
-                                                  {1, Isa::sse2, even},
-                                                  {1, Isa::avx2, even},
-                                                  {2, Isa::avx2, fast},
-                                                  {0, Isa::sse2, uncertain}};
-  EXPECT_EQ(fastest_of(candidates), 3U);
-  EXPECT_THAT(by_preference(candidates, 3, 0.0), ElementsAre(2, 1, 3));
+                            slow = {2, 2.01, 1.99}, uncertain = {1.5, 0.9, 1.4};
+  const auto candidate = [](std::size_t method, const char* isa, std::vector<double> seconds) {
+    Candidate made;
+    made.isa = isa;
+    made.method = method;
+    made.seconds_per_entry = std::move(seconds);
+    return made;
+  };
+  const Candidate all[] = {candidate(0, "scalar", slow), candidate(1, "sse2", even),
+                           candidate(1, "avx2", even), candidate(2, "avx2", fast),
+                           candidate(0, "sse2", uncertain)};
+  std::vector<const Candidate*> candidates;
+  for (const Candidate& each : all) candidates.push_back(&each);
+  EXPECT_EQ(choose(candidates, 0.0).fastest, &all[3]);
+  EXPECT_EQ(choose(candidates, 0.0).preferred, &all[2]);
 }
 
 }  // namespace

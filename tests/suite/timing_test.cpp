@@ -13,9 +13,8 @@ namespace {
 using test::refusal;
 using testing::HasSubstr;
 
-TimingRequest::Row row_of(std::string backend, std::string isa, Role role, int samples,
-                          bool twice) {
-  TimingRequest::Row row = {{}, samples, twice};
+TimingRequest::Row row_of(std::string backend, std::string isa, Role role, bool twice) {
+  TimingRequest::Row row = {{}, twice};
   row.what.backend = std::move(backend);
   row.what.isa = std::move(isa);
   row.what.role = role;
@@ -26,10 +25,11 @@ TimingRequest::Row row_of(std::string backend, std::string isa, Role role, int s
 TEST(TimeRows, TimesEachRowAndReportsLostTime) {
   const std::string isa(to_string(backend("rotation").isa()));
   TimingRequest request = {
-      .rows = {row_of("naive", "scalar", Role::backend, 2, false),
-               row_of("rotation", isa, Role::backend, 3, true),
-               row_of("store", "", Role::limit, 1, false), row_of("copy", "", Role::limit, 1, true),
-               row_of("non_temporal_store", "", Role::limit, 1, false)},
+      .rows = {row_of("naive", "scalar", Role::backend, false),
+               row_of("rotation", isa, Role::backend, true),
+               row_of("store", "", Role::limit, false), row_of("copy", "", Role::limit, true),
+               row_of("non_temporal_store", "", Role::limit, false)},
+      .samples = 2,
       .seconds_per_sample = 1e-4};
   request.rows.back().what.table = table_of({.d_model = 128}, {5, 300});
   const Timing timing = time_rows(request);
@@ -47,13 +47,14 @@ TEST(TimeRows, TimesEachRowAndReportsLostTime) {
     change(bad.rows[2]);
     return refusal([&] { time_rows(bad); });
   };
-  EXPECT_THAT(refused([](auto& row) { row.samples = 0; }), HasSubstr("samples is 0"));
   EXPECT_THAT(refused([](auto& row) { row.what.backend = "x"; }), HasSubstr("limit is 'x'"));
   EXPECT_THAT(refused([](auto& row) { row.what.role = Role::peer; }),
               HasSubstr("backend is 'store'"));
   EXPECT_THAT(refused([](auto& row) { row.what.table.threads = 0; }), HasSubstr("threads is 0"));
   EXPECT_THAT(refused([](auto& row) { row.what.table.stride = 63; }), HasSubstr("stride is 63"));
   EXPECT_THAT(refused([](auto& row) { row.what.table.rows.count = 0; }), HasSubstr("0 rows"));
+  request.samples = 0;
+  EXPECT_THAT(refusal([&] { time_rows(request); }), HasSubstr("samples is 0"));
 }
 
 }  // namespace

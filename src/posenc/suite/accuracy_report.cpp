@@ -2,8 +2,8 @@
 
 #include "posenc/registry.h"
 #include "posenc/suite/checking/exact_entries.h"
+#include "posenc/suite/error_tally.h"
 #include "posenc/suite/reference.h"
-#include "posenc/suite/shared_tallies.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
-#include <tuple>
 
 namespace posenc::suite {
 namespace {
@@ -92,7 +91,7 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
                               const Finished& finished) {
   constexpr std::int64_t batch = 32;
   const std::int64_t d_model = reference.spec().d_model;
-  SharedTallies tallies(encoders, d_model);
+  std::vector<Tally> tallies(encoders.size(), Tally(d_model));
   std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
   Matrix compatible(std::min(batch, rows.count), d_model);
   std::vector<BasicMatrix<double>> got(encoders.size());
@@ -100,11 +99,9 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
     const RowRange part = {rows.first + done, std::min(batch, rows.count - done)};
     div_term.encode(part, compatible.view());
     for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
-    tallies.separate(got);
     for (std::int64_t row = 0; row < part.count; ++row) {
       fill_exact_row(reference, part.first + row, type, exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
-        if (!tallies.is_owner(i)) continue;
         const double* const entries = got[i].row(row).data();
         compare_row(part.first + row, exact, entries, tallies[i]);
         tallies[i].from_div_term = std::max(tallies[i].from_div_term,
@@ -113,7 +110,7 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
     }
     finished(part.count);
   }
-  return tallies.of_each();
+  return tallies;
 }
 
 }  // namespace
@@ -207,34 +204,19 @@ std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
   if (rows.count == 0) return {};
   // Runs of rows at the start, at the end and in between, which cross the block edges of any
   // method.
-  constexpr std::int64_t run_rows = 20, runs = 5, entries_per_row = 64;
-  const Reference reference(encoder.spec());
+  constexpr std::int64_t run_rows = 20, runs = 5;
+  const Encoder* const one[] = {&encoder};
   const double bound = encoder.error_bound(rows, type);
-  const std::int64_t frequencies = encoder.spec().d_model / 2;
-  const std::int64_t step = std::max<std::int64_t>(1, frequencies / entries_per_row);
   const std::int64_t count = std::min(rows.count, run_rows);
   for (std::int64_t run = 0; run < runs; ++run) {
     const std::int64_t first = rows.first + (rows.count - count) * run / (runs - 1);
-    const BasicMatrix<double> got = encoded(encoder, {first, count}, type);
-    for (std::int64_t row = 0; row < count; ++row) {
-      for (std::int64_t k = (run * run_rows + row) % step; k < frequencies; k += step) {
-        const ReferencePair exact = reference(k, first + row);
-        const ChannelPair channel = channels_of(encoder.spec(), k);
-        for (const auto& [index, expected, rest] :
-             {std::tuple{channel.sine, exact.sine, exact.sine_rest},
-              std::tuple{channel.cosine, exact.cosine, exact.cosine_rest}}) {
-          const double value = got(row, index);
-          const auto high = static_cast<double>(expected);
-          if (!(distance(value, high, low_part(high, expected, rest)) <=
-                bound + static_cast<double>(Reference::relative_error))) {
-            return format_text(
-                "position {} channel {}: got {}, expected {}, which is off by more than the bound "
-                "of {}",
-                first + row, index, value, high, digits_text(bound, 3));
-          }
-        }
-      }
-    }
+    const AccuracyReport report =
+        measure_accuracy(one, {first, count}, {.type = type, .progress = {}}).front();
+    if (report.error.max_abs <= bound + static_cast<double>(Reference::relative_error)) continue;
+    const WorstEntry& worst = report.worst;
+    return format_text(
+        "position {} channel {}: got {}, expected {}, which is off by more than the bound of {}",
+        worst.position, worst.channel, worst.got, worst.expected, digits_text(bound, 3));
   }
   return {};
 }

@@ -50,19 +50,16 @@ Selection Profile::select(const EncodingSpec& spec, RowRange rows, const Selecti
   check_threads(threads);
   const ShapeClass shape = shape_class(table_bytes(spec, rows.count, size_of(options.type)));
   const MeasuredClass* const measured = find_class(classes_, shape, options.type, threads);
-  std::vector<TimedCandidate> timed;
-  std::vector<const Backend*> those;
-  if (measured == nullptr) return select_backend(spec, rows, options);
-  for (const Candidate& each : measured->candidates) {
-    const Backend* const backend = each.seconds_per_entry.empty() ? nullptr : backend_of(each);
-    if (backend == nullptr || !promises(*backend, spec, rows, options)) continue;
-    timed.push_back({each.method, backend->isa(), each.seconds_per_entry});
-    those.push_back(backend);
+  std::vector<const Candidate*> able;
+  if (measured != nullptr) {
+    for (const Candidate& each : measured->candidates) {
+      const Backend* const backend = each.seconds_per_entry.empty() ? nullptr : backend_of(each);
+      if (backend != nullptr && promises(*backend, spec, rows, options)) able.push_back(&each);
+    }
   }
-  if (timed.empty()) return select_backend(spec, rows, options);
-  const std::size_t fastest = fastest_of(timed);
-  const std::size_t chosen = by_preference(timed, fastest, measured->noise_floor).front();
-  return {those[chosen], SelectionSource::profile,
+  if (able.empty()) return select_backend(spec, rows, options);
+  const auto [fastest, chosen] = choose(able, measured->noise_floor);
+  return {backend_of(*chosen), SelectionSource::profile,
           format_text("the profile: {} of those that are {} ({})",
                       chosen == fastest ? "the fastest" : "it ties with the fastest",
                       to_string(options.accuracy), measured->text())};

@@ -1,4 +1,4 @@
-// What a program is started with: arguments, its own file, and standard streams. Text is UTF-8 on
+// What a program is started with: arguments and standard streams. Text is UTF-8 on
 // every system. Internal: not installed.
 #pragma once
 
@@ -9,9 +9,6 @@ namespace posenc {
 
 /// The arguments of main(), without the program's name.
 std::vector<std::string> program_arguments(int argc, char** argv);
-
-/// The program, as start_process() finds it. `name` is that of main(), for systems that do not say.
-std::string program_file(const std::string& name);
 
 /// Descriptors, as <unistd.h> names them.
 inline constexpr int standard_output = 1, standard_error = 2;

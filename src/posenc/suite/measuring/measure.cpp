@@ -27,13 +27,6 @@ constexpr std::int64_t checked_runs = 16;
 /// Share of the progress that measuring the errors takes.
 constexpr double accuracy_share = 0.3;
 
-/// In the first `full_processes` processes, every row gets all samples. A backend that was slower,
-/// by `clearly_slower` in each of them, than one that promises as much cannot be picked for any
-/// accuracy, and then gets `few_samples`.
-constexpr std::size_t full_processes = 3;
-constexpr double clearly_slower = 1.5;
-constexpr int few_samples = 3;
-
 /// Further processes are timed, up to this multiple, while a backend differs from itself by more
 /// than `low_noise`.
 constexpr int most_processes_factor = 2;
@@ -45,6 +38,7 @@ constexpr double most_noise = 0.20;
 
 /// The machine is busy if so much is lost in the first processes. More processes do not help.
 constexpr double hopeless_lost_share = 3 * most_lost_share;
+constexpr int first_processes = 3;
 
 using Progress = std::function<void(double share, std::string_view doing)>;
 using Rows = std::vector<Measurement>;
@@ -103,28 +97,18 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
                     const Progress& progress) {
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
-  Rows rows;
   for (const Backend* each : backends) {
-    if (!each->supports(table.type)) continue;
-    encoders.push_back(planned.emplace_back(each->plan(table.spec)).get());
-    rows.push_back({.backend = std::string(each->name()),
-                    .isa = std::string(to_string(each->isa())),
-                    .role = each->can_be_picked() ? Role::backend : Role::peer,
-                    .table = table,
-                    .seconds = {},
-                    .self_ratios = {},
-                    .error = {},
-                    .promise = promise_of(*planned.back(), table.rows, table.type),
-                    .phases = std::string(each->phases())});
+    if (each->supports(table.type))
+      encoders.push_back(planned.emplace_back(each->plan(table.spec)).get());
   }
-  if (rows.empty()) {
+  if (encoders.empty()) {
     throw InvalidArgument(
-        format_text("no backend of those asked for can write {}; allowed: "
-                    "another dtype or backend",
+        format_text("no backend of those asked for can write {}; allowed: another dtype or backend",
                     to_string(table.type)));
   }
   const std::vector<RowRange> runs = rows_to_check(table);
   const std::string doing = format_text("checking {}", table.name);
+  Rows rows(encoders.size());
   std::vector<ErrorSums> sums(rows.size());
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const auto report = [&](double share) {
@@ -133,9 +117,16 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
     const auto reports =
         measure_accuracy(encoders, runs[run],
                          {.threads = cpu().logical_cores, .type = table.type, .progress = report});
-    for (std::size_t i = 0; i < rows.size(); ++i) sums[i].add(reports[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (run == 0) rows[i] = reports[i].measurement();
+      sums[i].add(reports[i]);
+    }
   }
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].error = sums[i].of(table);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].table = table;
+    rows[i].promise = promise_of(*encoders[i], table.rows, table.type);
+    rows[i].error = sums[i].of(table);
+  }
   return rows;
 }
 
@@ -151,24 +142,6 @@ Rows limits_of(const MeasuredTable& table) {
   return rows;
 }
 
-bool is_clearly_slower(const Measurement& row, const Rows& all) {
-  if (row.role != Role::backend || row.seconds.size() < full_processes) return false;
-  const auto promises_as_much = [&](const Measurement& other) {
-    return other.role == Role::backend && other.table == row.table && other.is_timed() &&
-           other.promise->max_abs <= row.promise->max_abs &&
-           other.promise->max_ulp <= row.promise->max_ulp &&
-           other.promise->is_correctly_rounded >= row.promise->is_correctly_rounded;
-  };
-  for (std::size_t process = 0; process < row.seconds.size(); ++process) {
-    double fastest = row.seconds[process];
-    for (const Measurement& other : all) {
-      if (promises_as_much(other)) fastest = std::min(fastest, other.seconds[process]);
-    }
-    if (row.seconds[process] < clearly_slower * fastest) return false;
-  }
-  return true;
-}
-
 /// The row of each table that is timed twice in every process: the method that selection takes by
 /// default without measurements, at its best ISA, which is registered last; else the last backend.
 bool is_timed_twice(const Measurement& row, const Rows& all) {
@@ -180,24 +153,6 @@ bool is_timed_twice(const Measurement& row, const Rows& all) {
     if (twice == nullptr || is_usual || twice->backend != "rotation") twice = &each;
   }
   return twice == &row;
-}
-
-/// A request for all rows that keep their bounds, and their places among all rows.
-std::pair<TimingRequest, std::vector<std::size_t>> request_for(const Rows& all,
-                                                               const MeasureOptions& options,
-                                                               int process) {
-  std::pair<TimingRequest, std::vector<std::size_t>> made;
-  auto& [request, places] = made;
-  request.seconds_per_sample = options.seconds_per_sample;
-  request.seed = static_cast<std::uint64_t>(process);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].keeps_its_promise()) continue;
-    const int samples =
-        is_clearly_slower(all[i], all) ? std::min(few_samples, options.samples) : options.samples;
-    request.rows.push_back({all[i], samples, is_timed_twice(all[i], all)});
-    places.push_back(i);
-  }
-  return made;
 }
 
 int percent(double share) { return static_cast<int>(std::lround(100 * share)); }
@@ -218,28 +173,35 @@ std::string disturbance(double lost_share, double noise) {
 }
 
 /// Adds the times of one process after another, until the noise is low or the largest number of
-/// processes is reached.
+/// processes is reached. Rows that break their bounds are not timed.
 void add_times(Measurements& document, const MeasureOptions& options, const Progress& progress) {
   const bool has_processes = options.time_in_process != nullptr;
   const int wanted = has_processes ? options.processes : 1;
   const int most = has_processes ? most_processes_factor * wanted : 1;
+  TimingRequest request = {
+      .rows = {}, .samples = options.samples, .seconds_per_sample = options.seconds_per_sample};
+  std::vector<Measurement*> timed;
+  for (Measurement& row : document.all) {
+    if (!row.keeps_its_promise()) continue;
+    request.rows.push_back({row, is_timed_twice(row, document.all)});
+    timed.push_back(&row);
+  }
   double timed_seconds = 0, lost_seconds = 0, lost_share = 0, noise = 0;
   for (int process = 0; process < most; ++process) {
     progress(static_cast<double>(process) / most,
              format_text("timing, process {} of {} to {}", process + 1, wanted, most));
-    const auto [request, places] = request_for(document.all, options, process);
+    request.seed = static_cast<std::uint64_t>(process);
     const Timing timing = has_processes ? options.time_in_process(request) : time_rows(request);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      Measurement& row = document.all[places[i]];
-      row.seconds.push_back(timing.seconds.at(i));
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+      timed[i]->seconds.push_back(timing.seconds.at(i));
       if (request.rows[i].twice)
-        row.self_ratios.push_back(timing.second_half.at(i) / timing.seconds[i]);
+        timed[i]->self_ratios.push_back(timing.second_half.at(i) / timing.seconds[i]);
     }
     timed_seconds += timing.timed_seconds;
     lost_seconds += timing.lost_seconds;
     if (timed_seconds > 0) lost_share = lost_seconds / timed_seconds;
     const int done = process + 1;
-    if (done >= static_cast<int>(full_processes) && lost_share > hopeless_lost_share) break;
+    if (done >= first_processes && lost_share > hopeless_lost_share) break;
     if (done < wanted) continue;
     noise = noise_floor_of(document);
     if (noise <= low_noise || lost_share > most_lost_share) break;

@@ -16,8 +16,8 @@
 namespace posenc::suite {
 namespace {
 
-using RowsOfBackend =
-    std::vector<const Measurement*>;  // of one backend, on the tables of one class
+/// Of one backend, on the tables of one class.
+using RowsOfBackend = std::vector<const Measurement*>;
 
 bool is_of_a_class(const Measurement& row) {
   return row.role != Role::limit && row.table.stores == StorePolicy::automatic &&
@@ -64,7 +64,7 @@ Candidate candidate_of(const RowsOfBackend& rows, std::size_t tables) {
   if (candidate.seconds_per_entry.empty()) return candidate;
   double log_speeds = 0;
   for (const Measurement* row : rows) {
-    log_speeds += std::log(row->table.entries() / median(row->seconds) / 1e9);
+    log_speeds += std::log(row->gfloats_per_second());
     candidate.relative_iqr = std::max(candidate.relative_iqr, relative_iqr(row->seconds));
   }
   candidate.gfloats_per_second = std::exp(log_speeds / static_cast<double>(rows.size()));
@@ -101,7 +101,9 @@ double noise_floor(const std::vector<Candidate>& candidates,
     const std::vector<double> common = common_factors(candidates[i], candidates);
     for (std::size_t process = 0; process < seconds.size(); ++process)
       seconds[process] /= common[process];
-    ratios.push_back(ratios_of_successive(seconds));
+    std::vector<double>& successive = ratios.emplace_back();
+    for (std::size_t process = 1; process < seconds.size(); ++process)
+      successive.push_back(seconds[process] / seconds[process - 1]);
   }
   return noise_floor_of(ratios);
 }

@@ -1,6 +1,7 @@
 #include "posenc/suite/measuring/measurement.h"
 
 #include "posenc/suite/measuring/measurement_json.h"
+#include "posenc/suite/measuring/statistics.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/files.h"
 #include "posenc/version.h"
@@ -39,6 +40,8 @@ std::int64_t MeasuredTable::bytes() const { return table_bytes(spec, rows.count,
 
 std::string Measurement::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
 
+double Measurement::gfloats_per_second() const { return table.entries() / median(seconds) / 1e9; }
+
 bool Measurement::keeps_its_promise() const noexcept {
   return !error || !promise || error->max_abs <= promise->max_abs;
 }
@@ -73,5 +76,7 @@ void write_measurements(const Measurements& document, const std::filesystem::pat
 }
 
 std::string_view to_string(Role role) noexcept { return role_names[role]; }
+
+Role parse_role(std::string_view name) { return role_names.parse(name); }
 
 }  // namespace posenc::suite

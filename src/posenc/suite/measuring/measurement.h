@@ -71,6 +71,7 @@ struct Measurement {
 
   std::string full_name() const;                               ///< "rotation:avx2"
   bool is_timed() const noexcept { return !seconds.empty(); }  ///< has times
+  double gfloats_per_second() const;  ///< 10^9 entries a second, of the median; it has times
   /// False for an error above the promise, and for a NaN.
   bool keeps_its_promise() const noexcept;
 };

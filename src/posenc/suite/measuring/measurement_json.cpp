@@ -38,6 +38,71 @@ Json to_json(const Promise& promise) {
           {"correctly_rounded", promise.is_correctly_rounded}};
 }
 
+/// A value of a document, and its path in the document for messages. Each function throws
+/// BadDocument if the value is not what is asked for.
+struct JsonNode {
+  const Json& value;
+  std::string path;
+
+  [[noreturn]] void fail(std::string_view wanted) const {
+    throw BadDocument(
+        format_text("{} is not {}", path.empty() ? std::string("the document") : path, wanted));
+  }
+  JsonNode operator[](const char* key) const {
+    if (!value.is_object()) fail("an object");
+    const std::string place = path.empty() ? key : path + "." + key;
+    if (!value.contains(key)) throw BadDocument(format_text("{} is missing", place));
+    return {value.at(key), place};
+  }
+  bool has(const char* key) const {  ///< present, and not null
+    return value.is_object() && value.contains(key) && !value.at(key).is_null();
+  }
+  std::vector<JsonNode> elements() const {
+    if (!value.is_array()) fail("an array");
+    std::vector<JsonNode> all;
+    for (std::size_t i = 0; i < value.size(); ++i)
+      all.push_back({value[i], format_text("{}[{}]", path, i)});
+    return all;
+  }
+  /// Printable, of at most max_text_bytes.
+  std::string text() const {
+    const std::string content = value.is_string() ? value.get<std::string>() : "";
+    if (content.empty() || content.size() > max_text_bytes || escaped(content) != content)
+      fail("a text");
+    return content;
+  }
+  std::string text_or_empty() const { return value == "" ? "" : text(); }
+  std::int64_t integer(std::int64_t least, std::int64_t most) const {
+    if (!value.is_number_integer() || value < least || value > most)
+      fail(format_text("an integer from {} to {}", least, most));
+    return value.get<std::int64_t>();
+  }
+  double non_negative(double if_null) const {
+    if (value.is_null()) return if_null;
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0)
+      fail("a number of at least 0");
+    return value.get<double>();
+  }
+  std::vector<double> positive_numbers() const {
+    std::vector<double> all;
+    for (const JsonNode& each : elements()) {
+      all.push_back(each.non_negative(0));
+      if (all.back() == 0) each.fail("a number above 0");
+    }
+    return all;
+  }
+  /// What `parse` makes of the text; it throws InvalidArgument if the text is not allowed.
+  template <class Parse>
+  auto parsed(Parse parse) const {
+    const std::string content = text();
+    try {
+      return parse(content);
+    } catch (const InvalidArgument& error) {
+      throw BadDocument(path + ": " + error.what());
+    }
+  }
+};
+
 MeasuredTable table_from(const JsonNode& node) {
   constexpr std::int64_t any = max_position;
   const JsonNode spec = node["spec"];
@@ -77,19 +142,6 @@ Promise promise_from(const JsonNode& node) {
           rounded.value.get<bool>()};
 }
 
-Role role_from(const JsonNode& node) {
-  return node.parsed([](const std::string& name) {
-    for (const Role role : {Role::backend, Role::peer, Role::limit}) {
-      if (to_string(role) == name) return role;
-    }
-    throw InvalidArgument(format_text("role is '{}'; allowed: backend, peer, limit", name));
-  });
-}
-
-std::string text_or_empty(const JsonNode& node) {
-  return node.value == "" ? std::string() : node.text();
-}
-
 Cpu machine_from(const JsonNode& node) {
   Cpu machine = {.model = node["cpu"].text(), .isas = {}};
   for (const JsonNode& each : node["isas"].elements())
@@ -102,63 +154,6 @@ Cpu machine_from(const JsonNode& node) {
 }
 
 }  // namespace
-
-void JsonNode::fail(std::string_view wanted) const {
-  throw BadDocument(
-      format_text("{} is not {}", path.empty() ? std::string("the document") : path, wanted));
-}
-
-JsonNode JsonNode::operator[](const char* key) const {
-  if (!value.is_object()) fail("an object");
-  const std::string place = path.empty() ? key : format_text("{}.{}", path, key);
-  const auto found = value.find(key);
-  if (found == value.end()) throw BadDocument(format_text("{} is missing", place));
-  return {*found, place};
-}
-
-bool JsonNode::has(const char* key) const {
-  if (!value.is_object()) fail("an object");
-  const auto found = value.find(key);
-  return found != value.end() && !found->is_null();
-}
-
-std::vector<JsonNode> JsonNode::elements() const {
-  if (!value.is_array()) fail("an array");
-  std::vector<JsonNode> all;
-  for (std::size_t i = 0; i < value.size(); ++i)
-    all.push_back({value[i], format_text("{}[{}]", path, i)});
-  return all;
-}
-
-std::string JsonNode::text() const {
-  if (!value.is_string()) fail("a text");
-  const auto& content = value.get_ref<const std::string&>();
-  if (content.empty() || content.size() > max_text_bytes || escaped(content) != content)
-    fail("a text");
-  return content;
-}
-
-std::int64_t JsonNode::integer(std::int64_t least, std::int64_t most) const {
-  if (!value.is_number_integer() || value < least || value > most)
-    fail(format_text("an integer from {} to {}", least, most));
-  return value.get<std::int64_t>();
-}
-
-double JsonNode::non_negative(double if_null) const {
-  if (value.is_null()) return if_null;
-  if (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0)
-    fail("a number of at least 0");
-  return value.get<double>();
-}
-
-std::vector<double> JsonNode::positive_numbers() const {
-  std::vector<double> all;
-  for (const JsonNode& each : elements()) {
-    all.push_back(each.non_negative(0));
-    if (all.back() == 0) each.fail("a number above 0");
-  }
-  return all;
-}
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
@@ -221,10 +216,11 @@ std::string text_of(const Json& document) {
   return whole.replace(whole.find(key) + key.size(), 2, lines + "\n ]") + "\n";
 }
 
-Measurement measurement_from(const JsonNode& node) {
+Measurement measurement_from(const Json& value, const std::string& path) {
+  const JsonNode node = {value, path};
   Measurement measured = {.backend = node["backend"].text(),
-                          .isa = text_or_empty(node["isa"]),
-                          .role = role_from(node["role"]),
+                          .isa = node["isa"].text_or_empty(),
+                          .role = node["role"].parsed(parse_role),
                           .table = table_from(node["table"]),
                           .seconds = node["seconds"].positive_numbers(),
                           .self_ratios = node["self_ratios"].positive_numbers(),
@@ -232,30 +228,8 @@ Measurement measurement_from(const JsonNode& node) {
                           .promise = {}};
   if (node.has("error")) measured.error = error_from(node["error"]);
   if (node.has("bound")) measured.promise = promise_from(node["bound"]);
-  if (node.has("phases")) measured.phases = text_or_empty(node["phases"]);  // older ones lack it
+  if (node.has("phases")) measured.phases = node["phases"].text_or_empty();  // older ones lack it
   return measured;
-}
-
-Measurements measurements_from(const JsonNode& root) {
-  const std::int64_t version = root["version"].integer(1, 1 << 20);
-  if (version != Measurements::format_version) {
-    throw BadDocument(format_text("its format is {}, this library reads {}", version,
-                                  Measurements::format_version));
-  }
-  Measurements document = {.machine = machine_from(root["machine"]),
-                           .compiler = root["compiler"].text(),
-                           .library_version = root["library_version"].text(),
-                           .kernels = text_or_empty(root["kernels"]),
-                           .measured_at = root["measured_at"].text(),
-                           .disturbed = text_or_empty(root["disturbed"]),
-                           .all = {}};
-  std::unordered_set<std::string> seen;
-  for (const JsonNode& node : root["measurements"].elements()) {
-    const Measurement& added = document.all.emplace_back(measurement_from(node));
-    if (!seen.insert(added.full_name() + to_json(added.table).dump()).second)
-      throw BadDocument(format_text("{} repeats a backend and table", node.path));
-  }
-  return document;
 }
 
 Json parse_json(const std::string& text) {
@@ -272,7 +246,26 @@ Json parse_json(const std::string& text) {
 
 Measurements parse_measurements(const std::string& text) {
   const Json json = parse_json(text);
-  return measurements_from({json, ""});
+  const JsonNode root = {json, ""};
+  const std::int64_t version = root["version"].integer(1, 1 << 20);
+  if (version != Measurements::format_version) {
+    throw BadDocument(format_text("its format is {}, this library reads {}", version,
+                                  Measurements::format_version));
+  }
+  Measurements document = {.machine = machine_from(root["machine"]),
+                           .compiler = root["compiler"].text(),
+                           .library_version = root["library_version"].text(),
+                           .kernels = root["kernels"].text_or_empty(),
+                           .measured_at = root["measured_at"].text(),
+                           .disturbed = root["disturbed"].text_or_empty(),
+                           .all = {}};
+  std::unordered_set<std::string> seen;
+  for (const JsonNode& node : root["measurements"].elements()) {
+    const Measurement& added = document.all.emplace_back(measurement_from(node.value, node.path));
+    if (!seen.insert(added.full_name() + to_json(added.table).dump()).second)
+      throw BadDocument(format_text("{} repeats a backend and table", node.path));
+  }
+  return document;
 }
 
 }  // namespace posenc::suite

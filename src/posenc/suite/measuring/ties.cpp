@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace posenc::suite {
 namespace {
@@ -74,40 +74,22 @@ double common_factor(std::span<const double> ratios_of_limits, std::span<const d
   return distance(of_limits) < distance(of_all) ? of_limits : of_all;
 }
 
-std::vector<double> ratios_of_successive(std::span<const double> medians) {
-  std::vector<double> ratios;
-  for (std::size_t i = 1; i < medians.size(); ++i) ratios.push_back(medians[i] / medians[i - 1]);
-  return ratios;
-}
-
-std::vector<std::size_t> by_speed(std::span<const TimedCandidate> candidates) {
-  std::vector<double> means;
-  for (const TimedCandidate& each : candidates) means.push_back(mean_logarithm(each.seconds));
-  std::vector<std::size_t> order(candidates.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return means[i]; });
-  return order;
-}
-
-std::size_t fastest_of(std::span<const TimedCandidate> candidates) {
-  return by_speed(candidates).front();
-}
-
-bool costs_little(const PairedRatio& ratio) noexcept {
-  return ratio.ratio <= 1 + indistinguishable || ratio.high <= acceptable;
-}
-
-std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates,
-                                       std::size_t fastest, double noise_floor) {
-  std::vector<std::size_t> preferred;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const PairedRatio ratio = paired_ratio(candidates[i].seconds, candidates[fastest].seconds);
-    if (i == fastest || (is_tie(ratio, noise_floor) && costs_little(ratio))) preferred.push_back(i);
+Choice choose(std::span<const Candidate* const> candidates, double noise_floor) {
+  const auto mean = [](const Candidate* each) { return mean_logarithm(each->seconds_per_entry); };
+  const auto rank = [](const Candidate* each) {
+    const Isa isa = each->isa.empty() ? Isa::scalar : parse_isa(each->isa);
+    return std::pair(each->method, -static_cast<int>(isa));
+  };
+  const Candidate* const fastest = *std::ranges::min_element(candidates, {}, mean);
+  Choice choice = {fastest, fastest};
+  for (const Candidate* const each : candidates) {
+    const PairedRatio ratio = paired_ratio(each->seconds_per_entry, fastest->seconds_per_entry);
+    // Noise may hide a large difference, which being simpler is not worth.
+    const bool costs_little = ratio.ratio <= 1 + indistinguishable || ratio.high <= acceptable;
+    if (is_tie(ratio, noise_floor) && costs_little && rank(each) < rank(choice.preferred))
+      choice.preferred = each;
   }
-  std::ranges::stable_sort(preferred, {}, [&](std::size_t i) {
-    return std::tuple(candidates[i].method, -static_cast<int>(candidates[i].isa));
-  });
-  return preferred;
+  return choice;
 }
 
 }  // namespace posenc::suite

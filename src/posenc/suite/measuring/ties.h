@@ -1,9 +1,8 @@
 // The definition of a tie, for pick, compare and selection. Internal: not installed.
 #pragma once
 
-#include "posenc/isa.h"
+#include "posenc/suite/measuring/measured_class.h"
 
-#include <cstddef>
 #include <limits>
 #include <span>
 #include <vector>
@@ -36,35 +35,20 @@ bool is_tie(const PairedRatio& ratio, double noise_floor) noexcept;
 /// widens the intervals. 0 if there are no lists.
 double noise_floor_of(std::span<const std::vector<double>> self_ratios);
 
-/// The ratio of the median of each process to that of the process before it: A/A between processes.
-std::vector<double> ratios_of_successive(std::span<const double> medians);
-
 /// How much slower a machine was in one document than in another: the median of the ratios of the
 /// store limits and copies, whose code does not change, or the median of all ratios, whichever is
 /// closer to 1. It is 1 if they are on different sides of 1, or if there are no limits: if all
 /// backends became slower and the limits did not, the code did.
 double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios);
 
-/// A candidate and its times.
-struct TimedCandidate {
-  std::size_t method = 0;  ///< place of the method in the order of registration
-  Isa isa = Isa::scalar;
-  std::span<const double> seconds;  ///< one median per process
+/// Of some candidates, the fastest, and of those that tie with it and cost little more, the
+/// simplest method at its best ISA.
+struct Choice {
+  const Candidate* fastest;
+  const Candidate* preferred;
 };
 
-/// The indices of the candidates, in the order of the geometric means of their times.
-std::vector<std::size_t> by_speed(std::span<const TimedCandidate> candidates);
-
-/// The first of by_speed(). There must be candidates.
-std::size_t fastest_of(std::span<const TimedCandidate> candidates);
-
-/// True if a candidate that ties with the fastest may be preferred to it because it is simpler.
-/// False if noise may hide a large difference.
-bool costs_little(const PairedRatio& ratio) noexcept;
-
-/// The candidates that tie with the fastest and cost little, in order of preference: the simplest
-/// method first, and the best ISA of a method first. They include the fastest.
-std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates,
-                                       std::size_t fastest, double noise_floor);
+/// There must be candidates, each of which is timed.
+Choice choose(std::span<const Candidate* const> candidates, double noise_floor);
 
 }  // namespace posenc::suite

@@ -82,34 +82,31 @@ class Sampler {
 /// A row that takes turns, and its samples.
 struct Turn {
   TimedTable* timed;
-  int samples;
-  std::vector<double> seconds;
+  std::vector<double> seconds = {};
 };
 
 using RowsOfTable = std::span<const TimingRequest::Row>;
 
 /// Times the rows of one table.
-void time_table(RowsOfTable rows, double seconds_per_sample, std::mt19937& random, Sampler& sampler,
-                Timing& result) {
+void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& random,
+                Sampler& sampler, Timing& result) {
   const TableMemory memory(rows.front().what.table);
   std::vector<std::unique_ptr<TimedTable>> tables;
   std::vector<Turn> turns;  // of all rows, and then second ones of those that are timed twice
   for (const TimingRequest::Row& row : rows) {
-    tables.push_back(std::make_unique<TimedTable>(row.what, memory.view(), seconds_per_sample));
+    tables.push_back(
+        std::make_unique<TimedTable>(row.what, memory.view(), request.seconds_per_sample));
     tables.back()->warm_up();
-    turns.push_back({tables.back().get(), row.samples, {}});
+    turns.push_back({tables.back().get()});
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].twice) turns.push_back({tables[i].get(), rows[i].samples, {}});
+    if (rows[i].twice) turns.push_back({tables[i].get()});
   }
   std::vector<Turn*> order;
   for (Turn& each : turns) order.push_back(&each);
-  const int most = std::ranges::max(turns, {}, &Turn::samples).samples;
-  for (int sample = 0; sample < most; ++sample) {
+  for (int sample = 0; sample < request.samples; ++sample) {
     std::ranges::shuffle(order, random);
-    for (Turn* const turn : order) {
-      if (sample < turn->samples) turn->seconds.push_back(sampler.sample(*turn->timed));
-    }
+    for (Turn* const turn : order) turn->seconds.push_back(sampler.sample(*turn->timed));
   }
   std::size_t second = rows.size();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -120,8 +117,8 @@ void time_table(RowsOfTable rows, double seconds_per_sample, std::mt19937& rando
 
 void check(const TimingRequest& request) {
   check_positive("seconds_per_sample", request.seconds_per_sample);
-  for (const auto& [what, samples, twice] : request.rows) {
-    check_at_least_one("samples", samples);
+  check_at_least_one("samples", request.samples);
+  for (const auto& [what, twice] : request.rows) {
     check_threads(what.table.threads);
     validate(what.table.spec);
     validate(what.table.rows);
@@ -147,7 +144,7 @@ Timing time_rows(const TimingRequest& request) {
     const auto is_other = [&](const auto& row) { return row.what.table != left[0].what.table; };
     const auto end = std::ranges::find_if(left, is_other);
     const auto count = static_cast<std::size_t>(end - left.begin());
-    time_table(left.first(count), request.seconds_per_sample, random, sampler, result);
+    time_table(left.first(count), request, random, sampler, result);
     left = left.subspan(count);
   }
   const double lost_of_all = sampler.all().lost_share();

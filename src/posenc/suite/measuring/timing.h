@@ -15,11 +15,11 @@ struct TimingRequest {
   /// A measurement to time.
   struct Row {
     Measurement what;    ///< backend or limit, and its table
-    int samples = 1;     ///< at least 1
     bool twice = false;  ///< timed as if it were two (A/A)
   };
   /// Rows of one table stand together: they take turns, in random order.
   std::vector<Row> rows;
+  int samples = 1;                    ///< of each row; at least 1
   double seconds_per_sample = 0.005;  ///< about this long
   std::uint64_t seed = 0;             ///< of the order
 };

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,22 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
+File end_of_pipe(int descriptor, const char* mode) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  File file(::fdopen(descriptor, mode), &std::fclose);
+  if (!file) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  std::setbuf(file.get(), nullptr);
+  return file;
+}
+
 }  // namespace
+
+std::pair<File, File> make_pipe() {
+  int ends[2];
+  if (::pipe(ends) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  return {end_of_pipe(ends[0], "r"), end_of_pipe(ends[1], "w")};
+}
 
 File temporary_file() {
   File file(std::tmpfile(), &std::fclose);
@@ -27,6 +43,15 @@ File temporary_file() {
     throw std::system_error(errno, std::generic_category(), "cannot make a temporary file");
   }
   return file;
+}
+
+std::string content_of(std::FILE* file) {
+  std::rewind(file);
+  std::string content;
+  char buffer[4096];
+  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
+    content.append(buffer, size);
+  return content;
 }
 
 Process start_process(const std::string& program, std::vector<std::string> arguments,
@@ -50,7 +75,7 @@ Process start_process(const std::string& program, std::vector<std::string> argum
 
 int wait_for(Process process) {
   int status = 0;
-  while (waitpid(static_cast<pid_t>(process), &status, 0) == -1) {
+  while (waitpid(process, &status, 0) == -1) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

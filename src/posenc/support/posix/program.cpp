@@ -1,9 +1,7 @@
 #include "posenc/support/program.h"
 
 #include <csignal>
-#include <filesystem>
 #include <initializer_list>
-#include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,14 +10,6 @@ namespace posenc {
 
 std::vector<std::string> program_arguments(int argc, char** argv) {
   return argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
-}
-
-std::string program_file(const std::string& name) {
-  std::error_code error;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error && std::filesystem::exists(here, error)) return here.string();
-  // Its file was replaced since the start, or there is no /proc.
-  return std::filesystem::exists("/proc/self/exe", error) ? "/proc/self/exe" : name;
 }
 
 bool is_terminal(int descriptor) noexcept { return ::isatty(descriptor) == 1; }

@@ -21,15 +21,6 @@ std::vector<std::string> program_arguments(int, char**) {
   return arguments;
 }
 
-std::string program_file(const std::string&) {
-  std::wstring file(MAX_PATH, L'\0');
-  for (;;) {
-    const DWORD size = GetModuleFileNameW(nullptr, file.data(), static_cast<DWORD>(file.size()));
-    if (size < file.size()) return std::filesystem::path(file.substr(0, size)).string();
-    file.resize(2 * file.size());
-  }
-}
-
 // _isatty() is also true of the device NUL.
 bool is_terminal(int descriptor) noexcept {
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(descriptor));

@@ -1,15 +1,21 @@
 #include "posenc/support/interrupts.h"
 
 #include <csignal>
-#include <cstddef>
 #include <iterator>
 
 namespace posenc {
 namespace {
 
-using Handler = void (*)(int);
-
-constexpr int interrupting_signals[] = {SIGINT, SIGTERM, SIGBREAK};
+constexpr int interrupting_signals[] = {
+    SIGINT,
+    SIGTERM,
+#ifdef SIGHUP
+    SIGHUP,
+#endif
+#ifdef SIGBREAK
+    SIGBREAK,
+#endif
+};
 
 volatile std::sig_atomic_t caught_signal = 0;
 
@@ -22,13 +28,13 @@ void remember(int signal) {
 }  // namespace
 
 struct Uninterrupted::Actions {
-  Handler of[std::size(interrupting_signals)];
+  void (*of[std::size(interrupting_signals)])(int);
 };
 
 Uninterrupted::Uninterrupted() : old_(new Actions) {
   for (std::size_t i = 0; i < std::size(interrupting_signals); ++i) {
     old_->of[i] = std::signal(interrupting_signals[i], remember);
-    if (old_->of[i] == SIG_IGN) std::signal(interrupting_signals[i], SIG_IGN);
+    if (old_->of[i] == SIG_IGN) std::signal(interrupting_signals[i], SIG_IGN);  // as under nohup
   }
 }
 
