@@ -51,9 +51,10 @@ py::object encode_on_axes(const PyAxesEncoder& self, const Positions& from, cons
                           DataType type, int threads, StorePolicy stores) {
   const AxesEncoder& encoder = self.encoder;
   const Rows rows = rows_of(from, encoder.spec().axes(), 0);
-  const Table table(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
+  const ArrayArgument table =
+      table_of(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
   return table.written_by([&](const OutputView& view) {
-    encoder.encode(rows.view(), view, EncodeOptions(threads, stores));
+    encoder.encode(rows.positions, view, EncodeOptions(threads, stores));
   });
 }
 
@@ -64,22 +65,23 @@ py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axe
 }
 
 template <class Real>
-Sizes multiples_of(const AxesSpec& axes, const py::array& positions) {
+py::array_t<std::int64_t> multiples_of(const AxesSpec& axes, const py::array& positions) {
   const auto dense = py::array_t<Real, py::array::c_style>(positions);
-  return axis_multiples(axes, std::span(dense.data(), static_cast<std::size_t>(dense.size())));
+  return array_of_axes(
+      axis_multiples(axes, std::span(dense.data(), static_cast<std::size_t>(dense.size()))),
+      axes.axes());
 }
 
-py::array_t<std::int64_t> real_multiples(const AxesSpec& axes, const py::array& positions) {
+py::array_t<std::int64_t> real_multiples(const AxesSpec& axes, const Array& from) {
+  const py::array positions = readable_array_of(from, "positions");
   const bool is_shape = positions.ndim() == 2 && positions.shape(0) == axes.axes();
-  const bool is_real = positions.dtype().kind() == 'f' && positions.itemsize() % 4 == 0;
-  if (!is_shape || !is_real || positions.itemsize() > 8) {
-    throw InvalidArgument("positions has dtype " + text(positions.dtype()) + " and shape " +
-                          shape_text(positions) + "; allowed: float32 or float64, (" +
-                          std::to_string(axes.axes()) + ", rows)");
-  }
-  return array_of_axes(positions.itemsize() == 4 ? multiples_of<float>(axes, positions)
-                                                 : multiples_of<double>(axes, positions),
-                       axes.axes());
+  const bool is_real = positions.dtype().kind() == 'f';
+  if (is_shape && is_real && positions.itemsize() == 4) return multiples_of<float>(axes, positions);
+  if (is_shape && is_real && positions.itemsize() == 8)
+    return multiples_of<double>(axes, positions);
+  throw InvalidArgument("positions has dtype " + text(positions.dtype()) + " and shape " +
+                        shape_text(positions) + "; allowed: float32 or float64, (" +
+                        std::to_string(axes.axes()) + ", rows)");
 }
 
 }  // namespace
@@ -97,7 +99,6 @@ each.)");
                 [](const AxisPairs& self) {
                   py::dict arguments = convention_of(self.spec);
                   arguments["axis"] = self.axis;
-                  arguments["d_model"] = self.spec.d_model;
                   arguments["picks"] = self.frequencies;
                   arguments["pairs"] = self.pairs;
                   arguments["denominator"] = self.denominator;
@@ -171,12 +172,7 @@ firsts: the position of the first cell on each axis, by default 0.)");
 sizes: cells along time, height and width; by default those of a usual grid. The encoding of a cell
 is a row; AxesEncoder and Rotary take both.)");
   module.def(
-      "axes_presets",
-      [] {
-        py::dict all;
-        for (const AxesPreset& each : axes_presets()) all[py::str(each.name)] = each.description;
-        return all;
-      },
+      "axes_presets", [] { return descriptions_of(axes_presets()); },
       "The names that axes_table() takes, and what each describes.");
   module.def("axis_multiples", &real_multiples, "axes"_a, "positions"_a,
              R"(Positions that are not integers, as multiples of 1 / denominator of their axis.

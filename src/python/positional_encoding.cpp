@@ -34,7 +34,6 @@ std::unique_ptr<PyPositionalEncoding> make(std::int64_t d_model, std::int64_t ma
 
 py::dict arguments_of(const PyPositionalEncoding& self) {
   py::dict arguments = convention_of(self.layer.spec());
-  arguments["d_model"] = self.layer.spec().d_model;
   arguments["max_rows"] = self.layer.max_rows();
   arguments["dropout"] = self.layer.dropout().probability();
   arguments["first"] = self.first;
@@ -43,37 +42,28 @@ py::dict arguments_of(const PyPositionalEncoding& self) {
   return arguments;
 }
 
-py::object forward(const PyPositionalEncoding& self, const Array& x, const Array& out,
+py::object forward(const PyPositionalEncoding& self, const Array& from, const Array& out,
                    std::optional<std::int64_t> offset, bool training, std::uint64_t seed,
                    int threads, StorePolicy stores, bool batch_first) {
-  const py::array input = array_of(x, "x");
-  const ForwardOptions options = {offset.value_or(self.first), training, seed, threads, stores};
-  py::object result;
-  with_sequences(input, "x", [&]<class T>(T) {
-    Table output(out, "out", shape_of(input), numpy_type(data_type_of<T>));
-    check_sequences(output.array, "out");
-    if (type_of(output.array, "out") != data_type_of<T>) {
-      refuse("out.dtype", text(output.array.dtype()), "that of x, which is " + text(input.dtype()));
-    }
-    result = output.object;
-    const auto from = sequences_of(input, batch_first, static_cast<const T*>(input.data()));
-    const auto to =
-        sequences_of(output.array, batch_first, static_cast<T*>(data_of(output.array, "out")));
+  const ArrayArgument x(from, "x");
+  const AnySequences input = x.sequences(batch_first, false);
+  const ArrayArgument y = table_of(out, "out", x.shape(), numpy_type(x.type()));
+  const WritableSequences output = y.sequences(batch_first);
+  {
     const ReleasedGil no_gil;
-    self.layer.forward(from, to, options);
-  });
-  return result;
+    self.layer.forward(input, output,
+                       {offset.value_or(self.first), training, seed, threads, stores});
+  }
+  return y.object();
 }
 
 Array backward(const PyPositionalEncoding& self, const Array& gradient, std::uint64_t seed,
                int threads, bool batch_first) {
-  py::array array = array_of(gradient, "gradient");
-  const ForwardOptions options = {.offset = 0, .training = true, .seed = seed, .threads = threads};
-  with_sequences(array, "gradient", [&]<class T>(T) {
-    const auto view = sequences_of(array, batch_first, static_cast<T*>(data_of(array, "gradient")));
+  const WritableSequences view = ArrayArgument(gradient, "gradient").sequences(batch_first);
+  {
     const ReleasedGil no_gil;
-    self.layer.backward(view, options);
-  });
+    self.layer.backward(view, {.training = true, .seed = seed, .threads = threads});
+  }
   return gradient;
 }
 

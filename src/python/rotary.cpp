@@ -67,10 +67,11 @@ py::object cache(const PyRotary& self, const Positions& from, CacheLayout layout
     }
     of_table = py::dtype(type == DataType::float32 ? "complex64" : "complex128");
   }
-  Table table(out, "out", rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
-  if (is_complex) table.array = reals_of(table.array, "out");
+  ArrayArgument table =
+      table_of(out, "out", rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
+  if (is_complex) table.view_as_real();
   return table.written_by([&](const OutputView& view) {
-    self.cache(rows.view(),
+    self.cache(rows.positions,
                layout == CacheLayout::halves ? RotaryLayout::halves : RotaryLayout::interleaved,
                view, threads);
   });
@@ -80,29 +81,27 @@ py::object cosines_and_sines(const PyRotary& self, const Positions& from, Repeat
                              const Array& out, DataType type, int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const Shape shape = rows.table_shape(self.dimension() / (repeat == Repeat::once ? 2 : 1));
-  py::object given[] = {py::none(), py::none()};
-  if (!out.is_none()) {
-    if (!py::isinstance<py::sequence>(out) || py::len(out) != 2) {
-      throw InvalidArgument("out is not a pair; allowed: (cosines, sines)");
-    }
-    for (int i = 0; i < 2; ++i) given[i] = out[py::int_(i)];
+  if (!out.is_none() && (!py::isinstance<py::sequence>(out) || py::len(out) != 2)) {
+    throw InvalidArgument("out is not a pair; allowed: (cosines, sines)");
   }
-  const Table cosines(given[0], "cosines", shape, numpy_type(type)),
-      sines(given[1], "sines", shape, numpy_type(type));
-  const OutputView to_cosines = cosines.view(), to_sines = sines.view();
-  {
-    const ReleasedGil no_gil;
-    self.cosines_and_sines(rows.view(), repeat, to_cosines, to_sines, threads);
-  }
+  const auto table = [&](int i, const char* name) {
+    const py::object given = out.is_none() ? py::object(py::none()) : out[py::int_(i)];
+    return table_of(given, name, shape, numpy_type(type));
+  };
+  const ArrayArgument cosines = table(0, "cosines"), sines = table(1, "sines");
+  const OutputView to_sines = sines.output();
+  cosines.written_by([&](const OutputView& to_cosines) {
+    self.cosines_and_sines(rows.positions, repeat, to_cosines, to_sines, threads);
+  });
   if (!out.is_none()) return out;
-  return py::make_tuple(cosines.object, sines.object);
+  return py::make_tuple(cosines.object(), sines.object());
 }
 
 // ---- Heads --------------------------------------------------------------------------------------
 
 /// One array, or several in a list or a tuple, as views.
 struct Heads {
-  std::vector<py::array> arrays;
+  std::vector<ArrayArgument> arrays;
   std::vector<HeadsView> views;
 
   Heads(const Array& x, bool heads_first) {
@@ -116,15 +115,15 @@ struct Heads {
 
  private:
   void add(const py::object& x, const std::string& name, bool heads_first) {
-    arrays.push_back(array_of(x, name.c_str()));
-    views.push_back(heads_of(arrays.back(), name.c_str(), heads_first));
+    arrays.emplace_back(x, name);
+    views.push_back(arrays.back().heads(heads_first));
   }
 };
 
 /// The positions of the rows of heads: from `first` on, or given ones.
 Rows rows_of_heads(const Heads& heads, std::int64_t first, const Positions& given,
                    std::int64_t axes) {
-  if (given.is_none()) return {RowRange{first, heads.rows()}, 0, {heads.rows()}};
+  if (given.is_none()) return {RowRange{first, heads.rows()}, {heads.rows()}, {}};
   if (first != 0) refuse("first", std::to_string(first) + " with positions", "one of them");
   Rows rows = rows_of(given, axes);
   const Shape& shape = rows.shape;
@@ -142,60 +141,70 @@ Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Posi
   const Rows rows = rows_of_heads(heads, first, positions, self.spec().angles.axes());
   {
     const ReleasedGil no_gil;
-    self.apply(heads.views, rows.view(), {.inverse = inverse, .threads = threads});
+    self.apply(heads.views, rows.positions, {.inverse = inverse, .threads = threads});
   }
   return x;
 }
 
 /// A cache, or cosines and sines apart.
-std::vector<py::array> arrays_of_cache(const Array& cache, const std::string& layout) {
-  if (!is_several(cache)) {
-    const py::array table = array_of(cache, "cache");
-    return {layout == "complex" ? reals_of(table, "cache") : table};
-  }
-  if (py::len(cache) != 2) {
-    throw InvalidArgument("cache has " + std::to_string(py::len(cache)) +
-                          " arrays; allowed: one, or (cosines, sines)");
-  }
-  return {array_of(cache[py::int_(0)], "cosines"), array_of(cache[py::int_(1)], "sines")};
-}
+struct Cache {
+  std::vector<ArrayArgument> arrays;
 
-RotaryCacheView view_of_cache(const std::vector<py::array>& arrays, const std::string& layout) {
-  if (arrays.size() == 2) {
-    return {input_of(arrays[0], "cosines"), input_of(arrays[1], "sines"),
-            parse_named<Repeat>("layout", layout)};
+  Cache(const Array& from, const std::string& layout) : layout_(layout) {
+    if (!is_several(from)) {
+      arrays.emplace_back(from, "cache");
+      if (layout == "complex") arrays[0].view_as_real();
+      return;
+    }
+    if (py::len(from) != 2) {
+      throw InvalidArgument("cache has " + std::to_string(py::len(from)) +
+                            " arrays; allowed: one, or (cosines, sines)");
+    }
+    arrays.emplace_back(from[py::int_(0)], "cosines");
+    arrays.emplace_back(from[py::int_(1)], "sines");
   }
-  const bool is_halves = parse_name<CacheLayout>(layout) == CacheLayout::halves;
-  return {input_of(arrays[0], "cache"),
-          is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
-}
+
+  RotaryCacheView view() const {
+    if (arrays.size() == 2) {
+      auto names = names_of<Repeat>;
+      names.argument = "layout";
+      return {arrays[0].input(), arrays[1].input(), names.parse(layout_)};
+    }
+    const bool is_halves = parse_name<CacheLayout>(layout_) == CacheLayout::halves;
+    return {arrays[0].input(), is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
+  }
+
+ private:
+  std::string layout_;
+};
 
 /// The rows of a cache that turn heads. A cache of shape (batch, rows, columns) has one for each.
-Rows rows_of_cache(const py::array& cache, const Heads& heads, std::int64_t first,
+Rows rows_of_cache(const ArrayArgument& cache, const Heads& heads, std::int64_t first,
                    const Positions& given) {
-  if (cache.ndim() < 3) return rows_of_heads(heads, first, given, 1);
-  const bool is_shared = cache.shape(0) == 1;
-  const bool fits = cache.ndim() == 3 && (is_shared || cache.shape(0) == heads.batch()) &&
-                    cache.shape(1) == heads.rows() && first == 0 && given.is_none();
+  const Shape shape = cache.shape();
+  if (shape.size() < 3) return rows_of_heads(heads, first, given, 1);
+  const bool is_shared = shape[0] == 1;
+  const bool fits = shape.size() == 3 && (is_shared || shape[0] == heads.batch()) &&
+                    shape[1] == heads.rows() && first == 0 && given.is_none();
   if (!fits) {
-    refuse("cache.shape", shape_text(cache),
-           "(rows, columns), or (" + std::to_string(heads.batch()) + ", " +
-               std::to_string(heads.rows()) + ", columns) without first and positions");
+    cache.refuse("shape", "(rows, columns), or (" + std::to_string(heads.batch()) + ", " +
+                              std::to_string(heads.rows()) +
+                              ", columns) without first and positions");
   }
   const std::int64_t count = is_shared ? heads.rows() : heads.batch() * heads.rows();
-  return {RowRange{0, count}, 0, {count}};
+  return {RowRange{0, count}, {count}, {}};
 }
 
-Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
+Array apply_cache(const PyRotary& self, const Array& from, const Array& x,
                   const std::string& layout, std::int64_t first, const Positions& positions,
                   bool inverse, int threads, bool heads_first) {
-  const std::vector<py::array> arrays = arrays_of_cache(cache, layout);
-  const RotaryCacheView view = view_of_cache(arrays, layout);
+  const Cache cache(from, layout);
+  const RotaryCacheView view = cache.view();
   const Heads heads(x, heads_first);
-  const Rows rows = rows_of_cache(arrays[0], heads, first, positions);
+  const Rows rows = rows_of_cache(cache.arrays[0], heads, first, positions);
   {
     const ReleasedGil no_gil;
-    self.apply_cache(view, heads.views, rows.view(), {.inverse = inverse, .threads = threads});
+    self.apply_cache(view, heads.views, rows.positions, {.inverse = inverse, .threads = threads});
   }
   return x;
 }

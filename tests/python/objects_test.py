@@ -116,7 +116,7 @@ class CopyTest(unittest.TestCase):
         self.assertEqual({each for each in vars(module).values() if isinstance(each, type)},
                          pickled | {type(each) for each in others})
         for each in others:
-            message = f"^{type(each).__name__} is not pickled, .*; allowed: .*Encoder, .*Rotary$"
+            message = f"^{type(each).__name__} is not pickled; allowed: objects that arguments"
             calls = [each.__reduce__, functools.partial(copy.copy, each)]
             for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
                 calls += [functools.partial(pickle.dumps, each, protocol),

@@ -60,7 +60,7 @@ class EncoderTest(unittest.TestCase):
         self.assertEqual((halves.frequencies.factor, halves.max_error), (2, 0.25))
         with self.assertRaisesRegex(ValueError, r"positions\[1\] is -1e\+300; allowed: -9007199"):
             posenc.real_positions([0, -1e300])
-        for bad in ([2**53 + 1], np.array([1], np.longdouble), [1j], ["1"]):
+        for bad in ([2**53 + 1], np.array([1], np.longdouble) / 3, [1j], ["1"]):
             with self.assertRaisesRegex(ValueError, r"positions has .*; allowed: "):
                 posenc.real_positions(bad)
         for same in ([1, 2], (1.0, 2.0), np.array([1, 2], np.float16)):
@@ -340,7 +340,7 @@ class LayerTest(unittest.TestCase):
             np.testing.assert_array_equal(turned, expected)
         for each in (rotary.cache(rows + 100), rotary.cosines_and_sines(rows + 100, "halves")):
             np.testing.assert_array_equal(rotary.apply_cache(each, x.copy()), expected)
-            refusal = "cache.shape is .*; allowed: .*, or \\(1, 3, c"
+            refusal = "(cache|cosines).shape is .*; allowed: .*, or \\(1, 3, c"
             with self.assertRaisesRegex(ValueError, refusal):
                 rotary.apply_cache(each, x[0].copy())
         shared = rotary.cache(rows[:1] + 100)
@@ -511,7 +511,7 @@ class BadInputTest(unittest.TestCase):
             "positions has dtype float64": lambda: encoder.encode(np.arange(3.0), out=out),
             "a range of step 1": lambda: posenc.accuracy(encoder, range(0, 9, 2)),
             "x.dtype is float64": lambda: layer.forward(out.astype(float)),
-            "out.dtype is float32; allowed: that of x, which is float16":
+            "output.type is float32; allowed: that of the input, float16":
                 lambda: layer.forward(out.astype(np.float16), out=out),
             "x.shape is \\(66,\\)": lambda: layer.forward(out[0]),
             "max_rows": lambda: layer.forward(out, out=out, offset=99),
@@ -520,7 +520,7 @@ class BadInputTest(unittest.TestCase):
             "frequencies\\[1\\] is nan": lambda: posenc.Encoder(4, frequencies=[1, float("nan")]),
             "factor is 0;": lambda: posenc.Rotary(8, frequencies=posenc.NtkScaling(0)),
             "position": lambda: rotary.apply(out, -(2**53) - 1),
-            "x.dtype is float64; allowed: float32": lambda: rotary.apply(out.astype(float)),
+            "x.type is float64; allowed: float32": lambda: rotary.apply(out.astype(float)),
             "x.shape is \\(66,\\); allowed: two to four": lambda: rotary.apply(out[0]),
             "x is read-only": lambda: rotary.apply(read_only),
             "x\\[1\\] is read-only": lambda: rotary.apply([out, read_only]),
@@ -603,16 +603,14 @@ class WrongTypeTest(unittest.TestCase):
             f"threads is {2**31}; allowed: an integer from 1 to {2**31 - 1}":
                 lambda: encoder.encode(3, threads=2**31),
             "threads is None; allowed: an integer from": lambda: encoder.encode(3, threads=None),
+            "rows is '3'; allowed: a 64-bit integer":
+                lambda: posenc.Encoder(8, accuracy=posenc.Accuracy.within(1e-6), rows="3"),
             "axes is None; allowed: Axes": lambda: posenc.AxesEncoder(None),
             "sizes is [1, 2.5]; allowed: a sequence, of which each is a 64-bit integer":
                 lambda: posenc.grid_positions([1, 2.5]),
             "sizes is 'abc'; allowed: a sequence": lambda: posenc.grid_positions("abc"),
             "parts is [1]; allowed: a sequence, of which each is AxisPairs":
                 lambda: posenc.Axes([1]),
-            "positions is [[1.5]]; allowed: a NumPy array":
-                lambda: posenc.axis_multiples(posenc.axes_in_blocks([4]), [[1.5]]),
-            "positions is of type ndarray; allowed: a NumPy array":
-                lambda: posenc._posenc.round_positions(np.array([1j])),
             "error is 'x'; allowed: a number": lambda: posenc.Accuracy.within("x"),
             f"encode(): missing a required argument: 'positions'; {every}": encoder.encode,
             f"encode(): got an unexpected keyword argument 'dtypo'; {every}":
