@@ -49,21 +49,6 @@ Rows rows_in(const py::array_t<Integer, py::array::c_style>& memory, std::int64_
   return {RowPositions(memory.data(), axes, count, count), shape, memory};
 }
 
-Rows rows_of_python_range(const py::object& from) {
-  const std::int64_t start = integer(from.attr("start"), "first position"),
-                     step = integer(from.attr("step"), "step");
-  const py::ssize_t count = PyObject_Length(from.ptr());
-  if (count < 0) {  // an OverflowError
-    PyErr_Clear();
-    refuse("positions", text(py::repr(from)), "up to 2^53 + 1 rows");
-  }
-  if (step == 1) return rows_of_range({start, count});
-  if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
-  py::array_t<std::int64_t, py::array::c_style> each(count);
-  for (std::int64_t i = 0; i < count; ++i) each.mutable_at(i) = start + i * step;
-  return rows_in(each, 0, {count});
-}
-
 Rows rows_of_array(const py::array& array, std::int64_t axes) {
   const py::ssize_t of_axes = axes > 1 && array.ndim() > 1 ? 1 : 0, rest = array.ndim() - of_axes;
   if (rest < 1 || rest > 2 || (of_axes == 1 && array.shape(0) != axes)) {
@@ -73,14 +58,10 @@ Rows rows_of_array(const py::array& array, std::int64_t axes) {
                     : "(rows), (batch, rows)");
   }
   const Shape shape(array.shape() + of_axes, array.shape() + array.ndim());
-  const std::int64_t axes_of_array = of_axes == 1 ? axes : 0;
+  const std::int64_t its_axes = of_axes == 1 ? axes : 0;
   const bool is_integer = array.dtype().kind() == 'i';
-  if (is_integer && array.itemsize() == 4) {
-    return rows_in<std::int32_t>(array, axes_of_array, shape);
-  }
-  if (is_integer && array.itemsize() == 8) {
-    return rows_in<std::int64_t>(array, axes_of_array, shape);
-  }
+  if (is_integer && array.itemsize() == 4) return rows_in<std::int32_t>(array, its_axes, shape);
+  if (is_integer && array.itemsize() == 8) return rows_in<std::int64_t>(array, its_axes, shape);
   throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
                         shape_text(array) + "; allowed: int32 or int64");
 }
@@ -99,7 +80,16 @@ Rows rows_of(const Positions& from, std::int64_t axes, std::optional<std::int64_
     if (count < 0) refuse("rows", std::to_string(count), "at least 0");
     return rows_of_range({*first_of_count, count});
   }
-  if (PyRange_Check(from.ptr()) != 0) return rows_of_python_range(from);
+  if (PyRange_Check(from.ptr()) != 0) {
+    const py::ssize_t count = PyObject_Length(from.ptr());
+    if (count < 0) {  // an OverflowError
+      PyErr_Clear();
+      refuse("positions", text(py::repr(from)), "up to 2^53 + 1 rows");
+    }
+    if (py::object(from.attr("step")).equal(py::int_(1))) {
+      return rows_of_range({integer(from.attr("start"), "first position"), count});
+    }
+  }
   if (is_readable_array(from)) return rows_of_array(readable_array_of(from, "positions"), axes);
   if (!py::isinstance<py::sequence>(from) || py::isinstance<py::str>(from)) {
     refuse_type("positions", from,

@@ -59,7 +59,8 @@ py::object forward(const PyPositionalEncoding& self, const Array& from, const Ar
 
 Array backward(const PyPositionalEncoding& self, const Array& gradient, std::uint64_t seed,
                int threads, bool batch_first) {
-  const WritableSequences view = ArrayArgument(gradient, "gradient").sequences(batch_first);
+  const ArrayArgument array(gradient, "gradient");
+  const WritableSequences view = array.sequences(batch_first);
   {
     const ReleasedGil no_gil;
     self.layer.backward(view, {.training = true, .seed = seed, .threads = threads});

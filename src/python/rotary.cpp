@@ -18,9 +18,7 @@ RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
     if (!dimension) throw InvalidArgument("dimension is not given; allowed: it, or axes");
     EncodingSpec spec = {.d_model = *dimension, .base = base, .frequencies = frequencies};
     if (attention_factor) spec.frequencies = without_attention_factor(spec.frequencies);
-    RotarySpec result = rotary_spec(spec);
-    result.attention_factor = attention_factor.value_or(result.attention_factor);
-    return result;
+    return rotary_spec(spec);
   }
   if (dimension && *dimension != axes->d_model()) {
     refuse("dimension", std::to_string(*dimension),
@@ -29,7 +27,7 @@ RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
   if (!is_base(frequencies)) {
     throw InvalidArgument("frequencies are given with axes; allowed: those of the axes");
   }
-  return {.angles = *axes, .attention_factor = attention_factor.value_or(1)};
+  return {.angles = *axes};
 }
 
 std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double base,
@@ -39,6 +37,7 @@ std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double bas
                                const std::optional<std::string>& said) {
   RotarySpec spec = spec_of(dimension, base, frequencies, axes, attention_factor);
   spec.channels = channels;
+  if (attention_factor) spec.attention_factor = *attention_factor;
   const ReleasedGil no_gil;
   return std::make_unique<PyRotary>(spec, accuracy, said.value_or(to_string(spec)));
 }
@@ -99,40 +98,40 @@ py::object cosines_and_sines(const PyRotary& self, const Positions& from, Repeat
 
 // ---- Heads --------------------------------------------------------------------------------------
 
-/// One array, or several in a list or a tuple, as views.
+/// One array, or several in a list or a tuple.
+std::vector<ArrayArgument> arrays_of(const Array& from, const std::string& name) {
+  std::vector<ArrayArgument> arrays;
+  if (!is_several(from)) arrays.emplace_back(from, name);
+  for (std::size_t i = 0; is_several(from) && i < py::len(from); ++i)
+    arrays.emplace_back(from[py::int_(i)], name + "[" + std::to_string(i) + "]");
+  return arrays;
+}
+
+/// The arrays of an argument x, as views.
 struct Heads {
+  Heads(const Array& x, bool heads_first) : arrays(arrays_of(x, "x")) {
+    for (const ArrayArgument& each : arrays) views.push_back(each.heads(heads_first));
+    if (!views.empty()) batch = views[0].batch, rows = views[0].rows;
+  }
+
   std::vector<ArrayArgument> arrays;
   std::vector<HeadsView> views;
-
-  Heads(const Array& x, bool heads_first) {
-    if (!is_several(x)) add(x, "x", heads_first);
-    for (std::size_t i = 0; is_several(x) && i < py::len(x); ++i)
-      add(x[py::int_(i)], "x[" + std::to_string(i) + "]", heads_first);
-  }
-
-  std::int64_t batch() const { return views.empty() ? 0 : views[0].batch; }
-  std::int64_t rows() const { return views.empty() ? 0 : views[0].rows; }
-
- private:
-  void add(const py::object& x, const std::string& name, bool heads_first) {
-    arrays.emplace_back(x, name);
-    views.push_back(arrays.back().heads(heads_first));
-  }
+  std::int64_t batch = 0, rows = 0;
 };
 
 /// The positions of the rows of heads: from `first` on, or given ones.
 Rows rows_of_heads(const Heads& heads, std::int64_t first, const Positions& given,
                    std::int64_t axes) {
-  if (given.is_none()) return {RowRange{first, heads.rows()}, {heads.rows()}, {}};
+  if (given.is_none()) return {RowRange{first, heads.rows}, {heads.rows}, {}};
   if (first != 0) refuse("first", std::to_string(first) + " with positions", "one of them");
   Rows rows = rows_of(given, axes);
   const Shape& shape = rows.shape;
-  const bool fits = shape.size() < 2 ||
-                    (shape[1] == heads.rows() && (shape[0] == 1 || shape[0] == heads.batch()));
+  const bool fits =
+      shape.size() < 2 || (shape[1] == heads.rows && (shape[0] == 1 || shape[0] == heads.batch));
   if (fits) return rows;
   throw InvalidArgument("positions has " + std::to_string(shape[0]) + " sequences of " +
                         std::to_string(shape[1]) + " rows; allowed: as many as x, " +
-                        std::to_string(heads.batch()) + " of " + std::to_string(heads.rows()));
+                        std::to_string(heads.batch) + " of " + std::to_string(heads.rows));
 }
 
 Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Positions& positions,
@@ -146,37 +145,21 @@ Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Posi
   return x;
 }
 
-/// A cache, or cosines and sines apart.
-struct Cache {
-  std::vector<ArrayArgument> arrays;
-
-  Cache(const Array& from, const std::string& layout) : layout_(layout) {
-    if (!is_several(from)) {
-      arrays.emplace_back(from, "cache");
-      if (layout == "complex") arrays[0].view_as_real();
-      return;
-    }
-    if (py::len(from) != 2) {
-      throw InvalidArgument("cache has " + std::to_string(py::len(from)) +
-                            " arrays; allowed: one, or (cosines, sines)");
-    }
-    arrays.emplace_back(from[py::int_(0)], "cosines");
-    arrays.emplace_back(from[py::int_(1)], "sines");
+/// One table of both, or cosines and sines apart.
+RotaryCacheView view_of_cache(std::vector<ArrayArgument>& tables, const std::string& layout) {
+  if (tables.size() == 1) {
+    if (layout == "complex") tables[0].view_as_real();
+    const bool is_halves = parse_name<CacheLayout>(layout) == CacheLayout::halves;
+    return {tables[0].input(), is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
   }
-
-  RotaryCacheView view() const {
-    if (arrays.size() == 2) {
-      auto names = names_of<Repeat>;
-      names.argument = "layout";
-      return {arrays[0].input(), arrays[1].input(), names.parse(layout_)};
-    }
-    const bool is_halves = parse_name<CacheLayout>(layout_) == CacheLayout::halves;
-    return {arrays[0].input(), is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
+  if (tables.size() != 2) {
+    throw InvalidArgument("cache has " + std::to_string(tables.size()) +
+                          " arrays; allowed: one, or (cosines, sines)");
   }
-
- private:
-  std::string layout_;
-};
+  auto repeats = names_of<Repeat>;
+  repeats.argument = "layout";
+  return {tables[0].input(), tables[1].input(), repeats.parse(layout)};
+}
 
 /// The rows of a cache that turn heads. A cache of shape (batch, rows, columns) has one for each.
 Rows rows_of_cache(const ArrayArgument& cache, const Heads& heads, std::int64_t first,
@@ -184,24 +167,24 @@ Rows rows_of_cache(const ArrayArgument& cache, const Heads& heads, std::int64_t 
   const Shape shape = cache.shape();
   if (shape.size() < 3) return rows_of_heads(heads, first, given, 1);
   const bool is_shared = shape[0] == 1;
-  const bool fits = shape.size() == 3 && (is_shared || shape[0] == heads.batch()) &&
-                    shape[1] == heads.rows() && first == 0 && given.is_none();
+  const bool fits = shape.size() == 3 && (is_shared || shape[0] == heads.batch) &&
+                    shape[1] == heads.rows && first == 0 && given.is_none();
   if (!fits) {
-    cache.refuse("shape", "(rows, columns), or (" + std::to_string(heads.batch()) + ", " +
-                              std::to_string(heads.rows()) +
+    cache.refuse("shape", "(rows, columns), or (" + std::to_string(heads.batch) + ", " +
+                              std::to_string(heads.rows) +
                               ", columns) without first and positions");
   }
-  const std::int64_t count = is_shared ? heads.rows() : heads.batch() * heads.rows();
+  const std::int64_t count = is_shared ? heads.rows : heads.batch * heads.rows;
   return {RowRange{0, count}, {count}, {}};
 }
 
-Array apply_cache(const PyRotary& self, const Array& from, const Array& x,
+Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
                   const std::string& layout, std::int64_t first, const Positions& positions,
                   bool inverse, int threads, bool heads_first) {
-  const Cache cache(from, layout);
-  const RotaryCacheView view = cache.view();
+  std::vector<ArrayArgument> tables = arrays_of(cache, "cache");
+  const RotaryCacheView view = view_of_cache(tables, layout);
   const Heads heads(x, heads_first);
-  const Rows rows = rows_of_cache(cache.arrays[0], heads, first, positions);
+  const Rows rows = rows_of_cache(tables[0], heads, first, positions);
   {
     const ReleasedGil no_gil;
     self.apply_cache(view, heads.views, rows.positions, {.inverse = inverse, .threads = threads});

@@ -100,9 +100,8 @@ class CopyTest(unittest.TestCase):
                 other.forward(x, offset=81)
 
     def test_accuracies(self):
-        kinds = (posenc.Accuracy.correctly_rounded(), posenc.Accuracy.within(1e-6),
-                 posenc.Accuracy.within_ulp(0.75))
-        for each in kinds:
+        for each in (posenc.Accuracy.correctly_rounded(), posenc.Accuracy.within(1e-6),
+                     posenc.Accuracy.within_ulp(0.75)):
             for other in self.copies(each):
                 self.assertEqual(repr(other), repr(each))
 

@@ -1,8 +1,8 @@
 """Frequencies other than those of a base: the rules that models with a long context have.
 
 Each is an argument `frequencies` of Encoder, PositionalEncoding and Rotary, as is its text, and a
-sequence of d_model / 2 frequencies in radians per position. A rule has the parameters and defaults
-of the library. w_k is the frequency of the base, s the factor.
+sequence of d_model / 2 frequencies in radians per position. Parameters and defaults are those of
+the library: docs/frequencies.md and posenc/frequency_rule.h have their formulas.
 """
 
 from __future__ import annotations
@@ -50,36 +50,25 @@ def _rule(name: str, rule: str, doc: str) -> Any:
     return made
 
 
-LinearScaling = _rule("LinearScaling", "linear", """w_k / s: position interpolation.
+LinearScaling = _rule(
+    "LinearScaling", "linear",
+    "Position interpolation, by which position p is the real position p / factor.")
+NtkScaling = _rule("NtkScaling", "ntk", "NTK-aware scaling: a larger base.")
+YarnScaling = _rule("YarnScaling", "yarn", """YaRN.
 
-    Position p is the real position p / s.""")
-NtkScaling = _rule("NtkScaling", "ntk",
-                   "The base becomes base * s ** (d / (d - 2)): NTK-aware scaling.")
-YarnScaling = _rule("YarnScaling", "yarn", """YaRN: w_k for fast frequencies, w_k / s for slow ones,
-    a ramp between.
+    attention_factor: what Rotary multiplies its cosines and sines by; 0 stands for 0.1 ln factor +
+    1. Encodings apply none and take 1 alone.""")
+Llama3Scaling = _rule("Llama3Scaling", "llama3", "Llama 3.1's.")
+LongRopeScaling = _rule("LongRopeScaling", "longrope", """LongRoPE, with the factors of a model.
 
-    Frequencies that turn beta_fast times or more in trained_rows rows are fast, those that turn
-    beta_slow times or less are slow. attention_factor: what Rotary multiplies its cosines and sines
-    by; 0 stands for 0.1 ln s + 1. Encodings apply none and take 1 alone.""")
-Llama3Scaling = _rule("Llama3Scaling", "llama3", """Llama 3.1's.
-
-    w_k / s below low_frequency_factor turns in trained_rows rows, w_k above high_frequency_factor
-    turns, a ramp between.""")
-LongRopeScaling = _rule("LongRopeScaling", "longrope", """LongRoPE: w_k / factors[k].
-
-    attention_factor: what Rotary multiplies its cosines and sines by, sqrt(1 + ln s / ln rows) for
-    a model that was trained with that many rows and extended by s; it has to be given. Encodings
-    apply none and take 1 alone.""")
-ProportionalScaling = _rule(
-    "ProportionalScaling", "proportional",
-    "w_k / s for the first `turned` frequencies, and 0 for the others (Gemma 4).")
-TurnFrequencies = _rule("TurnFrequencies", "turns", """Exact frequencies in turns.
-
-    Frequency k is numerators[k] / denominators[k] of a turn per position. Sines and cosines that
-    are 0, 1/2 or 1 are exactly that. pi 2^j is 2^j / 2 of a turn.""")
-BaseTurns = _rule(
-    "BaseTurns", "base_turns",
-    "w_k numerator / denominator turns per position, instead of w_k radians (DINOv3, LTX).")
+    attention_factor: as of YarnScaling, but it has to be given: sqrt(1 + ln s / ln rows) for a
+    model that was trained with that many rows and extended by s.""")
+ProportionalScaling = _rule("ProportionalScaling", "proportional",
+                            "The first `turned` frequencies are divided, the others 0 (Gemma 4).")
+TurnFrequencies = _rule("TurnFrequencies", "turns",
+                        "Frequency k is numerators[k] / denominators[k] of a turn per position.")
+BaseTurns = _rule("BaseTurns", "base_turns",
+                  "The base's frequencies in turns instead of radians (DINOv3, LTX).")
 
 
 def dynamic_ntk_scaling(factor: float, trained_rows: int, rows: int) -> Any:
