@@ -141,9 +141,4 @@ std::optional<Accuracy> parse_accuracy(const py::object& from) {
   refuse_type("accuracy", from, "None, a largest error, or an Accuracy");
 }
 
-py::dict convention_of(const EncodingSpec& spec) {
-  return py::dict("base"_a = spec.base, "layout"_a = spec.layout, "spacing"_a = spec.spacing,
-                  "frequencies"_a = spec.frequencies, "d_model"_a = spec.d_model);
-}
-
 }  // namespace posenc::python

@@ -1,6 +1,6 @@
-// Arguments of the module's functions, as types of the library: what all functions share. Whatever
-// is not allowed raises ValueError (InvalidArgument) or TypeError, with one line that names the
-// argument, its value and what is allowed.
+// Arguments of the module's functions, as types of the library. Whatever is not allowed raises
+// ValueError (InvalidArgument) or TypeError, with one line that names the argument, its value and
+// what is allowed.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -26,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -177,8 +178,13 @@ FrequencyRule parse_rule(const py::object& from);
 /// A number is the largest absolute error.
 std::optional<Accuracy> parse_accuracy(const py::object& from);
 
-/// base, layout, spacing, frequencies and d_model, as in Encoder().
-py::dict convention_of(const EncodingSpec& spec);
+/// The arguments of an encoding, as in Encoder(), and others.
+template <class... Arguments>
+py::dict convention_of(const EncodingSpec& spec, Arguments... others) {
+  return py::dict("d_model"_a = spec.d_model, "base"_a = spec.base, "layout"_a = spec.layout,
+                  "spacing"_a = spec.spacing, "frequencies"_a = spec.frequencies,
+                  std::move(others)...);
+}
 
 }  // namespace posenc::python
 

@@ -6,7 +6,6 @@
 #include "python/gil.h"
 #include "python/module.h"
 
-#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -26,25 +25,23 @@ namespace {
 
 using Arrange = AxesSpec (*)(std::span<const std::int64_t>, const EncodingSpec&);
 
-/// Binds a function of sizes and a convention. Its frequencies run through all pairs of sections;
-/// blocks have their own, and the spec is that of the widest.
-void bind_arrangement(py::module_& module, const char* name, Arrange arrange, const char* text) {
-  const bool is_blocks = arrange == &axes_in_blocks;
+/// Binds a function of sizes and a convention, whose frequencies run through all pairs of sections.
+/// (Blocks have widths of their own.)
+void bind_arrangement(py::module_& module, const char* name, Arrange arrange, const char* argument,
+                      const char* text) {
   const EncodingSpec paper;
   module.def(
       name,
-      [=](const Sizes& sizes, double base, Layout layout, Spacing spacing,
-          const FrequencyRule& frequencies) {
-        std::int64_t widest = 2, pairs = 0;
+      [arrange](const Sizes& sizes, double base, Layout layout, Spacing spacing,
+                const FrequencyRule& frequencies) {
+        std::int64_t pairs = 0;
         for (const std::int64_t each : sizes) {
-          if (each < 0 || each > max_d_model) continue;  // which arrange() refuses
-          widest = std::max(widest, each);
-          pairs += each;
+          if (each >= 0 && each <= max_d_model) pairs += each;  // arrange() refuses others
         }
-        return arrange(sizes, {is_blocks ? widest : 2 * pairs, base, layout, spacing, frequencies});
+        return arrange(sizes, {2 * pairs, base, layout, spacing, frequencies});
       },
-      py::arg(is_blocks ? "channels" : "sections"), py::kw_only(), "base"_a = paper.base,
-      "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(), text);
+      py::arg(argument), py::kw_only(), "base"_a = paper.base, "layout"_a = paper.layout,
+      "spacing"_a = paper.spacing, "frequencies"_a = py::none(), text);
 }
 
 py::object encode_on_axes(const PyAxesEncoder& self, const Positions& from, const Array& out,
@@ -97,12 +94,9 @@ by default those after the pairs of the part before. denominator: positions coun
 each.)");
   bind_remaking(pairs,
                 [](const AxisPairs& self) {
-                  py::dict arguments = convention_of(self.spec);
-                  arguments["axis"] = self.axis;
-                  arguments["picks"] = self.frequencies;
-                  arguments["pairs"] = self.pairs;
-                  arguments["denominator"] = self.denominator;
-                  return arguments;
+                  return convention_of(self.spec, "axis"_a = self.axis,
+                                       "picks"_a = self.frequencies, "pairs"_a = self.pairs,
+                                       "denominator"_a = self.denominator);
                 })
       .def(py::init([](std::int64_t axis, std::int64_t d_model, double base, Layout layout,
                        Spacing spacing, const FrequencyRule& frequencies, const Sizes& picks,
@@ -140,15 +134,15 @@ the layout of its encoding.)");
       .def_property_readonly("d_model", &AxesSpec::d_model)
       .def_property_readonly("axes", &AxesSpec::axes, "The number of axes.");
 
-  bind_arrangement(module, "axes_in_blocks", &axes_in_blocks,
+  bind_arrangement(module, "axes_in_blocks", &axes_in_blocks, "channels",
                    "A block of channels[axis] columns for each axis, with frequencies of its own "
                    "(Flux, Wan).");
-  bind_arrangement(module, "axes_in_sections", &axes_in_sections,
+  bind_arrangement(module, "axes_in_sections", &axes_in_sections, "sections",
                    "The first sections[0] pairs are on axis 0, the next sections[1] on axis 1, and "
                    "so on (M-RoPE).");
-  bind_arrangement(module, "axes_interleaved", &axes_interleaved,
+  bind_arrangement(module, "axes_interleaved", &axes_interleaved, "sections",
                    "As many pairs, with the axes interleaved (Qwen3-VL's mrope_interleaved).");
-  bind_arrangement(module, "axes_alternating", &axes_alternating,
+  bind_arrangement(module, "axes_alternating", &axes_alternating, "sections",
                    "As many pairs, with axes 1 and 2 alternating before axis 0 (ERNIE 4.5-VL).");
   module.def(
       "grid_positions",

@@ -44,13 +44,8 @@ std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layou
 }
 
 py::dict encoder_arguments(const PyEncoder& self) {
-  py::dict arguments = convention_of(self.encoder->spec());
-  arguments["first"] = self.first;
-  arguments["backend"] = self.backend;
-  arguments["accuracy"] = self.accuracy;
-  arguments["rows"] = self.rows;
-  arguments["dtype"] = self.type;
-  return arguments;
+  return convention_of(self.encoder->spec(), "first"_a = self.first, "backend"_a = self.backend,
+                       "accuracy"_a = self.accuracy, "rows"_a = self.rows, "dtype"_a = self.type);
 }
 
 py::object encode_rows(const PyEncoder& self, const Positions& from, const Array& out,
@@ -103,9 +98,7 @@ py::tuple round_positions(const py::array_t<double, py::array::c_style>& positio
 
 py::dict preset_arguments(const std::string& name) {
   const Preset& found = preset(name);
-  py::dict arguments = convention_of(found.spec);
-  arguments["first"] = found.rows.first;
-  return arguments;
+  return convention_of(found.spec, "first"_a = found.rows.first);
 }
 
 }  // namespace
@@ -150,7 +143,7 @@ None means correctly rounded, a number is the largest absolute error. `frequenci
 numbers in radians per position, a rule such as posenc.Llama3Scaling, or the text of one, such as
 "linear:factor=4". `first`: the position of the first row where no positions are given. Immutable:
 any number of threads may use one. Copies are the same object; a pickled one is planned where it
-is unpickled. Raises ValueError if an argument is not allowed.)");
+is unpickled.)");
   bind_remaking(encoder, encoder_arguments)
       .def(py::init(&make_encoder), "d_model"_a, py::kw_only(), "base"_a = paper.base,
            "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(),
@@ -167,9 +160,7 @@ out: the array to write, instead of a new one, of the same shape; a tensor of Py
 is float32, float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and
 it is contiguous in its last dimension. It is returned.
 dtype: of a new array: "float32" (which None stands for), "float64", "float16" or "bfloat16", or
-such a type of NumPy or PyTorch.
-
-Raises ValueError, before anything is written, if an argument is not allowed.)")
+such a type of NumPy or PyTorch.)")
       .def(
           "error_bound",
           [](const PyEncoder& self, const Positions& positions, DataType type) {

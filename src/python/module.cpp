@@ -1,6 +1,6 @@
-// The Python module posenc._posenc: classes and functions on NumPy arrays. Memory is never copied:
-// results are written into the caller's array, or into a new one. The GIL is released while the
-// library plans, encodes and measures. Only a cursor, which one thread at a time may use, keeps it.
+// The Python module posenc._posenc. Memory is never copied: results are written into the caller's
+// array, or into a new one. The GIL is released while the library plans, encodes and measures. Only
+// a cursor, which one thread at a time may use, keeps it.
 #include "python/module.h"
 #include "posenc/cpu.h"
 #include "posenc/registry.h"
@@ -78,17 +78,15 @@ PyObject* call(PyObject* self, PyObject* values, PyObject* keywords) {
   py::error_already_set error;
   try {
     const std::string refusal = py::str(error.value());
-    if (refusal.find("(): incompatible ") == std::string::npos) {
-      error.restore();
+    if (refusal.find("(): incompatible ") != std::string::npos) {
+      const py::object reason = py::module_::import("posenc.refusals").attr("reason");
+      const py::handle named(keywords == nullptr ? Py_None : keywords);
+      PyErr_SetObject(PyExc_TypeError, reason(refusal, py::handle(values), named).ptr());
       return nullptr;
     }
-    const py::object reason = py::module_::import("posenc.refusals").attr("reason");
-    const py::object named =
-        keywords == nullptr ? py::object(py::none()) : py::reinterpret_borrow<py::object>(keywords);
-    PyErr_SetObject(PyExc_TypeError, reason(refusal, py::handle(values), named).ptr());
   } catch (const std::exception&) {  // such as that of an interpreter that imports no more
-    error.restore();
   }
+  error.restore();
   return nullptr;
 }
 
@@ -97,14 +95,12 @@ void bind_refusals(const py::handle& object) {
   if (PyCFunction_Check(object.ptr())) {
     reinterpret_cast<PyCFunctionObject*>(object.ptr())->m_ml->ml_meth =
         reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call));
-  } else if (PyInstanceMethod_Check(object.ptr()) != 0) {
-    bind_refusals(PyInstanceMethod_GET_FUNCTION(object.ptr()));
   } else if (py::isinstance<py::type>(object)) {
     for (const auto& [name, member] : py::dict(object.attr("__dict__"))) bind_refusals(member);
-  } else if (py::hasattr(object, "fget")) {
-    bind_refusals(object.attr("fget"));
-  } else if (py::hasattr(object, "__func__")) {  // a static method
-    bind_refusals(object.attr("__func__"));
+  } else {
+    for (const char* const inner : {"fget", "__func__"}) {  // of a property, or a method
+      if (py::hasattr(object, inner)) bind_refusals(object.attr(inner));
+    }
   }
 }
 

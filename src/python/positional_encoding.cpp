@@ -33,13 +33,9 @@ std::unique_ptr<PyPositionalEncoding> make(std::int64_t d_model, std::int64_t ma
 }
 
 py::dict arguments_of(const PyPositionalEncoding& self) {
-  py::dict arguments = convention_of(self.layer.spec());
-  arguments["max_rows"] = self.layer.max_rows();
-  arguments["dropout"] = self.layer.dropout().probability();
-  arguments["first"] = self.first;
-  arguments["accuracy"] = self.accuracy;
-  arguments["source"] = self.source;
-  return arguments;
+  return convention_of(self.layer.spec(), "max_rows"_a = self.layer.max_rows(),
+                       "dropout"_a = self.layer.dropout().probability(), "first"_a = self.first,
+                       "accuracy"_a = self.accuracy, "source"_a = self.source);
 }
 
 py::object forward(const PyPositionalEncoding& self, const Array& from, const Array& out,
@@ -76,10 +72,9 @@ void bind_positional_encoding(py::module_& module) {
                                          R"(Adds encodings to sequences: y = dropout(x + PE).
 
 max_rows: positions from 0 to max_rows - 1. first: the position of the first row of a sequence where
-forward() is given no offset. frequencies, accuracy: as in Encoder. source: the source
-of the encodings that are added, which does not change the bits: "fused" computes them while they
-are added, "cached" keeps a table of max_rows rows, and "automatic" keeps one if it stays in the
-last-level cache. Immutable.)");
+forward() is given no offset. frequencies, accuracy: as in Encoder. source, which does not change
+the bits: "fused" computes the encodings while they are added, "cached" keeps a table of max_rows
+rows, and "automatic" keeps one if it stays in the last-level cache. Immutable.)");
   bind_remaking(layer, arguments_of)
       .def(py::init(&make), "d_model"_a, "max_rows"_a = 5000, py::kw_only(), "dropout"_a = 0.0,
            "base"_a = paper.base, "layout"_a = paper.layout, "spacing"_a = paper.spacing,
@@ -93,9 +88,7 @@ last-level cache. Immutable.)");
 x: shape (batch, rows, d_model), or (rows, batch, d_model) if not batch_first, or (rows, d_model);
 float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.
 out: the array to write, of the same type, which may be x itself. Dropout is applied if `training`;
-its mask is a function of `seed` and the element's index.
-
-Raises ValueError, before anything is written, if an argument is not allowed.)")
+its mask is a function of `seed` and the element's index.)")
       .def("backward", &backward, "gradient"_a, py::kw_only(), "seed"_a, "threads"_a = 1,
            "batch_first"_a = true,
            "Turns the gradient of the output of forward(training=True) into that of x, in place.")

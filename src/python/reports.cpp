@@ -125,11 +125,9 @@ py::list causes_of(const CheckReport& report) {
 py::dict identity_of(const CheckReport& report) {
   if (!report.is_identified) return {};
   const TableIdentity& identity = report.identity;
-  py::dict result = convention_of(identity.spec);
+  py::dict result = convention_of(identity.spec, "first"_a = identity.first,
+                                  "factor"_a = identity.factor, "presets"_a = identity.presets);
   result["layout"] = identity.arrangement;
-  result["first"] = identity.first;
-  result["factor"] = identity.factor;
-  result["presets"] = identity.presets;
   return result;
 }
 

@@ -323,7 +323,7 @@ class LayerTest(unittest.TestCase):
             np.testing.assert_array_equal(turned, expected)
         for each in (rotary.cache(rows + 100), rotary.cosines_and_sines(rows + 100, "halves")):
             np.testing.assert_array_equal(rotary.apply_cache(each, x.copy()), expected)
-            refusal = "(cache|cosines).shape is .*; allowed: .*, or \\(1, 3, c"
+            refusal = "cache.*shape is .*; allowed: .*, or \\(1, 3, c"
             with self.assertRaisesRegex(ValueError, refusal):
                 rotary.apply_cache(each, x[0].copy())
         shared = rotary.cache(rows[:1] + 100)

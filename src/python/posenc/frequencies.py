@@ -92,8 +92,7 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
     denominator: a power of two, 1 to 2**64, so that one encoder serves all calls. None takes the
     smallest one that makes the positions exact, or else the largest that is possible: max_error is
     then at most 2**-53 of the largest position, or 2**-65 if that is more. An entry changes by at
-    most max_error times its frequency before the division. Raises ValueError if an argument is not
-    allowed.
+    most max_error times its frequency before the division.
     """
     given = np.asarray(positions)
     is_real = np.can_cast(given.dtype, np.float64, "same_kind")
