@@ -1,6 +1,5 @@
 #include "python/arrays.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,20 +37,16 @@ py::array array_of_tensor(const py::object& tensor, const char* name) {
   }
 }
 
-std::optional<DataType> known_type(const py::dtype& type) {
+DataType type_named(const py::dtype& type, const std::string& name) {
   if (type.is(py::dtype::of<float>())) return DataType::float32;  // without asking in Python
   const char kind = type.kind();
-  const bool is_float = kind == 'f', is_bits = kind == 'u' || kind == 'i' || kind == 'V';
-  if (!type.attr("isnative").cast<bool>()) return {};
-  if (is_float && type.itemsize() == 4) return DataType::float32;
-  if (is_float && type.itemsize() == 8) return DataType::float64;
-  if (is_float && type.itemsize() == 2) return DataType::float16;
-  if (is_bits && type.itemsize() == 2) return DataType::bfloat16;
-  return {};
-}
-
-DataType type_named(const py::dtype& type, const std::string& name) {
-  if (const std::optional<DataType> known = known_type(type)) return *known;
+  if (type.attr("isnative").cast<bool>()) {
+    if (kind == 'f' && type.itemsize() == 4) return DataType::float32;
+    if (kind == 'f' && type.itemsize() == 8) return DataType::float64;
+    if (kind == 'f' && type.itemsize() == 2) return DataType::float16;
+    if ((kind == 'u' || kind == 'i' || kind == 'V') && type.itemsize() == 2)
+      return DataType::bfloat16;
+  }
   refuse(name, text(type),
          "float32, float64, float16, and for bfloat16 that of ml_dtypes or 16-bit integers, in the "
          "byte order of this machine");
