@@ -556,6 +556,8 @@ class WrongTypeTest(unittest.TestCase):
             "axes is None; allowed: Axes": lambda: posenc.AxesEncoder(None),
             "sizes is [1, 2.5]; allowed: a sequence, of which each is a 64-bit integer":
                 lambda: posenc.grid_positions([1, 2.5]),
+            "sizes is [1, 2]; allowed: a sequence of 3, of which each is a 64-bit integer, None":
+                lambda: posenc.axes_table("flux", [1, 2]),
             "sizes is 'abc'; allowed: a sequence": lambda: posenc.grid_positions("abc"),
             "parts is [1]; allowed: a sequence, of which each is AxisPairs":
                 lambda: posenc.Axes([1]),

@@ -95,8 +95,12 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
     most max_error times its frequency before the division.
     """
     given = np.asarray(positions)
-    is_real = np.can_cast(given.dtype, np.float64, "same_kind")
-    if not is_real or (given.astype(np.float64).astype(given.dtype) != given).any():
-        raise ValueError(f"positions has dtype {given.dtype}; allowed: numbers that float64 has")
-    multiples, factor, max_error = round_positions(given.astype(np.float64), denominator)
+    if not np.can_cast(given.dtype, np.float64, "same_kind"):
+        raise ValueError(f"positions has dtype {given.dtype}; allowed: real numbers")
+    wide = given.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # of the largest integers
+        off = given[(wide.astype(given.dtype) != given) & (given == given)]
+    if off.size > 0:
+        raise ValueError(f"positions has {off[0]}; allowed: values of float64")
+    multiples, factor, max_error = round_positions(wide, denominator)
     return RealPositions(multiples, LinearScaling(factor), max_error)

@@ -38,7 +38,7 @@ def reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any] | No
     for each, value in given.items():
         parameter = signature.parameters[each]
         # Versions of pybind11 differ in the rest: Optional[int] is SupportsInt | None as well.
-        words = set(re.findall(r"[A-Za-z]+", parameter.annotation.replace("Supports", "")))
+        words = set(re.findall(r"[A-Za-z]+|\d+", parameter.annotation.replace("Supports", "")))
         is_optional = parameter.default is None or bool(words & {"None", "Optional"})
         allowed, fits = _kind(each, {word.lower() if word in _NUMBERS else word for word in words})
         if not (value is None and is_optional) and not fits(value):
@@ -63,9 +63,11 @@ def _kind(argument: str, words: set[str]) -> tuple[str, _Fits]:
     """What an annotation with these words allows, and whether a value fits."""
     if words & {"List", "list", "Sequence"}:
         each, fits = _kind("", words - {"List", "list", "Sequence"})
-        return f"a sequence, of which each is {each}", lambda value: (
+        count = next((int(word) for word in words if word.isdigit()), None)
+        size = f" of {count}" if count else ""
+        return f"a sequence{size}, of which each is {each}", lambda value: (
             isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
-            and all(map(fits, value)))
+            and count in (None, len(value)) and all(map(fits, value)))
     if "float" in words:
         return "a number", lambda value: _converts(math.isnan, value)
     if "int" in words:
