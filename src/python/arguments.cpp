@@ -2,6 +2,8 @@
 
 #include "python/arrays.h"
 
+#include <utility>
+
 namespace posenc::python {
 
 std::string text(const py::handle& object) { return py::str(object); }
@@ -35,7 +37,7 @@ bool is_count(const py::object& from) {
 
 Rows rows_of_range(RowRange range) {
   validate(range);
-  return {range, {static_cast<py::ssize_t>(range.count)}, {}};
+  return {range, {static_cast<py::ssize_t>(range.count)}, {}, {}};
 }
 
 /// Of a dense array, whose positions on each axis are one behind the other.
@@ -45,8 +47,15 @@ Rows rows_in(const py::array_t<Integer, py::array::c_style>& memory, std::int64_
   std::int64_t count = 1;
   for (const py::ssize_t size : shape) count *= size;
   // No rows may have no memory, and are as good as a range.
-  if (count == 0) return {RowRange{0, 0}, shape, {}};
-  return {RowPositions(memory.data(), axes, count, count), shape, memory};
+  if (count == 0) return {RowRange{0, 0}, shape, {}, {}};
+  return {RowPositions(memory.data(), axes, count, count), shape, memory, {}};
+}
+
+Rows rows_of_list(std::vector<std::int64_t> each) {
+  const auto count = static_cast<py::ssize_t>(each.size());
+  if (count == 0) return rows_of_range({0, 0});
+  const RowPositions positions(each);  // of memory that moves with its vector
+  return {positions, {count}, {}, std::move(each)};
 }
 
 Rows rows_of_array(const py::array& array, std::int64_t axes) {
@@ -86,9 +95,13 @@ Rows rows_of(const Positions& from, std::int64_t axes, std::optional<std::int64_
       PyErr_Clear();
       refuse("positions", text(py::repr(from)), "up to 2^53 + 1 rows");
     }
-    if (py::object(from.attr("step")).equal(py::int_(1))) {
-      return rows_of_range({integer(from.attr("start"), "first position"), count});
-    }
+    const std::int64_t start = integer(from.attr("start"), "first position"),
+                       step = integer(from.attr("step"), "step");
+    if (step == 1) return rows_of_range({start, count});
+    if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
+    std::vector<std::int64_t> each;
+    for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
+    return rows_of_list(std::move(each));
   }
   if (is_readable_array(from)) return rows_of_array(readable_array_of(from, "positions"), axes);
   if (!py::isinstance<py::sequence>(from) || py::isinstance<py::str>(from)) {
@@ -97,10 +110,9 @@ Rows rows_of(const Positions& from, std::int64_t axes, std::optional<std::int64_
                                  "a number of rows"
                                : "a range, an array of int32 or int64, a sequence of integers");
   }
-  py::array_t<std::int64_t, py::array::c_style> each(static_cast<py::ssize_t>(py::len(from)));
-  py::ssize_t count = 0;
-  for (const py::handle value : from) each.mutable_at(count++) = integer(value, "a position");
-  return rows_in(each, 0, {count});
+  std::vector<std::int64_t> each;
+  for (const py::handle value : from) each.push_back(integer(value, "a position"));
+  return rows_of_list(std::move(each));
 }
 
 RowRange range_of(const Positions& from, std::int64_t first_of_count) {

@@ -148,11 +148,12 @@ class Array : public py::object {
   PYBIND11_OBJECT_DEFAULT(Array, py::object, any_object)
 };
 
-/// The positions of rows.
+/// The positions of rows, which view what is in the members below: moved, never copied.
 struct Rows {
   RowPositions positions;
-  Shape shape;        ///< (rows), or (batch, rows)
-  py::object memory;  ///< of the positions, if they are no range
+  Shape shape;                     ///< (rows), or (batch, rows)
+  py::object array;                ///< that the positions are in, if they are in one
+  std::vector<std::int64_t> list;  ///< likewise
 
   /// The shape of a table with these columns.
   Shape table_shape(std::int64_t columns) const;

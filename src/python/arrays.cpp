@@ -52,6 +52,16 @@ DataType type_named(const py::dtype& type, const std::string& name) {
          "byte order of this machine");
 }
 
+/// As readable_array_of(), but never a copy.
+py::array shared_array_of(const py::object& from, const std::string& name) {
+  if (py::isinstance<py::array>(from) || is_tensor(from) ||
+      py::hasattr(from, "__array_interface__")) {
+    return readable_array_of(from, name.c_str());
+  }
+  throw py::type_error(name + " is of type " + text(py::type::of(from).attr("__name__")) +
+                       "; allowed: an array of NumPy, or what shares its memory with one");
+}
+
 }  // namespace
 
 py::dtype numpy_type(DataType type) {
@@ -87,14 +97,7 @@ py::array readable_array_of(const py::object& from, const char* name) {
 std::string shape_text(const py::array& array) { return text(array.attr("shape")); }
 
 ArrayArgument::ArrayArgument(const py::object& from, std::string name)
-    : object_(from), name_(std::move(name)) {
-  if (!py::isinstance<py::array>(from) && !is_tensor(from) &&
-      !py::hasattr(from, "__array_interface__")) {
-    throw py::type_error(name_ + " is of type " + text(py::type::of(from).attr("__name__")) +
-                         "; allowed: an array of NumPy, or what shares its memory with one");
-  }
-  array_ = readable_array_of(from, name_.c_str());
-}
+    : object_(from), array_(shared_array_of(from, name)), name_(std::move(name)) {}
 
 void ArrayArgument::refuse(const char* attribute, const std::string& allowed) const {
   python::refuse(name_ + "." + attribute, text(array_.attr(attribute)), allowed);

@@ -122,7 +122,7 @@ struct Heads {
 /// The positions of the rows of heads: from `first` on, or given ones.
 Rows rows_of_heads(const Heads& heads, std::int64_t first, const Positions& given,
                    std::int64_t axes) {
-  if (given.is_none()) return {RowRange{first, heads.rows}, {heads.rows}, {}};
+  if (given.is_none()) return {RowRange{first, heads.rows}, {heads.rows}, {}, {}};
   if (first != 0) refuse("first", std::to_string(first) + " with positions", "one of them");
   Rows rows = rows_of(given, axes);
   const Shape& shape = rows.shape;
@@ -175,7 +175,7 @@ Rows rows_of_cache(const ArrayArgument& cache, const Heads& heads, std::int64_t 
                               ", columns) without first and positions");
   }
   const std::int64_t count = is_shared ? heads.rows : heads.batch * heads.rows;
-  return {RowRange{0, count}, {count}, {}};
+  return {RowRange{0, count}, {count}, {}, {}};
 }
 
 Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
