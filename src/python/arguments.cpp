@@ -2,8 +2,6 @@
 
 #include "python/arrays.h"
 
-#include <algorithm>
-#include <type_traits>
 #include <utility>
 
 namespace posenc::python {
@@ -39,27 +37,25 @@ bool is_count(const py::object& from) {
 
 Rows rows_of_range(RowRange range) {
   validate(range);
-  return {range, 0, {static_cast<py::ssize_t>(range.count)}};
+  return {range, {static_cast<py::ssize_t>(range.count)}, {}, {}};
+}
+
+/// Of a dense array, whose positions on each axis are one behind the other.
+template <class Integer>
+Rows rows_in(const py::array_t<Integer, py::array::c_style>& memory, std::int64_t axes,
+             const Shape& shape) {
+  std::int64_t count = 1;
+  for (const py::ssize_t size : shape) count *= size;
+  // No rows may have no memory, and are as good as a range.
+  if (count == 0) return {RowRange{0, 0}, shape, {}, {}};
+  return {RowPositions(memory.data(), axes, count, count), shape, memory, {}};
 }
 
 Rows rows_of_list(std::vector<std::int64_t> each) {
   const auto count = static_cast<py::ssize_t>(each.size());
-  return {std::move(each), 0, {count}};
-}
-
-Rows rows_of_python_range(const py::object& from) {
-  const std::int64_t start = integer(from.attr("start"), "first position"),
-                     step = integer(from.attr("step"), "step");
-  const py::ssize_t count = PyObject_Length(from.ptr());
-  if (count < 0) {  // an OverflowError
-    PyErr_Clear();
-    refuse("positions", text(py::repr(from)), "up to 2^53 + 1 rows");
-  }
-  if (step == 1) return rows_of_range({start, count});
-  if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
-  std::vector<std::int64_t> each;
-  for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
-  return rows_of_list(std::move(each));
+  if (count == 0) return rows_of_range({0, 0});
+  const RowPositions positions(each);  // of memory that moves with its vector
+  return {positions, {count}, {}, std::move(each)};
 }
 
 Rows rows_of_array(const py::array& array, std::int64_t axes) {
@@ -70,41 +66,16 @@ Rows rows_of_array(const py::array& array, std::int64_t axes) {
            axes > 1 ? "(rows), (" + count + ", rows), (" + count + ", batch, rows)"
                     : "(rows), (batch, rows)");
   }
-  Rows rows = {
-      {}, of_axes == 1 ? axes : 0, {array.shape() + of_axes, array.shape() + array.ndim()}};
+  const Shape shape(array.shape() + of_axes, array.shape() + array.ndim());
+  const std::int64_t its_axes = of_axes == 1 ? axes : 0;
   const bool is_integer = array.dtype().kind() == 'i';
-  if (is_integer && array.itemsize() == 4) {
-    rows.memory = py::array_t<std::int32_t, py::array::c_style>(array);
-  } else if (is_integer && array.itemsize() == 8) {
-    rows.memory = py::array_t<std::int64_t, py::array::c_style>(array);
-  } else {
-    throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
-                          shape_text(array) + "; allowed: int32 or int64");
-  }
-  return rows;
+  if (is_integer && array.itemsize() == 4) return rows_in<std::int32_t>(array, its_axes, shape);
+  if (is_integer && array.itemsize() == 8) return rows_in<std::int64_t>(array, its_axes, shape);
+  throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
+                        shape_text(array) + "; allowed: int32 or int64");
 }
 
 }  // namespace
-
-std::int64_t Rows::count() const {
-  std::int64_t rows = 1;
-  for (const py::ssize_t size : shape) rows *= size;
-  return rows;
-}
-
-RowPositions Rows::view() const {
-  // Without rows, a list may have no memory, and is as good as a range.
-  if (count() == 0) return RowRange{0, 0};
-  return std::visit(
-      [&]<class Memory>(const Memory& each) -> RowPositions {
-        if constexpr (std::is_same_v<Memory, RowRange>) {
-          return each;
-        } else {
-          return {each.data(), axes, count(), count()};
-        }
-      },
-      memory);
-}
 
 Shape Rows::table_shape(std::int64_t columns) const {
   Shape result = shape;
@@ -118,7 +89,20 @@ Rows rows_of(const Positions& from, std::int64_t axes, std::optional<std::int64_
     if (count < 0) refuse("rows", std::to_string(count), "at least 0");
     return rows_of_range({*first_of_count, count});
   }
-  if (PyRange_Check(from.ptr()) != 0) return rows_of_python_range(from);
+  if (PyRange_Check(from.ptr()) != 0) {
+    const py::ssize_t count = PyObject_Length(from.ptr());
+    if (count < 0) {  // an OverflowError
+      PyErr_Clear();
+      refuse("positions", text(py::repr(from)), "up to 2^53 + 1 rows");
+    }
+    const std::int64_t start = integer(from.attr("start"), "first position"),
+                       step = integer(from.attr("step"), "step");
+    if (step == 1) return rows_of_range({start, count});
+    if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
+    std::vector<std::int64_t> each;
+    for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
+    return rows_of_list(std::move(each));
+  }
   if (is_readable_array(from)) return rows_of_array(readable_array_of(from, "positions"), axes);
   if (!py::isinstance<py::sequence>(from) || py::isinstance<py::str>(from)) {
     refuse_type("positions", from,
@@ -131,10 +115,9 @@ Rows rows_of(const Positions& from, std::int64_t axes, std::optional<std::int64_
   return rows_of_list(std::move(each));
 }
 
-std::optional<RowRange> parse_range(const py::object& from) {
-  if (PyRange_Check(from.ptr()) == 0) return {};
-  const Rows rows = rows_of_python_range(from);
-  if (const auto* const range = std::get_if<RowRange>(&rows.memory)) return *range;
+RowRange range_of(const Positions& from, std::int64_t first_of_count) {
+  const RowPositions positions = rows_of(from, 1, first_of_count).positions;
+  if (positions.is_range()) return {positions.first(), positions.count()};
   refuse("positions", text(py::repr(from)), "a range of step 1");
 }
 
@@ -168,11 +151,6 @@ std::optional<Accuracy> parse_accuracy(const py::object& from) {
   if (PyErr_Occurred() == nullptr) return Accuracy::within(error);
   PyErr_Clear();
   refuse_type("accuracy", from, "None, a largest error, or an Accuracy");
-}
-
-py::dict convention_of(const EncodingSpec& spec) {
-  return py::dict("base"_a = spec.base, "layout"_a = spec.layout, "spacing"_a = spec.spacing,
-                  "frequencies"_a = spec.frequencies);
 }
 
 }  // namespace posenc::python

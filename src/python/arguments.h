@@ -1,9 +1,7 @@
-// Arguments of the module's functions, as types of the library: what all functions share. Whatever
-// is not allowed raises ValueError (InvalidArgument) or TypeError, with one line that names the
-// argument, its value and what is allowed.
+// Arguments of the module's functions, as types of the library. Whatever is not allowed raises
+// ValueError (InvalidArgument) or TypeError, with one line that names the argument, its value and
+// what is allowed.
 #pragma once
-
-#include "python/bound.h"
 
 #include "posenc/accuracy.h"
 #include "posenc/data_type.h"
@@ -17,19 +15,23 @@
 #include "posenc/spec.h"
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/parity.h"
+#include "posenc/support/enum_names.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <array>
-#include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
+
+namespace posenc {
+struct RotaryReading;
+}
 
 namespace posenc::python {
 
@@ -50,49 +52,85 @@ std::string text(const py::handle& object);
 /// The same as TypeError, with the object's repr().
 [[noreturn]] void refuse_type(const char* name, const py::handle& object, const char* allowed);
 
+// ---- Classes ------------------------------------------------------------------------------------
+
+struct PyAxesEncoder;
+class PyCursor;
+struct PyEncoder;
+struct PyPositionalEncoding;
+struct PyRotary;
+
+template <class T, class... Classes>
+concept OneOf = (std::same_as<T, Classes> || ...);
+/// The classes that the module binds.
+template <class T>
+concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, RotaryReading,
+                      PyAxesEncoder, PyCursor, PyEncoder, PyPositionalEncoding, PyRotary>;
+
+/// True of an object of that class whose __init__ has run. Python makes others by
+/// Class.__new__(Class), whose memory nothing has written.
+template <Bound T>
+bool is_object_of(const py::handle& object) {
+  if (!py::isinstance<T>(object)) return false;
+  py::detail::values_and_holders parts(reinterpret_cast<py::detail::instance*>(object.ptr()));
+  for (const auto& part : parts) {
+    if (!part.holder_constructed()) return false;
+  }
+  return true;
+}
+
+/// Binds copies, which are the object itself since it never changes, and pickles of every protocol,
+/// as arguments of functools.partial() or operator.methodcaller(), and of what that returns.
+template <class T, class Reduced>
+py::class_<T>& bind_reduced(py::class_<T>& bound, const Reduced& reduced) {
+  bound.def("__copy__", [](const py::object& self) { return self; });
+  bound.def(
+      "__deepcopy__", [](const py::object& self, const py::object&) { return self; }, "memo"_a);
+  bound.def("__reduce__", reduced);
+  return bound;
+}
+
+/// The same, where arguments of the class make the object again.
+template <class T, class Arguments>
+py::class_<T>& bind_remaking(py::class_<T>& bound, const Arguments& arguments) {
+  return bind_reduced(bound, [arguments](const T& self) {
+    const py::object partial = py::module_::import("functools").attr("partial");
+    return py::make_tuple(partial(py::type::of<T>(), **arguments(self)), py::tuple());
+  });
+}
+
+/// The names of presets, and what each describes.
+template <class Presets>
+py::dict descriptions_of(const Presets& presets) {
+  py::dict all;
+  for (const auto& each : presets) all[py::str(each.name)] = each.description;
+  return all;
+}
+
 // ---- Names --------------------------------------------------------------------------------------
 
 /// A layout of cosines and sines in one table; complex numbers are interleaved.
 enum class CacheLayout { halves, interleaved, complex };
 
-/// The name of the argument, and those of an enumeration's values in their order, where the library
-/// has none.
+/// Those of the enumerations for which the library has none.
 template <class Enum>
 inline constexpr auto names_of = nullptr;
-template <class... Names>
-constexpr std::array<std::string_view, sizeof...(Names)> list(Names... names) {
-  return {names...};
-}
 template <>
-inline constexpr auto names_of<RotaryLayout> = list("channels", "halves", "interleaved");
+inline constexpr auto names_of<RotaryLayout> = enum_names<RotaryLayout>("channels", "halves",
+                                                                        "interleaved");
 template <>
-inline constexpr auto names_of<EncodingSource> = list("source", "automatic", "fused", "cached");
+inline constexpr auto names_of<EncodingSource> = enum_names<EncodingSource>("source", "automatic",
+                                                                            "fused", "cached");
 template <>
-inline constexpr auto names_of<Repeat> = list("repeat", "once", "halves", "interleaved");
+inline constexpr auto names_of<Repeat> = enum_names<Repeat>("repeat", "once", "halves",
+                                                            "interleaved");
 template <>
-inline constexpr auto names_of<CacheLayout> = list("layout", "halves", "interleaved", "complex");
+inline constexpr auto names_of<CacheLayout> = enum_names<CacheLayout>("layout", "halves",
+                                                                      "interleaved", "complex");
 
-template <class Enum>
-std::string name_of(Enum value) {
-  if constexpr (requires { to_string(value); }) {
-    return std::string(to_string(value));
-  } else {
-    return std::string(names_of<Enum>[static_cast<std::size_t>(value) + 1]);
-  }
-}
-
-template <class Enum>
-Enum parse_named(std::string_view argument, std::string_view name) {
-  std::string allowed;
-  for (std::size_t i = 1; i < names_of<Enum>.size(); ++i) {
-    if (names_of<Enum>[i] == name) return static_cast<Enum>(i - 1);
-    allowed += (i > 1 ? ", " : "") + std::string(names_of<Enum>[i]);
-  }
-  refuse(std::string(argument), "'" + std::string(name) + "'", allowed);
-}
 template <class Enum>
 Enum parse_name(std::string_view name) {
-  return parse_named<Enum>(names_of<Enum>[0], name);
+  return names_of<Enum>.parse(name);
 }
 
 // ---- Positions ----------------------------------------------------------------------------------
@@ -110,17 +148,14 @@ class Array : public py::object {
   PYBIND11_OBJECT_DEFAULT(Array, py::object, any_object)
 };
 
-/// The positions of rows, and their memory: those of each axis one behind the other.
+/// The positions of rows, which view what is in the members below: moved, never copied.
 struct Rows {
-  std::variant<RowRange, std::vector<std::int64_t>, py::array_t<std::int64_t, py::array::c_style>,
-               py::array_t<std::int32_t, py::array::c_style>>
-      memory;
-  std::int64_t axes = 0;  ///< 0 if positions are equal on all axes
-  Shape shape = {};       ///< of the rows: (rows), or (batch, rows)
+  RowPositions positions;
+  Shape shape;                     ///< (rows), or (batch, rows)
+  py::object array;                ///< that the positions are in, if they are in one
+  std::vector<std::int64_t> list;  ///< likewise
 
-  std::int64_t count() const;
-  RowPositions view() const;
-  /// That of a table with these columns.
+  /// The shape of a table with these columns.
   Shape table_shape(std::int64_t columns) const;
 };
 
@@ -129,6 +164,9 @@ struct Rows {
 /// (rows) or (batch, rows); if there are several axes, they may be a dimension before these.
 Rows rows_of(const Positions& from, std::int64_t axes,
              std::optional<std::int64_t> first_of_count = {});
+
+/// From a range of step 1, or from a number of rows.
+RowRange range_of(const Positions& from, std::int64_t first_of_count);
 
 // ---- Conversions --------------------------------------------------------------------------------
 
@@ -141,26 +179,12 @@ FrequencyRule parse_rule(const py::object& from);
 /// A number is the largest absolute error.
 std::optional<Accuracy> parse_accuracy(const py::object& from);
 
-/// From a range of step 1. Nothing if it is no range.
-std::optional<RowRange> parse_range(const py::object& from);
-
-/// base, layout, spacing and frequencies, as in Encoder().
-py::dict convention_of(const EncodingSpec& spec);
-
-/// Binds copies, which are the object itself since it never changes, and pickles of every protocol:
-/// the class and the arguments that make the object again. (Without __reduce__, protocols before 2
-/// make an object of pybind11's base class, which ends the process.)
-template <class T, class Arguments>
-py::class_<T>& bind_remaking(py::class_<T>& bound, const Arguments& arguments) {
-  bound.def("__copy__", [](const py::object& self) { return self; });
-  bound.def(
-      "__deepcopy__", [](const py::object& self, const py::object&) { return self; }, "memo"_a);
-  bound.def("__reduce__", [arguments](const T& self) {
-    const py::object partial = py::module_::import("functools").attr("partial");
-    const py::type type = py::type::of(py::cast(&self, py::return_value_policy::reference));
-    return py::make_tuple(partial(type, **arguments(self)), py::tuple());
-  });
-  return bound;
+/// The arguments of an encoding, as in Encoder(), and others.
+template <class... Arguments>
+py::dict convention_of(const EncodingSpec& spec, Arguments... others) {
+  return py::dict("d_model"_a = spec.d_model, "base"_a = spec.base, "layout"_a = spec.layout,
+                  "spacing"_a = spec.spacing, "frequencies"_a = spec.frequencies,
+                  std::move(others)...);
 }
 
 }  // namespace posenc::python
@@ -176,8 +200,18 @@ struct handle_type_name<posenc::python::Array> {
   static constexpr auto name = const_name("Array");
 };
 
+/// An object that was initialised.
+template <posenc::python::Bound T>
+class type_caster<T> : public type_caster_base<T> {
+ public:
+  bool load(handle from, bool convert) {
+    return type_caster_base<T>::load(from, convert) &&
+           (from.is_none() || posenc::python::is_object_of<T>(from));
+  }
+};
+
 /// An enumeration, from a name.
-template <class Enum, auto parse>
+template <class Enum, auto parse = &posenc::python::parse_name<Enum>>
 struct NameCaster {
   PYBIND11_TYPE_CASTER(Enum, const_name("str"));
 
@@ -187,7 +221,11 @@ struct NameCaster {
     return true;
   }
   static handle cast(Enum from, return_value_policy, handle) {
-    return str(posenc::python::name_of(from)).release();
+    if constexpr (requires { to_string(from); }) {
+      return str(std::string(to_string(from))).release();
+    } else {
+      return str(std::string(posenc::python::names_of<Enum>[from])).release();
+    }
   }
 };
 
@@ -199,24 +237,19 @@ template <>
 class type_caster<posenc::StorePolicy>
     : public NameCaster<posenc::StorePolicy, posenc::parse_store_policy> {};
 template <>
-class type_caster<posenc::System> : public NameCaster<posenc::System, posenc::parse_system> {};
+class type_caster<posenc::suite::System>
+    : public NameCaster<posenc::suite::System, posenc::suite::parse_system> {};
 template <>
-class type_caster<posenc::Arrangement>
-    : public NameCaster<posenc::Arrangement, posenc::parse_arrangement> {};
+class type_caster<posenc::suite::Arrangement>
+    : public NameCaster<posenc::suite::Arrangement, posenc::suite::parse_arrangement> {};
 template <>
-class type_caster<posenc::RotaryLayout>
-    : public NameCaster<posenc::RotaryLayout, posenc::python::parse_name<posenc::RotaryLayout>> {};
+class type_caster<posenc::RotaryLayout> : public NameCaster<posenc::RotaryLayout> {};
 template <>
-class type_caster<posenc::EncodingSource>
-    : public NameCaster<posenc::EncodingSource,
-                        posenc::python::parse_name<posenc::EncodingSource>> {};
+class type_caster<posenc::EncodingSource> : public NameCaster<posenc::EncodingSource> {};
 template <>
-class type_caster<posenc::Repeat>
-    : public NameCaster<posenc::Repeat, posenc::python::parse_name<posenc::Repeat>> {};
+class type_caster<posenc::Repeat> : public NameCaster<posenc::Repeat> {};
 template <>
-class type_caster<posenc::python::CacheLayout>
-    : public NameCaster<posenc::python::CacheLayout,
-                        posenc::python::parse_name<posenc::python::CacheLayout>> {};
+class type_caster<posenc::python::CacheLayout> : public NameCaster<posenc::python::CacheLayout> {};
 
 template <>
 class type_caster<posenc::DataType> {
@@ -246,23 +279,13 @@ class type_caster<posenc::FrequencyRule> {
 
 template <>
 class type_caster<std::optional<posenc::Accuracy>> {
-  PYBIND11_TYPE_CASTER(std::optional<posenc::Accuracy>, const_name("Accuracy | float | None"));
+  PYBIND11_TYPE_CASTER(std::optional<posenc::Accuracy>, const_name("AccuracyLike"));
   bool load(handle from, bool) {
     value = posenc::python::parse_accuracy(reinterpret_borrow<object>(from));
     return true;
   }
   static handle cast(const std::optional<posenc::Accuracy>& from, return_value_policy, handle) {
     return from ? pybind11::cast(*from).release() : none().release();
-  }
-};
-
-template <>
-class type_caster<posenc::RowRange> {
-  PYBIND11_TYPE_CASTER(posenc::RowRange, const_name("range"));
-  bool load(handle from, bool) {
-    const auto rows = posenc::python::parse_range(reinterpret_borrow<object>(from));
-    if (rows) value = *rows;
-    return rows.has_value();
   }
 };
 

@@ -1,9 +1,8 @@
 #include "python/arrays.h"
 
-#include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace posenc::python {
 namespace {
@@ -38,62 +37,29 @@ py::array array_of_tensor(const py::object& tensor, const char* name) {
   }
 }
 
-void check_dimensions(const py::array& array, const char* name, py::ssize_t most) {
-  if (array.ndim() >= 2 && array.ndim() <= most) return;
-  refuse(name + std::string(".shape"), shape_text(array),
-         most == 3 ? "two or three dimensions" : "two to four dimensions");
-}
-
-void check_layer_type(const py::array& array, const char* name) {
-  if (type_of(array, name) != DataType::float64) return;
-  refuse(name + std::string(".dtype"), "float64", "float32, float16, bfloat16");
-}
-
-/// The rows of a table: all dimensions but the last, and their distance in elements.
-struct TableRows {
-  std::int64_t count;
-  std::int64_t stride;
-};
-
-TableRows rows_of_table(const py::array& array, const char* name) {
-  if (array.ndim() < 2) {
-    refuse(name + std::string(".shape"), shape_text(array), "at least two dimensions");
-  }
-  check_strides(array, name);
-  const std::int64_t columns = array.shape(array.ndim() - 1);
-  TableRows rows = {1, columns};
-  for (py::ssize_t i = array.ndim() - 2; i >= 0; --i) {
-    const std::int64_t size = array.shape(i);
-    // The stride of a dimension of size 1 may be anything in NumPy.
-    if (size != 1 && rows.count == 1) {
-      rows.stride = stride_of(array, i);
-    } else if (size > 1 && stride_of(array, i) != rows.count * rows.stride && array.size() > 0) {
-      refuse(name + std::string(".strides"), text(array.attr("strides")),
-             "rows at equal distances");
-    }
-    rows.count *= size;
-  }
-  if (rows.count == 0) rows.stride = columns;
-  return rows;
-}
-
-std::optional<DataType> known_type(const py::dtype& type) {
+DataType type_named(const py::dtype& type, const std::string& name) {
   if (type.is(py::dtype::of<float>())) return DataType::float32;  // without asking in Python
   const char kind = type.kind();
-  const bool is_float = kind == 'f', is_bits = kind == 'u' || kind == 'i' || kind == 'V';
-  if (!type.attr("isnative").cast<bool>()) return {};
-  if (is_float && type.itemsize() == 4) return DataType::float32;
-  if (is_float && type.itemsize() == 8) return DataType::float64;
-  if (is_float && type.itemsize() == 2) return DataType::float16;
-  if (is_bits && type.itemsize() == 2) return DataType::bfloat16;
-  return {};
-}
-
-DataType type_named(const py::dtype& type, const std::string& name) {
-  if (const std::optional<DataType> known = known_type(type)) return *known;
+  if (type.attr("isnative").cast<bool>()) {
+    if (kind == 'f' && type.itemsize() == 4) return DataType::float32;
+    if (kind == 'f' && type.itemsize() == 8) return DataType::float64;
+    if (kind == 'f' && type.itemsize() == 2) return DataType::float16;
+    if ((kind == 'u' || kind == 'i' || kind == 'V') && type.itemsize() == 2)
+      return DataType::bfloat16;
+  }
   refuse(name, text(type),
          "float32, float64, float16, and for bfloat16 that of ml_dtypes or 16-bit integers, in the "
          "byte order of this machine");
+}
+
+/// As readable_array_of(), but never a copy.
+py::array shared_array_of(const py::object& from, const std::string& name) {
+  if (py::isinstance<py::array>(from) || is_tensor(from) ||
+      py::hasattr(from, "__array_interface__")) {
+    return readable_array_of(from, name.c_str());
+  }
+  throw py::type_error(name + " is of type " + text(py::type::of(from).attr("__name__")) +
+                       "; allowed: an array of NumPy, or what shares its memory with one");
 }
 
 }  // namespace
@@ -105,10 +71,6 @@ py::dtype numpy_type(DataType type) {
   } catch (const py::error_already_set&) {
     return py::dtype("uint16");
   }
-}
-
-DataType type_of(const py::array& array, const char* name) {
-  return type_named(array.dtype(), std::string(name) + ".dtype");
 }
 
 DataType parse_type(const py::object& type) {
@@ -126,16 +88,6 @@ bool is_readable_array(const py::object& object) {
          py::hasattr(object, "__array__");
 }
 
-py::array array_of(const py::object& from, const char* name) {
-  if (py::isinstance<py::array>(from) || is_tensor(from) ||
-      py::hasattr(from, "__array_interface__")) {
-    return readable_array_of(from, name);
-  }
-  throw py::type_error(std::string(name) + " is of type " +
-                       text(py::type::of(from).attr("__name__")) +
-                       "; allowed: an array of NumPy, or what shares its memory with one");
-}
-
 py::array readable_array_of(const py::object& from, const char* name) {
   if (py::isinstance<py::array>(from)) return py::reinterpret_borrow<py::array>(from);
   if (is_tensor(from)) return array_of_tensor(from, name);
@@ -144,84 +96,127 @@ py::array readable_array_of(const py::object& from, const char* name) {
 
 std::string shape_text(const py::array& array) { return text(array.attr("shape")); }
 
-void check_strides(const py::array& array, const char* name) {
-  const py::ssize_t item = array.itemsize(), last = array.ndim() - 1;
-  if (array.size() == 0) return;
-  bool allowed = array.shape(last) <= 1 || array.strides(last) == item;
-  for (py::ssize_t i = 0; i < last; ++i) allowed = allowed && array.strides(i) % item == 0;
-  if (allowed) return;
-  refuse(name + std::string(".strides"), text(array.attr("strides")),
-         "contiguous in the last dimension, and whole elements");
+ArrayArgument::ArrayArgument(const py::object& from, std::string name)
+    : object_(from), array_(shared_array_of(from, name)), name_(std::move(name)) {}
+
+void ArrayArgument::refuse(const char* attribute, const std::string& allowed) const {
+  python::refuse(name_ + "." + attribute, text(array_.attr(attribute)), allowed);
 }
 
-void* data_of(py::array array, const char* name) {
-  if (!array.writeable()) {
-    throw InvalidArgument(std::string(name) + " is read-only; allowed: a writable array");
+DataType ArrayArgument::type() const { return type_named(array_.dtype(), name_ + ".dtype"); }
+
+std::int64_t ArrayArgument::stride(py::ssize_t dimension) const {
+  // NumPy's stride of a dimension of size 1 may be anything.
+  const bool counts = array_.size() > 0 && array_.shape(dimension) > 1;
+  if (counts && array_.strides(dimension) % array_.itemsize() != 0) {
+    refuse("strides", "multiples of an element");
   }
-  return array.mutable_data();
+  return array_.strides(dimension) / array_.itemsize();
 }
 
-Table::Table(const py::object& given, const char* argument, const Shape& shape,
-             const py::dtype& type)
-    : name(argument) {
+void ArrayArgument::check_dimensions(py::ssize_t least, py::ssize_t most,
+                                     const char* allowed) const {
+  if (array_.ndim() < least || array_.ndim() > most) refuse("shape", allowed);
+  const py::ssize_t last = array_.ndim() - 1;
+  if (array_.size() > 0 && array_.shape(last) > 1 && stride(last) != 1) {
+    refuse("strides", "contiguous in the last dimension");
+  }
+}
+
+void* ArrayArgument::writable_data() const {
+  if (!array_.writeable())
+    throw InvalidArgument(name_ + " is read-only; allowed: a writable array");
+  return const_cast<void*>(array_.data());
+}
+
+void ArrayArgument::view_as_real() {
+  const bool is_complex = array_.dtype().kind() == 'c';
+  if (!is_complex || (array_.itemsize() != 8 && array_.itemsize() != 16)) {
+    throw InvalidArgument(name_ + ".dtype is " + text(array_.dtype()) +
+                          "; allowed with the layout complex: complex64, complex128");
+  }
+  check_dimensions(1, 32, "at least one dimension");
+  array_ = array_.attr("view")(array_.itemsize() == 8 ? "float32" : "float64");
+}
+
+struct ArrayArgument::TableRows {
+  std::int64_t count, columns, stride;
+};
+
+ArrayArgument::TableRows ArrayArgument::table_rows() const {
+  check_dimensions(2, 64, "at least two dimensions");
+  const std::int64_t columns = array_.shape(array_.ndim() - 1);
+  TableRows rows = {1, columns, columns};
+  for (py::ssize_t i = array_.ndim() - 2; i >= 0; --i) {
+    const std::int64_t size = array_.shape(i);
+    if (size != 1 && rows.count == 1) {
+      rows.stride = stride(i);
+    } else if (size > 1 && array_.size() > 0 && stride(i) != rows.count * rows.stride) {
+      refuse("strides", "rows at equal distances");
+    }
+    rows.count *= size;
+  }
+  if (rows.count == 0) rows.stride = columns;
+  return rows;
+}
+
+InputView ArrayArgument::input() const {
+  const TableRows rows = table_rows();
+  return with_type(type(), [&]<class T>(T) {
+    return InputView(static_cast<const T*>(array_.data()), rows.count, rows.columns, rows.stride);
+  });
+}
+
+OutputView ArrayArgument::output() const {
+  const TableRows rows = table_rows();
+  return with_type(type(), [&]<class T>(T) {
+    return OutputView(static_cast<T*>(writable_data()), rows.count, rows.columns, rows.stride);
+  });
+}
+
+HeadsView ArrayArgument::heads(bool heads_first) const {
+  check_dimensions(2, 4, "two to four dimensions");
+  const py::ssize_t last = array_.ndim() - 1;
+  const py::ssize_t rows = last > 1 && !heads_first ? last - 2 : last - 1;
+  const py::ssize_t heads = last > 1 ? 2 * last - 3 - rows : -1, batch = last > 2 ? 0 : -1;
+  const auto size_of_any = [&](py::ssize_t i) { return i < 0 ? 1 : std::int64_t{array_.shape(i)}; };
+  const auto stride_of_any = [&](py::ssize_t i) { return i < 0 ? 0 : stride(i); };
+  return with_type(type(), [&]<class T>(T) {
+    return HeadsView(static_cast<T*>(writable_data()),
+                     {size_of_any(batch), size_of_any(heads), size_of_any(rows), size_of_any(last),
+                      stride_of_any(batch), stride_of_any(heads), stride_of_any(rows)});
+  });
+}
+
+WritableSequences ArrayArgument::sequences(bool batch_first, bool is_written) const {
+  check_dimensions(2, 3, "two or three dimensions");
+  if (type() == DataType::float64) refuse("dtype", "float32, float16, bfloat16");
+  const bool is_one = array_.ndim() == 2;
+  const py::ssize_t batch = batch_first ? 0 : 1, rows = is_one ? 0 : 1 - batch;
+  SequenceView<float> view;
+  view.data = static_cast<float*>(is_written ? writable_data() : const_cast<void*>(array_.data()));
+  view.order = batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first;
+  view.batch = is_one ? 1 : array_.shape(batch);
+  view.rows = array_.shape(rows);
+  view.columns = array_.shape(array_.ndim() - 1);
+  view.row_stride = stride(rows);
+  view.batch_stride = is_one ? view.rows * view.columns : stride(batch);
+  WritableSequences sequences(view);
+  sequences.type = type();
+  return sequences;
+}
+
+ArrayArgument table_of(const py::object& given, const char* name, const Shape& shape,
+                       const py::dtype& type) {
   if (!given.is_none()) {
-    object = given;
-    array = array_of(given, name);
-    if (shape_of(array) == shape) return;
-    refuse(name + std::string(".shape"), shape_text(array), text(py::tuple(py::cast(shape))));
+    ArrayArgument table(given, name);
+    if (table.shape() != shape) table.refuse("shape", text(py::tuple(py::cast(shape))));
+    return table;
   }
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
   table_bytes({.d_model = shape.back()}, rows, type.itemsize());
-  object = array = py::array(type, shape);
-}
-
-OutputView Table::view() const {
-  const TableRows rows = rows_of_table(array, name);
-  return with_type(type_of(array, name), [&]<class T>(T) {
-    return OutputView(static_cast<T*>(data_of(array, name)), rows.count,
-                      array.shape(array.ndim() - 1), rows.stride);
-  });
-}
-
-InputView input_of(const py::array& array, const char* name) {
-  const TableRows rows = rows_of_table(array, name);
-  return with_type(type_of(array, name), [&]<class T>(T) {
-    return InputView(static_cast<const T*>(array.data()), rows.count, array.shape(array.ndim() - 1),
-                     rows.stride);
-  });
-}
-
-py::array reals_of(const py::array& array, const char* name) {
-  const bool is_complex = array.dtype().kind() == 'c';
-  if (is_complex && array.ndim() > 0 && (array.itemsize() == 8 || array.itemsize() == 16)) {
-    check_strides(array, name);
-    return array.attr("view")(array.itemsize() == 8 ? "float32" : "float64").cast<py::array>();
-  }
-  throw InvalidArgument(std::string(name) + ".dtype is " + text(array.dtype()) +
-                        "; allowed with the layout complex: complex64, complex128");
-}
-
-HeadsView heads_of(const py::array& array, const char* name, bool heads_first) {
-  check_dimensions(array, name, 4);
-  check_strides(array, name);
-  check_layer_type(array, name);
-  const py::ssize_t last = array.ndim() - 1;
-  const py::ssize_t rows = last > 1 && !heads_first ? last - 2 : last - 1;
-  const py::ssize_t heads = last > 1 ? 2 * last - 3 - rows : -1, batch = last > 2 ? 0 : -1;
-  const auto size = [&](py::ssize_t i) { return i < 0 ? 1 : std::int64_t{array.shape(i)}; };
-  const auto stride = [&](py::ssize_t i) { return i < 0 ? 0 : stride_of(array, i); };
-  return with_type(type_of(array, name), [&]<class T>(T) {
-    return HeadsView(static_cast<T*>(data_of(array, name)),
-                     {size(batch), size(heads), size(rows), size(last), stride(batch),
-                      stride(heads), stride(rows)});
-  });
-}
-
-void check_sequences(const py::array& array, const char* name) {
-  check_dimensions(array, name, 3);
-  check_strides(array, name);
-  check_layer_type(array, name);
+  return {py::array(type, shape), name};
 }
 
 }  // namespace posenc::python

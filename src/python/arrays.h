@@ -14,102 +14,76 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
 namespace posenc::python {
 
 /// bfloat16 is the type of the package ml_dtypes if that is installed, else uint16: the bits.
 py::dtype numpy_type(DataType type);
 
-/// The element type of an array, of which 16-bit integers are bfloat16.
-DataType type_of(const py::array& array, const char* name);
-
-/// The array itself, or an array that shares memory with another library's: a tensor of PyTorch in
-/// the memory of the CPU, of bfloat16 too. An object that only has __array__ is refused: it may
-/// return a copy, in which results would be lost.
-py::array array_of(const py::object& from, const char* name);
-
-/// The same for an array that is only read, which may be a copy.
+/// The array itself, one that shares memory with a tensor of PyTorch, or one of the values of an
+/// object that converts itself, which may be a copy.
 py::array readable_array_of(const py::object& from, const char* name);
 /// True if readable_array_of() takes it.
 bool is_readable_array(const py::object& object);
-
-inline Shape shape_of(const py::array& array) {
-  return {array.shape(), array.shape() + array.ndim()};
-}
 std::string shape_text(const py::array& array);
 
-/// Throws unless the last dimension is contiguous and every stride is a number of whole elements.
-void check_strides(const py::array& array, const char* name);
+/// An argument that is an array of NumPy, or shares memory with one: a tensor of PyTorch on the
+/// CPU, of bfloat16 too. Whatever a view cannot have is refused under the name of the argument.
+class ArrayArgument {
+ public:
+  /// Refuses an object that only has __array__: it may return a copy, in which results would be
+  /// lost.
+  ArrayArgument(const py::object& from, std::string name);
 
-/// In elements.
-inline std::int64_t stride_of(const py::array& array, py::ssize_t dimension) {
-  return array.strides(dimension) / array.itemsize();
-}
+  const py::object& object() const { return object_; }  ///< the caller's
+  const py::array& array() const { return array_; }
+  Shape shape() const { return {array_.shape(), array_.shape() + array_.ndim()}; }
+  /// Of the elements; 16-bit integers are bfloat16.
+  DataType type() const;
+  /// Elements from one index of a dimension to the next.
+  std::int64_t stride(py::ssize_t dimension) const;
+  /// "NAME.ATTRIBUTE is VALUE; allowed: ALLOWED"
+  [[noreturn]] void refuse(const char* attribute, const std::string& allowed) const;
 
-/// A table that a function writes and returns.
-struct Table {
-  /// A new array, or the caller's unless that is None. Its shape is checked: more rows or columns
-  /// would keep what they held, and be returned as if they were results.
-  Table(const py::object& given, const char* argument, const Shape& shape, const py::dtype& type);
+  /// Replaces complex numbers by pairs of real ones, in the same memory.
+  void view_as_real();
 
-  /// All dimensions but the last are rows, in their order; they must be at equal distances in
-  /// memory.
-  OutputView view() const;
-  /// Calls fill(view) without the lock of the interpreter, and returns the table.
+  /// A table: all dimensions but the last are rows, in their order, at equal distances in memory.
+  InputView input() const;
+  OutputView output() const;
+  /// (rows, columns), (rows, heads, columns), or (batch, rows, heads, columns), written; heads
+  /// before rows if heads_first.
+  HeadsView heads(bool heads_first) const;
+  /// (rows, columns), (batch, rows, columns) or (rows, batch, columns).
+  WritableSequences sequences(bool batch_first, bool is_written = true) const;
+
+  /// Calls fill(output()) without the lock of the interpreter, and returns the caller's object.
   template <class Fill>
   py::object written_by(const Fill& fill) const {
-    const OutputView to = view();
+    const OutputView to = output();
     {
       const ReleasedGil no_gil;
       fill(to);
     }
-    return object;
+    return object_;
   }
 
-  py::object object;  ///< the caller's, or the array
-  py::array array;
-  const char* name;
+ private:
+  struct TableRows;
+  TableRows table_rows() const;
+  /// And that the last one is contiguous.
+  void check_dimensions(py::ssize_t least, py::ssize_t most, const char* allowed) const;
+  void* writable_data() const;
+
+  py::object object_;
+  py::array array_;
+  std::string name_;
 };
 
-/// A table that is read.
-InputView input_of(const py::array& array, const char* name);
-
-/// Memory of complex numbers as pairs of real ones.
-py::array reals_of(const py::array& array, const char* name);
-
-/// Two to four dimensions, written: (rows, columns), (rows, heads, columns), or (batch, rows,
-/// heads, columns); heads before rows if heads_first.
-HeadsView heads_of(const py::array& array, const char* name, bool heads_first);
-
-/// Throws unless the array is one of sequences: of two or three dimensions, and not of float64.
-/// Calls use(T{}) for its element type.
-void check_sequences(const py::array& array, const char* name);
-template <class Use>
-void with_sequences(const py::array& array, const char* name, const Use& use) {
-  check_sequences(array, name);
-  with_type(type_of(array, name), [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, double>) use(T{});
-  });
-}
-
-/// Throws if the array is read-only.
-void* data_of(py::array array, const char* name);
-
-/// (rows, columns), (batch, rows, columns) or (rows, batch, columns).
-template <class T>
-SequenceView<T> sequences_of(const py::array& array, bool batch_first, T* data) {
-  const bool one = array.ndim() == 2;
-  const py::ssize_t batch = batch_first ? 0 : 1, rows = one ? 0 : 1 - batch;
-  SequenceView<T> view;
-  view.data = data;
-  view.order = batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first;
-  view.batch = one ? 1 : array.shape(batch);
-  view.rows = array.shape(rows);
-  view.columns = array.shape(array.ndim() - 1);
-  view.row_stride = stride_of(array, rows);
-  view.batch_stride = one ? view.rows * view.columns : stride_of(array, batch);
-  return view;
-}
+/// The array that a function writes and returns: a new one, or the caller's unless that is None,
+/// which has that shape: more rows or columns would keep what they held, and be returned as if they
+/// were results.
+ArrayArgument table_of(const py::object& given, const char* name, const Shape& shape,
+                       const py::dtype& type);
 
 }  // namespace posenc::python

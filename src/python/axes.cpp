@@ -6,7 +6,6 @@
 #include "python/gil.h"
 #include "python/module.h"
 
-#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -26,34 +25,33 @@ namespace {
 
 using Arrange = AxesSpec (*)(std::span<const std::int64_t>, const EncodingSpec&);
 
-/// Binds a function of sizes and a convention. Its frequencies run through all pairs of sections;
-/// blocks have their own, and the spec is that of the widest.
-void bind_arrangement(py::module_& module, const char* name, Arrange arrange, const char* text) {
-  const bool is_blocks = arrange == &axes_in_blocks;
+/// Binds a function of sizes and a convention, whose frequencies run through all pairs of sections.
+/// (Blocks have widths of their own.)
+void bind_arrangement(py::module_& module, const char* name, Arrange arrange, const char* argument,
+                      const char* text) {
   const EncodingSpec paper;
   module.def(
       name,
-      [=](const Sizes& sizes, double base, Layout layout, Spacing spacing,
-          const FrequencyRule& frequencies) {
-        std::int64_t widest = 2, pairs = 0;
+      [arrange](const Sizes& sizes, double base, Layout layout, Spacing spacing,
+                const FrequencyRule& frequencies) {
+        std::int64_t pairs = 0;
         for (const std::int64_t each : sizes) {
-          if (each < 0 || each > max_d_model) continue;  // which arrange() refuses
-          widest = std::max(widest, each);
-          pairs += each;
+          if (each >= 0 && each <= max_d_model) pairs += each;  // arrange() refuses others
         }
-        return arrange(sizes, {is_blocks ? widest : 2 * pairs, base, layout, spacing, frequencies});
+        return arrange(sizes, {2 * pairs, base, layout, spacing, frequencies});
       },
-      py::arg(is_blocks ? "channels" : "sections"), py::kw_only(), "base"_a = paper.base,
-      "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(), text);
+      py::arg(argument), py::kw_only(), "base"_a = paper.base, "layout"_a = paper.layout,
+      "spacing"_a = paper.spacing, "frequencies"_a = py::none(), text);
 }
 
 py::object encode_on_axes(const PyAxesEncoder& self, const Positions& from, const Array& out,
                           DataType type, int threads, StorePolicy stores) {
   const AxesEncoder& encoder = self.encoder;
   const Rows rows = rows_of(from, encoder.spec().axes(), 0);
-  const Table table(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
+  const ArrayArgument table =
+      table_of(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
   return table.written_by([&](const OutputView& view) {
-    encoder.encode(rows.view(), view, EncodeOptions(threads, stores));
+    encoder.encode(rows.positions, view, EncodeOptions(threads, stores));
   });
 }
 
@@ -64,22 +62,23 @@ py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axe
 }
 
 template <class Real>
-Sizes multiples_of(const AxesSpec& axes, const py::array& positions) {
+py::array_t<std::int64_t> multiples_of(const AxesSpec& axes, const py::array& positions) {
   const auto dense = py::array_t<Real, py::array::c_style>(positions);
-  return axis_multiples(axes, std::span(dense.data(), static_cast<std::size_t>(dense.size())));
+  return array_of_axes(
+      axis_multiples(axes, std::span(dense.data(), static_cast<std::size_t>(dense.size()))),
+      axes.axes());
 }
 
-py::array_t<std::int64_t> real_multiples(const AxesSpec& axes, const py::array& positions) {
+py::array_t<std::int64_t> real_multiples(const AxesSpec& axes, const Array& from) {
+  const py::array positions = readable_array_of(from, "positions");
   const bool is_shape = positions.ndim() == 2 && positions.shape(0) == axes.axes();
-  const bool is_real = positions.dtype().kind() == 'f' && positions.itemsize() % 4 == 0;
-  if (!is_shape || !is_real || positions.itemsize() > 8) {
-    throw InvalidArgument("positions has dtype " + text(positions.dtype()) + " and shape " +
-                          shape_text(positions) + "; allowed: float32 or float64, (" +
-                          std::to_string(axes.axes()) + ", rows)");
-  }
-  return array_of_axes(positions.itemsize() == 4 ? multiples_of<float>(axes, positions)
-                                                 : multiples_of<double>(axes, positions),
-                       axes.axes());
+  const bool is_real = positions.dtype().kind() == 'f';
+  if (is_shape && is_real && positions.itemsize() == 4) return multiples_of<float>(axes, positions);
+  if (is_shape && is_real && positions.itemsize() == 8)
+    return multiples_of<double>(axes, positions);
+  throw InvalidArgument("positions has dtype " + text(positions.dtype()) + " and shape " +
+                        shape_text(positions) + "; allowed: float32 or float64, (" +
+                        std::to_string(axes.axes()) + ", rows)");
 }
 
 }  // namespace
@@ -95,13 +94,9 @@ by default those after the pairs of the part before. denominator: positions coun
 each.)");
   bind_remaking(pairs,
                 [](const AxisPairs& self) {
-                  py::dict arguments = convention_of(self.spec);
-                  arguments["axis"] = self.axis;
-                  arguments["d_model"] = self.spec.d_model;
-                  arguments["picks"] = self.frequencies;
-                  arguments["pairs"] = self.pairs;
-                  arguments["denominator"] = self.denominator;
-                  return arguments;
+                  return convention_of(self.spec, "axis"_a = self.axis,
+                                       "picks"_a = self.frequencies, "pairs"_a = self.pairs,
+                                       "denominator"_a = self.denominator);
                 })
       .def(py::init([](std::int64_t axis, std::int64_t d_model, double base, Layout layout,
                        Spacing spacing, const FrequencyRule& frequencies, const Sizes& picks,
@@ -139,15 +134,15 @@ the layout of its encoding.)");
       .def_property_readonly("d_model", &AxesSpec::d_model)
       .def_property_readonly("axes", &AxesSpec::axes, "The number of axes.");
 
-  bind_arrangement(module, "axes_in_blocks", &axes_in_blocks,
+  bind_arrangement(module, "axes_in_blocks", &axes_in_blocks, "channels",
                    "A block of channels[axis] columns for each axis, with frequencies of its own "
                    "(Flux, Wan).");
-  bind_arrangement(module, "axes_in_sections", &axes_in_sections,
+  bind_arrangement(module, "axes_in_sections", &axes_in_sections, "sections",
                    "The first sections[0] pairs are on axis 0, the next sections[1] on axis 1, and "
                    "so on (M-RoPE).");
-  bind_arrangement(module, "axes_interleaved", &axes_interleaved,
+  bind_arrangement(module, "axes_interleaved", &axes_interleaved, "sections",
                    "As many pairs, with the axes interleaved (Qwen3-VL's mrope_interleaved).");
-  bind_arrangement(module, "axes_alternating", &axes_alternating,
+  bind_arrangement(module, "axes_alternating", &axes_alternating, "sections",
                    "As many pairs, with axes 1 and 2 alternating before axis 0 (ERNIE 4.5-VL).");
   module.def(
       "grid_positions",
@@ -171,12 +166,7 @@ firsts: the position of the first cell on each axis, by default 0.)");
 sizes: cells along time, height and width; by default those of a usual grid. The encoding of a cell
 is a row; AxesEncoder and Rotary take both.)");
   module.def(
-      "axes_presets",
-      [] {
-        py::dict all;
-        for (const AxesPreset& each : axes_presets()) all[py::str(each.name)] = each.description;
-        return all;
-      },
+      "axes_presets", [] { return descriptions_of(axes_presets()); },
       "The names that axes_table() takes, and what each describes.");
   module.def("axis_multiples", &real_multiples, "axes"_a, "positions"_a,
              R"(Positions that are not integers, as multiples of 1 / denominator of their axis.

@@ -16,7 +16,6 @@
 
 namespace posenc::python {
 
-using namespace suite;
 namespace {
 
 std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layout layout,
@@ -45,23 +44,17 @@ std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layou
 }
 
 py::dict encoder_arguments(const PyEncoder& self) {
-  py::dict arguments = convention_of(self.encoder->spec());
-  arguments["d_model"] = self.encoder->spec().d_model;
-  arguments["first"] = self.first;
-  arguments["backend"] = self.backend;
-  arguments["accuracy"] = self.accuracy;
-  arguments["rows"] = self.rows;
-  arguments["dtype"] = self.type;
-  return arguments;
+  return convention_of(self.encoder->spec(), "first"_a = self.first, "backend"_a = self.backend,
+                       "accuracy"_a = self.accuracy, "rows"_a = self.rows, "dtype"_a = self.type);
 }
 
 py::object encode_rows(const PyEncoder& self, const Positions& from, const Array& out,
                        DataType type, int threads, StorePolicy stores) {
   const Rows rows = rows_of(from, 1, self.first);
-  const RowPositions positions = rows.view();
-  const Table table(out, "out", rows.table_shape(self.encoder->spec().d_model), numpy_type(type));
+  const ArrayArgument table =
+      table_of(out, "out", rows.table_shape(self.encoder->spec().d_model), numpy_type(type));
   return table.written_by([&](const OutputView& view) {
-    positions.of_axis(
+    rows.positions.of_axis(
         0, [&](auto each) { self.encoder->encode(each, view, EncodeOptions(threads, stores)); });
   });
 }
@@ -75,24 +68,22 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
     refuse("convention", "'" + convention + "'", "mae, simple_vit, detr");
   }();
   const std::int64_t sizes[] = {rows, columns};
-  const Table table(py::none(), "out", {grid_cells(sizes), d_model}, numpy_type(type));
+  const ArrayArgument table =
+      table_of(py::none(), "out", {grid_cells(sizes), d_model}, numpy_type(type));
   return table.written_by(
       [&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
 }
 
-py::object encode_like_system(System system, const std::variant<RowRange, std::int64_t>& positions,
-                              std::int64_t d_model, double base, Layout layout, Spacing spacing,
+py::object encode_like_system(System system, const Positions& positions, std::int64_t d_model,
+                              double base, Layout layout, Spacing spacing,
                               const FrequencyRule& frequencies, std::int64_t first, DataType type,
                               int threads) {
-  const auto* const count = std::get_if<std::int64_t>(&positions);
-  if (count != nullptr && *count < 0) refuse("rows", std::to_string(*count), "at least 0");
-  const RowRange rows = count != nullptr ? RowRange{first, *count} : std::get<RowRange>(positions);
-  validate(rows);
+  const RowRange rows = range_of(positions, first);
   const auto encoder = [&] {
     const ReleasedGil no_gil;
     return plan_like(system, {d_model, base, layout, spacing, frequencies});
   }();
-  const Table table(py::none(), "out", {rows.count, d_model}, numpy_type(type));
+  const ArrayArgument table = table_of(py::none(), "out", {rows.count, d_model}, numpy_type(type));
   return table.written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
 }
 
@@ -108,10 +99,7 @@ py::tuple round_positions(const py::array_t<double, py::array::c_style>& positio
 
 py::dict preset_arguments(const std::string& name) {
   const Preset& found = preset(name);
-  py::dict arguments = convention_of(found.spec);
-  arguments["d_model"] = found.spec.d_model;
-  arguments["first"] = found.rows.first;
-  return arguments;
+  return convention_of(found.spec, "first"_a = found.rows.first);
 }
 
 }  // namespace
@@ -156,7 +144,7 @@ None means correctly rounded, a number is the largest absolute error. `frequenci
 numbers in radians per position, a rule such as posenc.Llama3Scaling, or the text of one, such as
 "linear:factor=4". `first`: the position of the first row where no positions are given. Immutable:
 any number of threads may use one. Copies are the same object; a pickled one is planned where it
-is unpickled. Raises ValueError if an argument is not allowed.)");
+is unpickled.)");
   bind_remaking(encoder, encoder_arguments)
       .def(py::init(&make_encoder), "d_model"_a, py::kw_only(), "base"_a = paper.base,
            "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(),
@@ -173,13 +161,11 @@ out: the array to write, instead of a new one, of the same shape; a tensor of Py
 is float32, float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and
 it is contiguous in its last dimension. It is returned.
 dtype: of a new array: "float32" (which None stands for), "float64", "float16" or "bfloat16", or
-such a type of NumPy or PyTorch.
-
-Raises ValueError, before anything is written, if an argument is not allowed.)")
+such a type of NumPy or PyTorch.)")
       .def(
           "error_bound",
-          [](const PyEncoder& self, RowRange positions, DataType type) {
-            return self.encoder->error_bound(positions, type);
+          [](const PyEncoder& self, const Positions& positions, DataType type) {
+            return self.encoder->error_bound(range_of(positions, self.first), type);
           },
           "positions"_a, "dtype"_a = DataType::float32,
           "A proven upper bound of |entry - exact value| over a range of positions.")
@@ -212,7 +198,8 @@ threads must not use one cursor at once.)")
       .def_property_readonly("position", &PyCursor::position);
 
   module.def(
-      "row_count", [](const Positions& positions) { return rows_of(positions, 1, 0).count(); },
+      "row_count",
+      [](const Positions& positions) { return rows_of(positions, 1, 0).positions.count(); },
       "positions"_a, "The number of rows of such positions, or the number itself.");
   module.def("encode_like", &encode_like_system, "system"_a, "positions"_a, "d_model"_a,
              py::kw_only(), "base"_a = paper.base, "layout"_a = paper.layout,
@@ -242,12 +229,7 @@ The cell of a row and a column is row `row * columns + column`, correctly rounde
 Those of Encoder, encode() and PositionalEncoding. `first` is the position of the system's first
 row, which is not 0 in fairseq, for one.)");
   module.def(
-      "presets",
-      [] {
-        py::dict all;
-        for (const Preset& each : presets()) all[py::str(each.name)] = each.description;
-        return all;
-      },
+      "presets", [] { return descriptions_of(presets()); },
       "The names of the presets, and what each describes.");
 }
 

@@ -16,11 +16,17 @@ class ReleasedGil {
  public:
   ReleasedGil() noexcept : state_(PyEval_SaveThread()) {}
   ~ReleasedGil() {
-    if (is_ending()) sleep_for_ever();
+#if PY_VERSION_HEX >= 0x030D0000
+    const bool is_ending = Py_IsFinalizing() != 0;
+#else
+    const bool is_ending = _Py_IsFinalizing() != 0;
+#endif
+    if (is_ending) sleep_for_ever();
     try {
       PyEval_RestoreThread(state_);
     } catch (...) {
-      // The interpreter began to end while this thread waited for the lock, and unwinds its stack.
+      // The interpreter began to end while this thread waited for the lock, and unwinds its stack,
+      // which aborts the program if this handler is left.
       sleep_for_ever();
     }
   }
@@ -28,14 +34,6 @@ class ReleasedGil {
   ReleasedGil& operator=(const ReleasedGil&) = delete;
 
  private:
-  static bool is_ending() noexcept {
-#if PY_VERSION_HEX >= 0x030D0000
-    return Py_IsFinalizing() != 0;
-#else
-    return _Py_IsFinalizing() != 0;
-#endif
-  }
-
   [[noreturn]] static void sleep_for_ever() noexcept {
     while (true) std::this_thread::sleep_for(std::chrono::hours(1));
   }

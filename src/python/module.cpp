@@ -1,6 +1,6 @@
-// The Python module posenc._posenc: classes and functions on NumPy arrays. Memory is never copied:
-// results are written into the caller's array, or into a new one. The GIL is released while the
-// library plans, encodes and measures. Only a cursor, which one thread at a time may use, keeps it.
+// The Python module posenc._posenc. Memory is never copied: results are written into the caller's
+// array, or into a new one. The GIL is released while the library plans, encodes and measures. Only
+// a cursor, which one thread at a time may use, keeps it.
 #include "python/module.h"
 #include "posenc/cpu.h"
 #include "posenc/registry.h"
@@ -20,29 +20,27 @@ namespace {
 void bind_library(py::module_& module) {
   using namespace posenc;
   module.attr("__version__") = library_version();
-  py::class_<Accuracy>(module, "Accuracy", "The accuracy that a program asks for.")
+  py::class_<Accuracy> accuracy(module, "Accuracy", "The accuracy that a program asks for.");
+  posenc::python::bind_reduced(accuracy,
+                               [](const Accuracy& self) {
+                                 const auto remake =
+                                     py::module_::import("operator").attr("methodcaller");
+                                 const py::tuple of = py::make_tuple(py::type::of<Accuracy>());
+                                 switch (self.measure()) {
+                                   case Accuracy::Measure::absolute:
+                                     return py::make_tuple(remake("within", self.most()), of);
+                                   case Accuracy::Measure::ulp:
+                                     return py::make_tuple(remake("within_ulp", self.most()), of);
+                                   case Accuracy::Measure::correctly_rounded: break;
+                                 }
+                                 return py::make_tuple(remake("correctly_rounded"), of);
+                               })
       .def_static("correctly_rounded", &Accuracy::correctly_rounded,
                   "Every entry is the value nearest to the exact one: the default.")
       .def_static("within", &Accuracy::within, "error"_a,
                   "Every entry is within this absolute error.")
       .def_static("within_ulp", &Accuracy::within_ulp, "ulp"_a,
                   "Every entry is within this error in ulp.")
-      .def("__copy__", [](const py::object& self) { return self; })
-      .def(
-          "__deepcopy__", [](const py::object& self, const py::object&) { return self; }, "memo"_a)
-      .def("__reduce__",
-           [](const Accuracy& self) {
-             const auto remake = py::module_::import("operator").attr("methodcaller");
-             const py::tuple of = py::make_tuple(py::type::of<Accuracy>());
-             switch (self.measure()) {
-               case Accuracy::Measure::absolute:
-                 return py::make_tuple(remake("within", self.most()), of);
-               case Accuracy::Measure::ulp:
-                 return py::make_tuple(remake("within_ulp", self.most()), of);
-               case Accuracy::Measure::correctly_rounded: break;
-             }
-             return py::make_tuple(remake("correctly_rounded"), of);
-           })
       .def("__repr__", [](const Accuracy& self) { return "Accuracy(" + to_string(self) + ")"; });
   module.def(
       "backends",
@@ -80,17 +78,15 @@ PyObject* call(PyObject* self, PyObject* values, PyObject* keywords) {
   py::error_already_set error;
   try {
     const std::string refusal = py::str(error.value());
-    if (refusal.find("(): incompatible ") == std::string::npos) {
-      error.restore();
+    if (refusal.find("(): incompatible ") != std::string::npos) {
+      const py::object reason = py::module_::import("posenc.refusals").attr("reason");
+      const py::handle named(keywords == nullptr ? Py_None : keywords);
+      PyErr_SetObject(PyExc_TypeError, reason(refusal, py::handle(values), named).ptr());
       return nullptr;
     }
-    const py::object reason = py::module_::import("posenc.refusals").attr("reason");
-    const py::object named =
-        keywords == nullptr ? py::object(py::none()) : py::reinterpret_borrow<py::object>(keywords);
-    PyErr_SetObject(PyExc_TypeError, reason(refusal, py::handle(values), named).ptr());
   } catch (const std::exception&) {  // such as that of an interpreter that imports no more
-    error.restore();
   }
+  error.restore();
   return nullptr;
 }
 
@@ -99,35 +95,25 @@ void bind_refusals(const py::handle& object) {
   if (PyCFunction_Check(object.ptr())) {
     reinterpret_cast<PyCFunctionObject*>(object.ptr())->m_ml->ml_meth =
         reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call));
-  } else if (PyInstanceMethod_Check(object.ptr()) != 0) {
-    bind_refusals(PyInstanceMethod_GET_FUNCTION(object.ptr()));
   } else if (py::isinstance<py::type>(object)) {
     for (const auto& [name, member] : py::dict(object.attr("__dict__"))) bind_refusals(member);
-  } else if (py::hasattr(object, "fget")) {
-    bind_refusals(object.attr("fget"));
-  } else if (py::hasattr(object, "__func__")) {  // a static method
-    bind_refusals(object.attr("__func__"));
+  } else {
+    for (const char* const inner : {"fget", "__func__"}) {  // of a property, or a method
+      if (py::hasattr(object, inner)) bind_refusals(object.attr(inner));
+    }
   }
 }
 
-/// Says of the classes that bind_remaking() does not bind why their objects are not pickled.
+/// Refuses to pickle objects of the classes that have no __reduce__ of their own. (With that of
+/// Python, protocols before 2 make an object of pybind11's base class, which ends the process.)
 void refuse_pickles(const py::module_& module) {
-  std::string pickled;
-  std::vector<py::object> others;
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
-    if (!py::isinstance<py::type>(value)) continue;
-    if (value.attr("__dict__").contains("__reduce__")) {
-      pickled += (pickled.empty() ? "" : ", ") + std::string(py::str(name));
-    } else {
-      others.push_back(py::reinterpret_borrow<py::object>(value));
-    }
-  }
-  for (const py::object& each : others) {
-    const std::string why = std::string(py::str(each.attr("__name__"))) +
-                            " is not pickled, as arguments do not make it again; allowed: ";
-    each.attr("__reduce__") = py::cpp_function(
-        [why, pickled](const py::object&) -> py::object { throw py::type_error(why + pickled); },
-        py::name("__reduce__"), py::is_method(each));
+    if (!py::isinstance<py::type>(value) || value.attr("__dict__").contains("__reduce__")) continue;
+    const std::string why =
+        std::string(py::str(name)) + " is not pickled; allowed: objects that arguments make again";
+    value.attr("__reduce__") =
+        py::cpp_function([why](const py::object&) -> py::object { throw py::type_error(why); },
+                         py::name("__reduce__"), py::is_method(value));
   }
 }
 

@@ -33,47 +33,34 @@ std::unique_ptr<PyPositionalEncoding> make(std::int64_t d_model, std::int64_t ma
 }
 
 py::dict arguments_of(const PyPositionalEncoding& self) {
-  py::dict arguments = convention_of(self.layer.spec());
-  arguments["d_model"] = self.layer.spec().d_model;
-  arguments["max_rows"] = self.layer.max_rows();
-  arguments["dropout"] = self.layer.dropout().probability();
-  arguments["first"] = self.first;
-  arguments["accuracy"] = self.accuracy;
-  arguments["source"] = self.source;
-  return arguments;
+  return convention_of(self.layer.spec(), "max_rows"_a = self.layer.max_rows(),
+                       "dropout"_a = self.layer.dropout().probability(), "first"_a = self.first,
+                       "accuracy"_a = self.accuracy, "source"_a = self.source);
 }
 
-py::object forward(const PyPositionalEncoding& self, const Array& x, const Array& out,
+py::object forward(const PyPositionalEncoding& self, const Array& from, const Array& out,
                    std::optional<std::int64_t> offset, bool training, std::uint64_t seed,
                    int threads, StorePolicy stores, bool batch_first) {
-  const py::array input = array_of(x, "x");
-  const ForwardOptions options = {offset.value_or(self.first), training, seed, threads, stores};
-  py::object result;
-  with_sequences(input, "x", [&]<class T>(T) {
-    Table output(out, "out", shape_of(input), numpy_type(data_type_of<T>));
-    check_sequences(output.array, "out");
-    if (type_of(output.array, "out") != data_type_of<T>) {
-      refuse("out.dtype", text(output.array.dtype()), "that of x, which is " + text(input.dtype()));
-    }
-    result = output.object;
-    const auto from = sequences_of(input, batch_first, static_cast<const T*>(input.data()));
-    const auto to =
-        sequences_of(output.array, batch_first, static_cast<T*>(data_of(output.array, "out")));
+  const ArrayArgument x(from, "x");
+  const AnySequences input = x.sequences(batch_first, false);
+  const ArrayArgument y = table_of(out, "out", x.shape(), numpy_type(x.type()));
+  const WritableSequences output = y.sequences(batch_first);
+  {
     const ReleasedGil no_gil;
-    self.layer.forward(from, to, options);
-  });
-  return result;
+    self.layer.forward(input, output,
+                       {offset.value_or(self.first), training, seed, threads, stores});
+  }
+  return y.object();
 }
 
 Array backward(const PyPositionalEncoding& self, const Array& gradient, std::uint64_t seed,
                int threads, bool batch_first) {
-  py::array array = array_of(gradient, "gradient");
-  const ForwardOptions options = {.offset = 0, .training = true, .seed = seed, .threads = threads};
-  with_sequences(array, "gradient", [&]<class T>(T) {
-    const auto view = sequences_of(array, batch_first, static_cast<T*>(data_of(array, "gradient")));
+  const ArrayArgument array(gradient, "gradient");
+  const WritableSequences view = array.sequences(batch_first);
+  {
     const ReleasedGil no_gil;
-    self.layer.backward(view, options);
-  });
+    self.layer.backward(view, {.training = true, .seed = seed, .threads = threads});
+  }
   return gradient;
 }
 
@@ -85,10 +72,9 @@ void bind_positional_encoding(py::module_& module) {
                                          R"(Adds encodings to sequences: y = dropout(x + PE).
 
 max_rows: positions from 0 to max_rows - 1. first: the position of the first row of a sequence where
-forward() is given no offset. frequencies, accuracy: as in Encoder. source: the source
-of the encodings that are added, which does not change the bits: "fused" computes them while they
-are added, "cached" keeps a table of max_rows rows, and "automatic" keeps one if it stays in the
-last-level cache. Immutable.)");
+forward() is given no offset. frequencies, accuracy: as in Encoder. source, which does not change
+the bits: "fused" computes the encodings while they are added, "cached" keeps a table of max_rows
+rows, and "automatic" keeps one if it stays in the last-level cache. Immutable.)");
   bind_remaking(layer, arguments_of)
       .def(py::init(&make), "d_model"_a, "max_rows"_a = 5000, py::kw_only(), "dropout"_a = 0.0,
            "base"_a = paper.base, "layout"_a = paper.layout, "spacing"_a = paper.spacing,
@@ -102,9 +88,7 @@ last-level cache. Immutable.)");
 x: shape (batch, rows, d_model), or (rows, batch, d_model) if not batch_first, or (rows, d_model);
 float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.
 out: the array to write, of the same type, which may be x itself. Dropout is applied if `training`;
-its mask is a function of `seed` and the element's index.
-
-Raises ValueError, before anything is written, if an argument is not allowed.)")
+its mask is a function of `seed` and the element's index.)")
       .def("backward", &backward, "gradient"_a, py::kw_only(), "seed"_a, "threads"_a = 1,
            "batch_first"_a = true,
            "Turns the gradient of the output of forward(training=True) into that of x, in place.")

@@ -9,10 +9,11 @@
 
 namespace posenc::python {
 
-using namespace suite;
 namespace {
 
-py::dict measured_accuracy(const PyEncoder& self, RowRange positions, DataType type, int threads) {
+py::dict measured_accuracy(const PyEncoder& self, const Positions& from, DataType type,
+                           int threads) {
+  const RowRange positions = range_of(from, self.first);
   AccuracyOptions options;
   options.threads = threads;
   options.type = type;
@@ -59,27 +60,23 @@ py::list pick_from_file(const std::string& file, const std::optional<Accuracy>& 
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// A view of an array of any strides, whose dimensions of size 1 are left out.
-TableView table_of(const py::array& array) {
+TableView view_of(const ArrayArgument& table) {
+  const Shape shape = table.shape();
   Shape kept;
-  for (py::ssize_t i = 0; i < array.ndim(); ++i) {
-    if (array.strides(i) % array.itemsize() != 0) {
-      refuse("table.strides", text(array.attr("strides")), "multiples of an element");
-    }
-    if (array.shape(i) != 1) kept.push_back(i);
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 1) kept.push_back(static_cast<py::ssize_t>(i));
   }
   // (1, 8) is one row, and (8, 1) has eight.
-  const py::ssize_t last = array.ndim() - 1;
+  const auto last = static_cast<py::ssize_t>(shape.size()) - 1;
   if (last > 0 && kept.size() == 1) kept = {kept[0] == last ? 0 : kept[0], last};
-  if (kept.size() != 2) {
-    refuse("table.shape", shape_text(array), "two dimensions, besides those of size 1");
-  }
+  if (kept.size() != 2) table.refuse("shape", "two dimensions, besides those of size 1");
   TableView view;
-  view.type = type_of(array, "table");
-  view.data = array.data();
-  view.rows = array.shape(kept[0]);
-  view.columns = array.shape(kept[1]);
-  view.row_stride = stride_of(array, kept[0]);
-  view.column_stride = stride_of(array, kept[1]);
+  view.type = table.type();
+  view.data = table.array().data();
+  view.rows = table.array().shape(kept[0]);
+  view.columns = table.array().shape(kept[1]);
+  view.row_stride = table.stride(kept[0]);
+  view.column_stride = table.stride(kept[1]);
   return view;
 }
 
@@ -101,8 +98,8 @@ CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
                         std::optional<Spacing> spacing, const FrequencyRule& frequencies,
                         std::optional<std::int64_t> first, std::optional<double> max_error,
                         int threads, const PyRotary* rotary) {
-  const py::array array = array_of(from, "table");
-  const TableView table = table_of(array);
+  const ArrayArgument array(from, "table");
+  const TableView table = view_of(array);
   CheckOptions options;
   options.spec = spec_if_given(d_model, base, spacing, frequencies);
   if (layout) options.arrangements = {*layout};
@@ -128,12 +125,9 @@ py::list causes_of(const CheckReport& report) {
 py::dict identity_of(const CheckReport& report) {
   if (!report.is_identified) return {};
   const TableIdentity& identity = report.identity;
-  py::dict result = convention_of(identity.spec);
+  py::dict result = convention_of(identity.spec, "first"_a = identity.first,
+                                  "factor"_a = identity.factor, "presets"_a = identity.presets);
   result["layout"] = identity.arrangement;
-  result["d_model"] = identity.spec.d_model;
-  result["first"] = identity.first;
-  result["factor"] = identity.factor;
-  result["presets"] = identity.presets;
   return result;
 }
 

@@ -18,9 +18,7 @@ RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
     if (!dimension) throw InvalidArgument("dimension is not given; allowed: it, or axes");
     EncodingSpec spec = {.d_model = *dimension, .base = base, .frequencies = frequencies};
     if (attention_factor) spec.frequencies = without_attention_factor(spec.frequencies);
-    RotarySpec result = rotary_spec(spec);
-    result.attention_factor = attention_factor.value_or(result.attention_factor);
-    return result;
+    return rotary_spec(spec);
   }
   if (dimension && *dimension != axes->d_model()) {
     refuse("dimension", std::to_string(*dimension),
@@ -29,7 +27,7 @@ RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
   if (!is_base(frequencies)) {
     throw InvalidArgument("frequencies are given with axes; allowed: those of the axes");
   }
-  return {.angles = *axes, .attention_factor = attention_factor.value_or(1)};
+  return {.angles = *axes};
 }
 
 std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double base,
@@ -39,6 +37,7 @@ std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double bas
                                const std::optional<std::string>& said) {
   RotarySpec spec = spec_of(dimension, base, frequencies, axes, attention_factor);
   spec.channels = channels;
+  if (attention_factor) spec.attention_factor = *attention_factor;
   const ReleasedGil no_gil;
   return std::make_unique<PyRotary>(spec, accuracy, said.value_or(to_string(spec)));
 }
@@ -67,10 +66,11 @@ py::object cache(const PyRotary& self, const Positions& from, CacheLayout layout
     }
     of_table = py::dtype(type == DataType::float32 ? "complex64" : "complex128");
   }
-  Table table(out, "out", rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
-  if (is_complex) table.array = reals_of(table.array, "out");
+  ArrayArgument table =
+      table_of(out, "out", rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
+  if (is_complex) table.view_as_real();
   return table.written_by([&](const OutputView& view) {
-    self.cache(rows.view(),
+    self.cache(rows.positions,
                layout == CacheLayout::halves ? RotaryLayout::halves : RotaryLayout::interleaved,
                view, threads);
   });
@@ -80,60 +80,58 @@ py::object cosines_and_sines(const PyRotary& self, const Positions& from, Repeat
                              const Array& out, DataType type, int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const Shape shape = rows.table_shape(self.dimension() / (repeat == Repeat::once ? 2 : 1));
-  py::object given[] = {py::none(), py::none()};
-  if (!out.is_none()) {
-    if (!py::isinstance<py::sequence>(out) || py::len(out) != 2) {
-      throw InvalidArgument("out is not a pair; allowed: (cosines, sines)");
-    }
-    for (int i = 0; i < 2; ++i) given[i] = out[py::int_(i)];
+  if (!out.is_none() && (!py::isinstance<py::sequence>(out) || py::len(out) != 2)) {
+    throw InvalidArgument("out is not a pair; allowed: (cosines, sines)");
   }
-  const Table cosines(given[0], "cosines", shape, numpy_type(type)),
-      sines(given[1], "sines", shape, numpy_type(type));
-  const OutputView to_cosines = cosines.view(), to_sines = sines.view();
-  {
-    const ReleasedGil no_gil;
-    self.cosines_and_sines(rows.view(), repeat, to_cosines, to_sines, threads);
-  }
+  const auto table = [&](int i, const char* name) {
+    const py::object given = out.is_none() ? py::object(py::none()) : out[py::int_(i)];
+    return table_of(given, name, shape, numpy_type(type));
+  };
+  const ArrayArgument cosines = table(0, "cosines"), sines = table(1, "sines");
+  const OutputView to_sines = sines.output();
+  cosines.written_by([&](const OutputView& to_cosines) {
+    self.cosines_and_sines(rows.positions, repeat, to_cosines, to_sines, threads);
+  });
   if (!out.is_none()) return out;
-  return py::make_tuple(cosines.object, sines.object);
+  return py::make_tuple(cosines.object(), sines.object());
 }
 
 // ---- Heads --------------------------------------------------------------------------------------
 
-/// One array, or several in a list or a tuple, as views.
+/// One array, or several in a list or a tuple.
+std::vector<ArrayArgument> arrays_of(const Array& from, const std::string& name) {
+  std::vector<ArrayArgument> arrays;
+  if (!is_several(from)) arrays.emplace_back(from, name);
+  for (std::size_t i = 0; is_several(from) && i < py::len(from); ++i)
+    arrays.emplace_back(from[py::int_(i)], name + "[" + std::to_string(i) + "]");
+  return arrays;
+}
+
+/// The arrays of an argument x, as views.
 struct Heads {
-  std::vector<py::array> arrays;
+  Heads(const Array& x, bool heads_first) : arrays(arrays_of(x, "x")) {
+    for (const ArrayArgument& each : arrays) views.push_back(each.heads(heads_first));
+    if (!views.empty()) batch = views[0].batch, rows = views[0].rows;
+  }
+
+  std::vector<ArrayArgument> arrays;
   std::vector<HeadsView> views;
-
-  Heads(const Array& x, bool heads_first) {
-    if (!is_several(x)) add(x, "x", heads_first);
-    for (std::size_t i = 0; is_several(x) && i < py::len(x); ++i)
-      add(x[py::int_(i)], "x[" + std::to_string(i) + "]", heads_first);
-  }
-
-  std::int64_t batch() const { return views.empty() ? 0 : views[0].batch; }
-  std::int64_t rows() const { return views.empty() ? 0 : views[0].rows; }
-
- private:
-  void add(const py::object& x, const std::string& name, bool heads_first) {
-    arrays.push_back(array_of(x, name.c_str()));
-    views.push_back(heads_of(arrays.back(), name.c_str(), heads_first));
-  }
+  std::int64_t batch = 0, rows = 0;
 };
 
 /// The positions of the rows of heads: from `first` on, or given ones.
 Rows rows_of_heads(const Heads& heads, std::int64_t first, const Positions& given,
                    std::int64_t axes) {
-  if (given.is_none()) return {RowRange{first, heads.rows()}, 0, {heads.rows()}};
+  if (given.is_none()) return {RowRange{first, heads.rows}, {heads.rows}, {}, {}};
   if (first != 0) refuse("first", std::to_string(first) + " with positions", "one of them");
   Rows rows = rows_of(given, axes);
   const Shape& shape = rows.shape;
-  const bool fits = shape.size() < 2 ||
-                    (shape[1] == heads.rows() && (shape[0] == 1 || shape[0] == heads.batch()));
+  const bool fits =
+      shape.size() < 2 || (shape[1] == heads.rows && (shape[0] == 1 || shape[0] == heads.batch));
   if (fits) return rows;
   throw InvalidArgument("positions has " + std::to_string(shape[0]) + " sequences of " +
                         std::to_string(shape[1]) + " rows; allowed: as many as x, " +
-                        std::to_string(heads.batch()) + " of " + std::to_string(heads.rows()));
+                        std::to_string(heads.batch) + " of " + std::to_string(heads.rows));
 }
 
 Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Positions& positions,
@@ -142,60 +140,54 @@ Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Posi
   const Rows rows = rows_of_heads(heads, first, positions, self.spec().angles.axes());
   {
     const ReleasedGil no_gil;
-    self.apply(heads.views, rows.view(), {.inverse = inverse, .threads = threads});
+    self.apply(heads.views, rows.positions, {.inverse = inverse, .threads = threads});
   }
   return x;
 }
 
-/// A cache, or cosines and sines apart.
-std::vector<py::array> arrays_of_cache(const Array& cache, const std::string& layout) {
-  if (!is_several(cache)) {
-    const py::array table = array_of(cache, "cache");
-    return {layout == "complex" ? reals_of(table, "cache") : table};
+/// One table of both, or cosines and sines apart.
+RotaryCacheView view_of_cache(std::vector<ArrayArgument>& tables, const std::string& layout) {
+  if (tables.size() == 1) {
+    if (layout == "complex") tables[0].view_as_real();
+    const bool is_halves = parse_name<CacheLayout>(layout) == CacheLayout::halves;
+    return {tables[0].input(), is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
   }
-  if (py::len(cache) != 2) {
-    throw InvalidArgument("cache has " + std::to_string(py::len(cache)) +
+  if (tables.size() != 2) {
+    throw InvalidArgument("cache has " + std::to_string(tables.size()) +
                           " arrays; allowed: one, or (cosines, sines)");
   }
-  return {array_of(cache[py::int_(0)], "cosines"), array_of(cache[py::int_(1)], "sines")};
-}
-
-RotaryCacheView view_of_cache(const std::vector<py::array>& arrays, const std::string& layout) {
-  if (arrays.size() == 2) {
-    return {input_of(arrays[0], "cosines"), input_of(arrays[1], "sines"),
-            parse_named<Repeat>("layout", layout)};
-  }
-  const bool is_halves = parse_name<CacheLayout>(layout) == CacheLayout::halves;
-  return {input_of(arrays[0], "cache"),
-          is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
+  auto repeats = names_of<Repeat>;
+  repeats.argument = "layout";
+  return {tables[0].input(), tables[1].input(), repeats.parse(layout)};
 }
 
 /// The rows of a cache that turn heads. A cache of shape (batch, rows, columns) has one for each.
-Rows rows_of_cache(const py::array& cache, const Heads& heads, std::int64_t first,
+Rows rows_of_cache(const ArrayArgument& cache, const Heads& heads, std::int64_t first,
                    const Positions& given) {
-  if (cache.ndim() < 3) return rows_of_heads(heads, first, given, 1);
-  const bool is_shared = cache.shape(0) == 1;
-  const bool fits = cache.ndim() == 3 && (is_shared || cache.shape(0) == heads.batch()) &&
-                    cache.shape(1) == heads.rows() && first == 0 && given.is_none();
+  const Shape shape = cache.shape();
+  if (shape.size() < 3) return rows_of_heads(heads, first, given, 1);
+  const bool is_shared = shape[0] == 1;
+  const bool fits = shape.size() == 3 && (is_shared || shape[0] == heads.batch) &&
+                    shape[1] == heads.rows && first == 0 && given.is_none();
   if (!fits) {
-    refuse("cache.shape", shape_text(cache),
-           "(rows, columns), or (" + std::to_string(heads.batch()) + ", " +
-               std::to_string(heads.rows()) + ", columns) without first and positions");
+    cache.refuse("shape", "(rows, columns), or (" + std::to_string(heads.batch) + ", " +
+                              std::to_string(heads.rows) +
+                              ", columns) without first and positions");
   }
-  const std::int64_t count = is_shared ? heads.rows() : heads.batch() * heads.rows();
-  return {RowRange{0, count}, 0, {count}};
+  const std::int64_t count = is_shared ? heads.rows : heads.batch * heads.rows;
+  return {RowRange{0, count}, {count}, {}, {}};
 }
 
 Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
                   const std::string& layout, std::int64_t first, const Positions& positions,
                   bool inverse, int threads, bool heads_first) {
-  const std::vector<py::array> arrays = arrays_of_cache(cache, layout);
-  const RotaryCacheView view = view_of_cache(arrays, layout);
+  std::vector<ArrayArgument> tables = arrays_of(cache, "cache");
+  const RotaryCacheView view = view_of_cache(tables, layout);
   const Heads heads(x, heads_first);
-  const Rows rows = rows_of_cache(arrays[0], heads, first, positions);
+  const Rows rows = rows_of_cache(tables[0], heads, first, positions);
   {
     const ReleasedGil no_gil;
-    self.apply_cache(view, heads.views, rows.view(), {.inverse = inverse, .threads = threads});
+    self.apply_cache(view, heads.views, rows.positions, {.inverse = inverse, .threads = threads});
   }
   return x;
 }

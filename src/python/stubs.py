@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 __version__: str
 
 Array = Any
+AccuracyLike = Union["Accuracy", float]
 DType = Any
 Frequencies = Any
 Positions = Any

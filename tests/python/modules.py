@@ -4,6 +4,7 @@ import sys
 
 try:
     import numpy as np
+    from numpy.testing import assert_array_equal as expect_equal
 except ImportError:
     print("Skipped: this Python has no NumPy")
     sys.exit(77)
@@ -13,4 +14,4 @@ try:
 except ImportError:
     torch = None
 
-__all__ = ["np", "torch"]
+__all__ = ["expect_equal", "np", "torch"]

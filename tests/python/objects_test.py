@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from modules import np
+from modules import expect_equal, np
 
 import posenc
 
@@ -61,14 +61,14 @@ class CopyTest(unittest.TestCase):
             for other in self.copies(each):
                 self.assertEqual((other.backend, other.first, other.d_model),
                                  (each.backend, each.first, each.d_model))
-                np.testing.assert_array_equal(other.encode(5), each.encode(5))
-                np.testing.assert_array_equal(other.encode(FAR), each.encode(FAR))
+                expect_equal(other.encode(5), each.encode(5))
+                expect_equal(other.encode(FAR), each.encode(FAR))
 
     def test_axes_and_their_encoders(self):
         positions = posenc.grid_positions([2, 3, 4], firsts=[9, 8, 7])
         for other in self.copies(AXES):
             self.assertEqual(other.axes, AXES.axes)
-            np.testing.assert_array_equal(other.encode(positions), AXES.encode(positions))
+            expect_equal(other.encode(positions), AXES.encode(positions))
         pairs = posenc.AxisPairs(0, 8, picks=[3, 1], pairs=[1, 0], denominator=4.0)
         parts = posenc.Axes([pairs], layout="halves")
         for other in self.copies(pairs):
@@ -83,9 +83,9 @@ class CopyTest(unittest.TestCase):
         for each in rotaries():
             for other in self.copies(each):
                 self.assertEqual(repr(other), repr(each))
-                np.testing.assert_array_equal(other.cache(FAR), each.cache(FAR))
+                expect_equal(other.cache(FAR), each.cache(FAR))
                 x = np.linspace(-1, 1, 5 * D_MODEL, dtype=np.float32).reshape(5, D_MODEL)
-                np.testing.assert_array_equal(other.apply(x.copy(), 3), each.apply(x.copy(), 3))
+                expect_equal(other.apply(x.copy(), 3), each.apply(x.copy(), 3))
         self.assertIn("llama", repr(pickle.loads(pickle.dumps(posenc.rotary_from_config(CONFIG)))))
 
     def test_positional_encodings(self):
@@ -93,16 +93,15 @@ class CopyTest(unittest.TestCase):
                                           accuracy=1e-6, frequencies="linear:factor=4")
         x = np.ones((3, 20, D_MODEL), np.float32)
         for other in self.copies(layer):
-            np.testing.assert_array_equal(other.forward(x, training=True, seed=9),
-                                          layer.forward(x, training=True, seed=9))
-            np.testing.assert_array_equal(other.forward(x[:, :98]), layer.forward(x[:, :98]))
+            expect_equal(other.forward(x, training=True, seed=9),
+                         layer.forward(x, training=True, seed=9))
+            expect_equal(other.forward(x[:, :98]), layer.forward(x[:, :98]))
             with self.assertRaisesRegex(ValueError, "max_rows"):
                 other.forward(x, offset=81)
 
     def test_accuracies(self):
-        kinds = (posenc.Accuracy.correctly_rounded(), posenc.Accuracy.within(1e-6),
-                 posenc.Accuracy.within_ulp(0.75))
-        for each in kinds:
+        for each in (posenc.Accuracy.correctly_rounded(), posenc.Accuracy.within(1e-6),
+                     posenc.Accuracy.within_ulp(0.75)):
             for other in self.copies(each):
                 self.assertEqual(repr(other), repr(each))
 
@@ -116,7 +115,7 @@ class CopyTest(unittest.TestCase):
         self.assertEqual({each for each in vars(module).values() if isinstance(each, type)},
                          pickled | {type(each) for each in others})
         for each in others:
-            message = f"^{type(each).__name__} is not pickled, .*; allowed: .*Encoder, .*Rotary$"
+            message = f"^{type(each).__name__} is not pickled; allowed: objects that arguments"
             calls = [each.__reduce__, functools.partial(copy.copy, each)]
             for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
                 calls += [functools.partial(pickle.dumps, each, protocol),
@@ -137,8 +136,6 @@ class EmptyTest(unittest.TestCase):
                               encoder.encode(none, out=np.empty((0, D_MODEL), np.float32)),
                               encoder.encode(none, out=np.empty((9, D_MODEL), np.float32)[9:])):
                     self.assertEqual(table.shape, (0, D_MODEL))
-        for none in empties[1:]:
-            with self.subTest(none):
                 for rotary in rotaries():
                     self.assertEqual(rotary.cache(none).shape, (0, D_MODEL))
                     self.assertEqual(rotary.cache(none, "complex").shape, (0, D_MODEL // 2))
@@ -169,24 +166,20 @@ class DuckTest(unittest.TestCase):
     def test_counts_and_sizes_are_any_integers(self):
         table = posenc.encode(5, D_MODEL)
         for count in (np.int64(5), np.uint8(5), np.array(5)):
-            np.testing.assert_array_equal(posenc.encode(count, np.int32(D_MODEL)), table)
-            np.testing.assert_array_equal(ENCODERS[0].encode(count), table)
-            np.testing.assert_array_equal(
-                posenc.encode_like("tutorial", count, D_MODEL),
-                posenc.encode_like("tutorial", 5, D_MODEL))
-        np.testing.assert_array_equal(posenc.encode(np.array([5]), D_MODEL),
-                                      ENCODERS[0].encode([5]))
+            expect_equal(posenc.encode(count, np.int32(D_MODEL)), table)
+            expect_equal(ENCODERS[0].encode(count), table)
+            expect_equal(posenc.encode_like("tutorial", count, D_MODEL),
+                         posenc.encode_like("tutorial", 5, D_MODEL))
+        expect_equal(posenc.encode(np.array([5]), D_MODEL), ENCODERS[0].encode([5]))
 
     def test_what_has_an_array_is_positions_and_frequencies(self):
-        np.testing.assert_array_equal(posenc.encode(Convertible([7, 1]), D_MODEL),
-                                      posenc.encode([7, 1], D_MODEL))
+        expect_equal(posenc.encode(Convertible([7, 1]), D_MODEL), posenc.encode([7, 1], D_MODEL))
         rotary, batch = posenc.Rotary(D_MODEL), [[7, 1], [2, 3]]
-        np.testing.assert_array_equal(rotary.cache(Convertible(batch)),
-                                      rotary.cache(np.array(batch)))
+        expect_equal(rotary.cache(Convertible(batch)), rotary.cache(np.array(batch)))
         own = [1.0, 0.5, 0.25, 0.0]
         for same in (Convertible(own), np.array(own, np.float32), tuple(own)):
-            np.testing.assert_array_equal(posenc.encode(9, D_MODEL, frequencies=same),
-                                          posenc.encode(9, D_MODEL, frequencies=own))
+            expect_equal(posenc.encode(9, D_MODEL, frequencies=same),
+                         posenc.encode(9, D_MODEL, frequencies=own))
         with self.assertRaisesRegex(ValueError, r"^frequencies has dtype .* shape \(1, 4\); allow"):
             posenc.Encoder(D_MODEL, frequencies=Convertible([own]))
         with self.assertRaisesRegex(ValueError, "^positions has dtype float64"):
@@ -205,28 +198,22 @@ class DuckTest(unittest.TestCase):
             self.assertLessEqual(encoder.error_bound(range(9)), 1e-6)
 
     def test_wrong_arguments_raise_what_is_promised(self):
-        cases = {
-            "rows is 10{30}; allowed: a 64-bit": lambda: posenc.encode(10**30, D_MODEL),
-            r"positions is range\(0, 10{30}\); allowed: up":
-                lambda: posenc.encode(range(10**30), D_MODEL),
-            "dtype is 'torch_float16'|'torch_float16'":
-                lambda: posenc.encode(3, D_MODEL, dtype="torch_float16"),
-            "^dtype is int8": lambda: posenc.encode(3, D_MODEL, dtype=np.int8),
-            "surrogates not allowed": lambda: posenc.encode(3, D_MODEL, dtype="\ud800"),
-        }
-        for message, call in cases.items():
-            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
-                call()
-        types = {
-            "^positions is 5.0; allowed: a range": lambda: posenc.encode(5.0, D_MODEL),
-            "^positions is None; allowed: a range": lambda: posenc.encode(None, D_MODEL),
-            "^axes is 5; allowed: Axes, None$": lambda: posenc.Rotary(axes=5),
-            "^accuracy is 1j; allowed": lambda: posenc.Encoder(D_MODEL, accuracy=1j),
-            "^out is of type Convertible":
-                lambda: ENCODERS[0].encode(1, out=Convertible([[1.0]])),
-        }
-        for message, call in types.items():
-            with self.subTest(message), self.assertRaisesRegex(TypeError, message):
+        for error, message, call in (
+                (ValueError, "rows is 10{30}; allowed: a 64-bit", lambda: posenc.encode(10**30, 8)),
+                (ValueError, r"positions is range\(0, 10{30}\); allowed: up",
+                 lambda: posenc.encode(range(10**30), 8)),
+                (ValueError, "dtype is 'torch_float16'|'torch_float16'",
+                 lambda: posenc.encode(3, 8, dtype="torch_float16")),
+                (ValueError, "^dtype is int8", lambda: posenc.encode(3, 8, dtype=np.int8)),
+                (ValueError, "surrogates not allowed",
+                 lambda: posenc.encode(3, 8, dtype="\ud800")),
+                (TypeError, "^positions is 5.0; allowed: a range", lambda: posenc.encode(5.0, 8)),
+                (TypeError, "^positions is None; allowed: a range", lambda: posenc.encode(None, 8)),
+                (TypeError, "^axes is 5; allowed: Axes, None$", lambda: posenc.Rotary(axes=5)),
+                (TypeError, "^accuracy is 1j; allowed", lambda: posenc.Encoder(8, accuracy=1j)),
+                (TypeError, "^out is of type Convertible; allowed: an array",
+                 lambda: ENCODERS[0].encode(1, out=Convertible([[1.0]])))):
+            with self.subTest(message), self.assertRaisesRegex(error, message):
                 call()
 
 

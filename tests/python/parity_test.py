@@ -3,7 +3,7 @@
 import math
 import unittest
 
-from modules import np, torch
+from modules import expect_equal, np, torch
 
 import posenc
 
@@ -36,40 +36,19 @@ def ggml_phases(base, d, positions):
 
 
 class ParityTest(unittest.TestCase):
-    def expect_sines_of(self, phases, table):
-        """`table` is in halves: sines, then cosines."""
-        expected = np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)])
-        np.testing.assert_array_equal(table, expected)
-
-    def test_the_tutorial(self):
-        d = 128
-        step = f32(-math.log(10000.0) / d)
-        div_term = rounded(np.exp, np.arange(0, d, 2).astype(f32) * step)
-        for name, positions in ROWS.items():
-            with self.subTest(name):
-                self.expect_sines_of(products(div_term, positions),
-                                     posenc.encode_like("tutorial", positions, d, layout="halves"))
-
-    def test_transformers(self):
-        for base, d in ((10000.0, 64), (500000.0, 128), (1e6, 96)):
-            for name, positions in ROWS.items():
-                with self.subTest(name, base=base):
-                    table = posenc.encode_like("transformers", positions, d, base=base,
-                                               layout="halves")
-                    self.expect_sines_of(products(inverse_frequencies(base, d), positions), table)
-
     def test_ggml(self):
         for name, positions in ROWS.items():
             with self.subTest(name):
-                self.expect_sines_of(ggml_phases(10000.0, 128, positions),
-                                     posenc.encode_like("ggml", positions, 128, layout="halves"))
+                phases = ggml_phases(10000.0, 128, positions)
+                expect_equal(posenc.encode_like("ggml", positions, 128, layout="halves"),
+                             np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)]))
 
     def test_arguments(self):
         table = posenc.encode_like("ggml", 3, 8, first=7)
-        np.testing.assert_array_equal(table, posenc.encode_like("ggml", range(7, 10), 8))
+        expect_equal(table, posenc.encode_like("ggml", range(7, 10), 8))
         bits = posenc.encode_like("vllm_bfloat16", 40, 64, dtype="bfloat16").view(np.uint16)
         wide = posenc.encode_like("transformers", 40, 64).view(np.uint32)
-        np.testing.assert_array_equal(bits, (wide + 0x7FFF + ((wide >> 16) & 1)) >> 16)
+        expect_equal(bits, (wide + 0x7FFF + ((wide >> 16) & 1)) >> 16)
         for bad, message in (
                 (dict(system="torch"), "system is 'torch'; allowed: tutorial, transformers"),
                 (dict(spacing="inclusive"), "spacing is inclusive; allowed like ggml: paper"),
@@ -99,7 +78,7 @@ class TorchTest(unittest.TestCase):
         half = table.shape[1] // 2
         sines, cosines = table[:, :half][:, same], table[:, half:][:, same]
         for ours, function in ((sines, "sin"), (cosines, "cos")):
-            np.testing.assert_array_equal(ours, rounded(getattr(np, function), phases.numpy()))
+            expect_equal(ours, rounded(getattr(np, function), phases.numpy()))
             theirs = getattr(torch, function)(phases).numpy()
             ulps = np.abs(theirs - ours) / np.spacing(np.abs(ours))
             self.assertLessEqual(ulps.max(), SINE_ULPS, function)
@@ -146,8 +125,7 @@ class TorchTest(unittest.TestCase):
             table = posenc.encode_like("transformers", positions, d, base=5e5, layout="halves",
                                        frequencies=rule)
             with self.subTest(rule.rule):
-                np.testing.assert_array_equal(
-                    table, np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)]))
+                expect_equal(table, np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)]))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ except ImportError:
     sys.exit(77)
 
 import torch_module
+from numpy.testing import assert_array_equal as expect_equal
 from torch import nn
 
 import posenc
@@ -31,11 +32,8 @@ LLAMA = {
     "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
                      "high_freq_factor": 4.0, "original_max_position_embeddings": 64},
 }  # fmt: skip
-YARN = {
-    "model_type": "qwen2", "hidden_size": 256, "num_attention_heads": 4, "rope_theta": 1e6,
-    "max_position_embeddings": 512,
-    "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128},
-}  # fmt: skip
+YARN = {**LLAMA, "model_type": "qwen2", "rope_scaling": {
+    "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128}}
 ROWS, BATCH, D_MODEL = 50, 3, 32
 HAS_COMPILE = hasattr(torch, "compile")
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -96,24 +94,23 @@ def table_of(module):
 def expected_of(module, dtype):
     """What the buffer of a module has to hold in this type, each entry rounded once."""
     name = str(dtype).split(".")[1]
-    if hasattr(module, "pe"):
-        table = posenc.encode(ROWS, D_MODEL, dtype=name)
-    else:
-        table = posenc.rotary_from_config(LLAMA).cache(range(512), dtype=name)
+    table = (posenc.encode(ROWS, D_MODEL, dtype=name) if hasattr(module, "pe")
+             else posenc.rotary_from_config(LLAMA).cache(range(512), dtype=name))
     return table.view(np.uint16) if name == "bfloat16" else table
 
 
 def bits_of(tensor):
-    tensor = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
-    array = tensor.numpy().reshape(-1, tensor.shape[-1])
-    return array.view(np.uint16) if array.dtype == np.int16 else array
+    is_bits = tensor.dtype == torch.bfloat16
+    array = (tensor.view(torch.int16) if is_bits else tensor).numpy()
+    array = array.reshape(-1, tensor.shape[-1])
+    return array.view(np.uint16) if is_bits else array
 
 
 class ModulesTest(unittest.TestCase):
     def assert_right(self, model, dtype=torch.float32):
         for module in (model.positions, model.rotary):
             self.assertEqual(table_of(module).dtype, dtype)
-            np.testing.assert_array_equal(bits_of(table_of(module)), expected_of(module, dtype))
+            expect_equal(bits_of(table_of(module)), expected_of(module, dtype))
 
     def test_the_tutorials_module_is_replaced(self):
         x = torch.randn(ROWS, BATCH, 64)
@@ -130,15 +127,14 @@ class ModulesTest(unittest.TestCase):
         torch.manual_seed(7)
         self.assertTrue(torch.equal(dropped, nn.Dropout(0.5)(x + table[:, None])))
         fairseq = posenc.torch.PositionalEncoding(**posenc.preset("fairseq"), max_len=9)
-        np.testing.assert_array_equal(fairseq.pe[:, 0].numpy(),
-                                      posenc.Encoder(**posenc.preset("fairseq")).encode(9))
+        expect_equal(fairseq.pe[:, 0].numpy(), posenc.Encoder(**posenc.preset("fairseq")).encode(9))
 
     def test_checkpoints_of_the_tutorial_are_loaded(self):
         theirs = nn.Sequential(nn.Linear(64, 64), torch_module.Tutorial(64)).state_dict()
         self.assertIn("1.pe", theirs)
         model = nn.Sequential(nn.Linear(64, 64), posenc.torch.PositionalEncoding(64))
         model.load_state_dict(theirs)
-        np.testing.assert_array_equal(model[1].pe[:, 0].numpy(), posenc.encode(5000, 64))
+        expect_equal(model[1].pe[:, 0].numpy(), posenc.encode(5000, 64))
         model = nn.Sequential(nn.Linear(64, 64),
                               posenc.torch.PositionalEncoding(64, persistent=True))
         model.load_state_dict(theirs)
@@ -155,34 +151,30 @@ class ModulesTest(unittest.TestCase):
             cosines, sines = rotary.cosines_and_sines([1], dtype="float64")
             inv_freq = torch.from_numpy(np.arctan2(sines[0], cosines[0]))
             theirs = TransformersRotary(inv_freq, rotary.attention_factor)
-            for config in (keys, Configuration(keys)):
-                ours = posenc.torch.RotaryEmbedding(config, device="cpu")
-                for dtype in (torch.float32, torch.bfloat16):
-                    x = torch.empty(2, 4, 5, 64, dtype=dtype)
-                    for got, wanted in zip(ours(x, position_ids), theirs(x, position_ids)):
-                        self.assertEqual((got.shape, got.dtype), (wanted.shape, dtype))
-                        # One ulp of float32 between 1 and 2, or of bfloat16.
-                        atol = 2.0**-23 if dtype == torch.float32 else 2.0**-7
-                        self.assertTrue(torch.allclose(got, wanted, atol=atol, rtol=0))
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "config.json").write_text(json.dumps(LLAMA))
-            from_file = posenc.torch.RotaryEmbedding(folder)
-        self.assertTrue(torch.equal(from_file.cos_sin_cache,
-                                    posenc.torch.RotaryEmbedding(LLAMA).cos_sin_cache))
+            ours = posenc.torch.RotaryEmbedding(Configuration(keys), device="cpu")
+            # One ulp of float32 between 1 and 2, or of bfloat16.
+            for dtype, atol in ((torch.float32, 2.0**-23), (torch.bfloat16, 2.0**-7)):
+                x = torch.empty(2, 4, 5, 64, dtype=dtype)
+                for got, wanted in zip(ours(x, position_ids), theirs(x, position_ids)):
+                    self.assertEqual((got.shape, got.dtype), (wanted.shape, dtype))
+                    self.assertTrue(torch.allclose(got, wanted, atol=atol, rtol=0))
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "config.json").write_text(json.dumps(keys))
+                for same in (keys, folder):
+                    self.assertTrue(torch.equal(posenc.torch.RotaryEmbedding(same).cos_sin_cache,
+                                                ours.cos_sin_cache))
 
     def test_rotary_repeats_as_the_pairs_of_the_model_are(self):
-        ids = torch.arange(5)[None]
-        x = torch.empty(1)
-        once = posenc.torch.RotaryEmbedding(LLAMA, repeat="once")(x, ids)
-        for layout, model_type in (("halves", "llama"), ("interleaved", "cohere")):
-            module = posenc.torch.RotaryEmbedding(
-                {"model_type": model_type, "hidden_size": 256, "num_attention_heads": 4,
-                 "max_position_embeddings": 64, "rope_theta": 500000.0})
+        ids, x = torch.arange(5)[None], torch.empty(1)
+        plain = {**LLAMA, "rope_scaling": None}
+        for layout, model_type, given in (("halves", "llama", None), ("once", "llama", "once"),
+                                          ("interleaved", "cohere", None)):
+            module = posenc.torch.RotaryEmbedding({**plain, "model_type": model_type},
+                                                  repeat=given)
             self.assertEqual(module.repeat, layout)
-            rotary = posenc.Rotary(64, base=5e5)
-            for got, wanted in zip(module(x, ids), rotary.cosines_and_sines(range(5), layout)):
-                np.testing.assert_array_equal(got[0].numpy(), wanted)
-        self.assertEqual(once[0].shape, (1, 5, 32))
+            wanted = posenc.Rotary(64, base=5e5).cosines_and_sines(range(5), layout)
+            for got, each in zip(module(x, ids), wanted):
+                expect_equal(got[0].numpy(), each)
 
     def test_tables_compute_themselves_when_their_memory_is_new(self):
         model = Model(device="meta")
@@ -197,12 +189,13 @@ class ModulesTest(unittest.TestCase):
         self.assert_right(model.half().double(), torch.float64)
         self.assertTrue(model.to("meta").positions.pe.is_meta)
         skipped = torch.nn.utils.skip_init(posenc.torch.PositionalEncoding, D_MODEL, max_len=ROWS)
-        np.testing.assert_array_equal(bits_of(skipped.pe), expected_of(skipped, torch.float32))
+        expected = expected_of(skipped, torch.float32)
+        expect_equal(bits_of(skipped.pe), expected)
         pe = skipped.pe
         self.assertIs(skipped.to("cpu").pe, pe)
         pe.zero_()
         skipped.reset_parameters()
-        np.testing.assert_array_equal(bits_of(pe), expected_of(skipped, torch.float32))
+        expect_equal(bits_of(pe), expected)
         kept = Model(device="meta", persistent=True)
         kept.embed.to("meta")
         self.assert_right(kept.to_empty(device="cpu"))
@@ -251,7 +244,6 @@ class ModulesTest(unittest.TestCase):
         x, position_ids = arguments()
         layer = posenc.torch.PositionalEncoding(D_MODEL, 0.25, ROWS)
         x.requires_grad_()
-        torch.manual_seed(3)
         y = layer(x)
         weights = torch.randn_like(y)
         (y * weights).sum().backward()
@@ -264,10 +256,10 @@ class ModulesTest(unittest.TestCase):
 
     def test_scripted_modules_compute_the_same(self):
         x, position_ids = arguments()
-        modules = [(posenc.torch.PositionalEncoding(D_MODEL, 0.0, ROWS), (x,)),
-                   (posenc.torch.PositionalEncoding(D_MODEL, 0.5, ROWS).eval(), (x[:7],)),
-                   (posenc.torch.PositionalEncoding(D_MODEL, 0.0, ROWS, batch_first=True),
-                    (x.transpose(0, 1),)), (Model(), (x, position_ids))]
+        layer = posenc.torch.PositionalEncoding
+        modules = [(layer(D_MODEL, 0.5, ROWS), (x[:7],)),
+                   (layer(D_MODEL, 0.0, ROWS, batch_first=True), (x.transpose(0, 1),)),
+                   (Model(), (x, position_ids))]
         modules += [(posenc.torch.RotaryEmbedding(LLAMA, repeat=repeat, dtype=dtype),
                      (x, position_ids)) for repeat in ("once", "halves", "interleaved")
                     for dtype in DTYPES]

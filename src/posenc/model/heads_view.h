@@ -25,8 +25,8 @@ struct HeadsShape {
 
 /// Heads in memory, which must not overlap. Any strides are allowed:
 ///
-///     HeadsView(data, {.heads = 8, .rows = n, .columns = 64, .head_stride = 64, .row_stride =
-///     512})
+///     HeadsView(data, {.heads = 8, .rows = n, .columns = 64,
+///                      .head_stride = 64, .row_stride = 512})
 struct HeadsView : HeadsShape {
   /// `first` is the first channel of head 0, row 0 and sequence 0.
   template <class T>

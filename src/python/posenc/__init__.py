@@ -5,8 +5,8 @@
 >>> encoder = posenc.Encoder(**posenc.preset("whisper"))
 >>> rows = encoder.encode(range(1000, 1016), dtype="bfloat16")
 
-Tensors of PyTorch share memory with NumPy arrays: pass tensor.numpy() as `out`, or wrap a result
-in torch.from_numpy().
+Arrays that are read or written may be tensors of PyTorch on the CPU. An argument that is not
+allowed raises ValueError or TypeError, in one line, before anything is written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Frequencies other than those of a base: the rules that models with a long context have.
 
 Each is an argument `frequencies` of Encoder, PositionalEncoding and Rotary, as is its text, and a
-sequence of d_model / 2 frequencies in radians per position. A rule has the parameters and defaults
-of the library. w_k is the frequency of the base, s the factor.
+sequence of d_model / 2 frequencies in radians per position. Parameters and defaults are those of
+the library: docs/frequencies.md and posenc/frequency_rule.h have their formulas.
 """
 
 from __future__ import annotations
@@ -50,36 +50,25 @@ def _rule(name: str, rule: str, doc: str) -> Any:
     return made
 
 
-LinearScaling = _rule("LinearScaling", "linear", """w_k / s: position interpolation.
+LinearScaling = _rule(
+    "LinearScaling", "linear",
+    "Position interpolation, by which position p is the real position p / factor.")
+NtkScaling = _rule("NtkScaling", "ntk", "NTK-aware scaling: a larger base.")
+YarnScaling = _rule("YarnScaling", "yarn", """YaRN.
 
-    Position p is the real position p / s.""")
-NtkScaling = _rule("NtkScaling", "ntk",
-                   "The base becomes base * s ** (d / (d - 2)): NTK-aware scaling.")
-YarnScaling = _rule("YarnScaling", "yarn", """YaRN: w_k for fast frequencies, w_k / s for slow ones,
-    a ramp between.
+    attention_factor: what Rotary multiplies its cosines and sines by; 0 stands for 0.1 ln factor +
+    1. Encodings apply none and take 1 alone.""")
+Llama3Scaling = _rule("Llama3Scaling", "llama3", "Llama 3.1's.")
+LongRopeScaling = _rule("LongRopeScaling", "longrope", """LongRoPE, with the factors of a model.
 
-    Frequencies that turn beta_fast times or more in trained_rows rows are fast, those that turn
-    beta_slow times or less are slow. attention_factor: what Rotary multiplies its cosines and sines
-    by; 0 stands for 0.1 ln s + 1. Encodings apply none and take 1 alone.""")
-Llama3Scaling = _rule("Llama3Scaling", "llama3", """Llama 3.1's.
-
-    w_k / s below low_frequency_factor turns in trained_rows rows, w_k above high_frequency_factor
-    turns, a ramp between.""")
-LongRopeScaling = _rule("LongRopeScaling", "longrope", """LongRoPE: w_k / factors[k].
-
-    attention_factor: what Rotary multiplies its cosines and sines by, sqrt(1 + ln s / ln rows) for
-    a model that was trained with that many rows and extended by s; it has to be given. Encodings
-    apply none and take 1 alone.""")
-ProportionalScaling = _rule(
-    "ProportionalScaling", "proportional",
-    "w_k / s for the first `turned` frequencies, and 0 for the others (Gemma 4).")
-TurnFrequencies = _rule("TurnFrequencies", "turns", """Exact frequencies in turns.
-
-    Frequency k is numerators[k] / denominators[k] of a turn per position. Sines and cosines that
-    are 0, 1/2 or 1 are exactly that. pi 2^j is 2^j / 2 of a turn.""")
-BaseTurns = _rule(
-    "BaseTurns", "base_turns",
-    "w_k numerator / denominator turns per position, instead of w_k radians (DINOv3, LTX).")
+    attention_factor: as of YarnScaling, but it has to be given: sqrt(1 + ln s / ln rows) for a
+    model that was trained with that many rows and extended by s.""")
+ProportionalScaling = _rule("ProportionalScaling", "proportional",
+                            "The first `turned` frequencies are divided, the others 0 (Gemma 4).")
+TurnFrequencies = _rule("TurnFrequencies", "turns",
+                        "Frequency k is numerators[k] / denominators[k] of a turn per position.")
+BaseTurns = _rule("BaseTurns", "base_turns",
+                  "The base's frequencies in turns instead of radians (DINOv3, LTX).")
 
 
 def dynamic_ntk_scaling(factor: float, trained_rows: int, rows: int) -> Any:
@@ -99,21 +88,19 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
                    denominator: float | None = None) -> RealPositions:
     """Real positions, of magnitudes up to 2**53, as integer multiples of 1 / denominator.
 
-    positions: one dimension of float16, bfloat16, float32, float64 or integers.
+    positions: one dimension of real numbers that are values of float64.
     denominator: a power of two, 1 to 2**64, so that one encoder serves all calls. None takes the
     smallest one that makes the positions exact, or else the largest that is possible: max_error is
     then at most 2**-53 of the largest position, or 2**-65 if that is more. An entry changes by at
-    most max_error times its frequency before the division. Raises ValueError if an argument is not
-    allowed.
+    most max_error times its frequency before the division.
     """
     given = np.asarray(positions)
-    is_real = given.dtype.name in ("float16", "bfloat16", "float32", "float64")
-    if given.dtype.kind in "iu":
-        far = max(given.ravel().tolist(), key=abs, default=0)
-        if abs(far) > 2**53:
-            raise ValueError(f"positions has {far}; allowed: {-(2**53)} to {2**53}")
-    elif not is_real and given.size > 0:
-        allowed = "float16, bfloat16, float32, float64 or integers"
-        raise ValueError(f"positions has dtype {given.dtype}; allowed: {allowed}")
-    multiples, factor, max_error = round_positions(given.astype(np.float64), denominator)
+    if not np.can_cast(given.dtype, np.float64, "same_kind"):
+        raise ValueError(f"positions has dtype {given.dtype}; allowed: real numbers")
+    wide = given.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # of the largest integers
+        off = given[(wide.astype(given.dtype) != given) & (given == given)]
+    if off.size > 0:
+        raise ValueError(f"positions has {off[0]}; allowed: values of float64")
+    multiples, factor, max_error = round_positions(wide, denominator)
     return RealPositions(multiples, LinearScaling(factor), max_error)

@@ -15,51 +15,48 @@ __all__ = ["PositionalEncoding", "RotaryEmbedding"]
 Device = Any
 
 
-class _Tables(nn.Module):
-    """Buffers that are computed from arguments.
+class _Table(nn.Module):
+    """A buffer that is computed from arguments.
 
-    They are computed whenever their memory is new: at first, after a module that was made on the
-    device "meta" is materialised, and after a change of device or type, so that they are rounded
-    once to any type. Persistent buffers are computed only at first and when they leave "meta".
+    It is computed whenever its memory is new: at first, after a module that was made on the device
+    "meta" is materialised, and after a change of device or type, so that it is rounded once to any
+    type. A persistent buffer is computed only at first and when it leaves "meta".
     """
 
-    # What a checkpoint may hold of the module that this one replaces, besides buffers of its own.
+    _name: str
+    # What a checkpoint may hold of the module that this one replaces, besides the buffer.
     _of_replaced: tuple[str, ...] = ()
 
-    def __init__(self, persistent: bool) -> None:
-        super().__init__()
-        self._is_persistent = persistent
-
-    def _compute(self, name: str, out: torch.Tensor) -> None:
-        """Writes what that buffer holds to a tensor of its shape and type on the CPU."""
+    def _compute(self, out: torch.Tensor) -> None:
+        """Writes what the buffer holds to a tensor of its shape and type on the CPU."""
         raise NotImplementedError
 
-    def _computed(self, name: str, like: torch.Tensor) -> torch.Tensor:
+    def _computed(self) -> torch.Tensor:
+        like = self.get_buffer(self._name)
         host = torch.empty(like.shape, dtype=like.dtype, device="cpu")
-        self._compute(name, host)
+        self._compute(host)
         return host
 
-    def _add_buffer(self, name: str, shape: tuple[int, ...], device: Device,
+    def _add_buffer(self, shape: tuple[int, ...], persistent: bool, device: Device,
                     dtype: Optional[torch.dtype]) -> None:
         # torch.empty() follows the device and the type that PyTorch has as defaults.
         buffer = torch.empty(shape, device=device, dtype=dtype)
-        self.register_buffer(name, buffer, persistent=self._is_persistent)
+        self.register_buffer(self._name, buffer, persistent=persistent)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Computes the buffers, unless they are on the device "meta"."""
-        for name, buffer in self._buffers.items():
-            if buffer is None or buffer.is_meta:
-                continue
+        """Computes the buffer, unless it is on the device "meta"."""
+        buffer = self.get_buffer(self._name)
+        if not buffer.is_meta:
             with torch.no_grad():
-                buffer.copy_(self._computed(name, buffer))
+                buffer.copy_(self._computed())
 
     def _apply(self, fn: Any, *arguments: Any, **options: Any) -> Any:
-        before = dict(self._buffers)
+        before = self.get_buffer(self._name)
         parent: Any = super()  # which PyTorch does not type
         parent._apply(fn, *arguments, **options)
-        was_meta = any(buffer.is_meta for buffer in before.values() if buffer is not None)
-        is_new = any(self._buffers[name] is not buffer for name, buffer in before.items())
-        if was_meta or (is_new and not self._is_persistent):
+        is_new = self.get_buffer(self._name) is not before
+        if before.is_meta or (is_new and self._name in self._non_persistent_buffers_set):
             self.reset_parameters()
         return self
 
@@ -69,40 +66,39 @@ class _Tables(nn.Module):
         parent: Any = super()
         parent._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys,
                                      unexpected_keys, error_msgs)
-        if local_metadata.get("assign_to_params_buffers"):
+        is_assigned = local_metadata.get("assign_to_params_buffers")
+        if is_assigned and self.get_buffer(self._name).is_meta:
             # Nothing else would materialise what the checkpoint has not.
-            for name, buffer in self._buffers.items():
-                if buffer is not None and buffer.is_meta:
-                    self._buffers[name] = self._computed(name, buffer)
-        # The values of buffers that are not persistent follow from the arguments.
-        known = {prefix + name for name in (*self._buffers, *self._of_replaced)}
+            self._buffers[self._name] = self._computed()
+        # The values of a buffer that is not persistent follow from the arguments.
+        known = {prefix + name for name in (self._name, *self._of_replaced)}
         unexpected_keys[:] = [key for key in unexpected_keys if key not in known]
 
 
-class PositionalEncoding(_Tables):
+class PositionalEncoding(_Table):
     """The module of PyTorch's tutorial on Transformers, correctly rounded: dropout(x + PE).
 
     d_model, dropout, max_len: as there. batch_first: x is (batch, rows, d_model) instead of (rows,
     batch, d_model). persistent: state_dict() has the table, `pe`. Without, a table in a checkpoint
     is ignored, so that those of the tutorial's module are loaded. convention: base, layout,
     spacing, frequencies, first, backend or accuracy, as in posenc.Encoder(), or one of
-    posenc.preset(). Raises ValueError if an argument is not allowed.
+    posenc.preset().
     """
 
     pe: torch.Tensor
+    _name = "pe"
 
     def __init__(self, d_model: int, dropout: float = 0.1, max_len: int = 5000, *,
                  batch_first: bool = False, persistent: bool = False, device: Device = None,
                  dtype: Optional[torch.dtype] = None, **convention: Any) -> None:
-        super().__init__(persistent)
+        super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.batch_first = batch_first
         self._encoder = Encoder(d_model, rows=row_count(max_len), **convention)
         shape = (1, max_len, d_model) if batch_first else (max_len, 1, d_model)
-        self._add_buffer("pe", shape, device, dtype)
-        self.reset_parameters()
+        self._add_buffer(shape, persistent, device, dtype)
 
-    def _compute(self, name: str, out: torch.Tensor) -> None:
+    def _compute(self, out: torch.Tensor) -> None:
         table = out.squeeze(0 if self.batch_first else 1)
         self._encoder.encode(len(table), out=table)
 
@@ -123,7 +119,7 @@ class PositionalEncoding(_Tables):
         return f"{self._encoder.d_model}, max_len={rows}, batch_first={self.batch_first}"
 
 
-class RotaryEmbedding(_Tables):
+class RotaryEmbedding(_Table):
     """The rotary embedding of a model of Transformers, as LlamaRotaryEmbedding(config, device).
 
     config: the configuration of Transformers, its mapping, or the path of its file, of which
@@ -132,17 +128,18 @@ class RotaryEmbedding(_Tables):
     repeat: whether a row has each cosine "once", all "halves" again, or "interleaved" next to
     itself; by default as the pairs of the model are. persistent: state_dict() has the table,
     `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are ignored. Raises ValueError if
-    an argument is not allowed, or if the model has positions on several axes.
+    the model has positions on several axes.
     """
 
     cos_sin_cache: torch.Tensor
+    _name = "cos_sin_cache"
     _of_replaced = ("inv_freq",)
 
     def __init__(self, config: Config, device: Device = None, *, rows: Optional[int] = None,
                  layers: Optional[str] = None, repeat: Optional[str] = None,
                  persistent: bool = False, dtype: torch.dtype = torch.float32,
                  strict: bool = True) -> None:
-        super().__init__(persistent)
+        super().__init__()
         reading = read_config(config, rows, layers=layers, strict=strict)
         self._rotary = reading.rotary(layers or "")
         self.repeat = repeat or self._rotary.channels
@@ -154,10 +151,9 @@ class RotaryEmbedding(_Tables):
             raise ValueError("rows is not given, and config has no max_position_embeddings; "
                              "allowed: one of them")
         shape = (rows or reading.most_rows, self._rotary.dimension)
-        self._add_buffer("cos_sin_cache", shape, device, dtype)
-        self.reset_parameters()
+        self._add_buffer(shape, persistent, device, dtype)
 
-    def _compute(self, name: str, out: torch.Tensor) -> None:
+    def _compute(self, out: torch.Tensor) -> None:
         self._rotary.cache(range(len(out)), "halves", out=out)
 
     def forward(self, x: torch.Tensor,
