@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/report.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
