@@ -122,7 +122,7 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
                      join(allowed, ", "), did_you_mean(given, allowed));
 }
 
-int fail(const std::string& message) {
+int refuse(const std::string& message) {
   print_message(message);
   return bad_input;
 }
@@ -157,7 +157,7 @@ int run(const std::vector<std::string>& arguments) {
     write_all("", text.str());
     return good;
   } catch (const CLI::ParseError& error) {
-    return fail(fault_of(app, error));
+    return refuse(fault_of(app, error));
   }
   // Before long work.
   if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
@@ -173,9 +173,9 @@ int posenc::cli::run_command(int argc, char** argv) {
   try {
     return run(program_arguments(argc, argv));
   } catch (const std::bad_alloc&) {
-    return fail("not enough memory");
+    return refuse("not enough memory");
   } catch (const std::exception& error) {
-    return fail(error.what());
+    return refuse(error.what());
   } catch (const Interrupted&) {
     return bad_input;  // reached only if the signal does not end the program
   }
