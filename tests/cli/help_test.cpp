@@ -13,15 +13,16 @@ namespace {
 using test::Arguments;
 using test::CommandResult;
 using test::run_posenc;
+using test::words;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const Arguments commands = {"list", "accuracy", "measure", "pick", "generate", "check", "compare"};
+const Arguments commands = words("list accuracy measure pick generate check compare");
 
 TEST(Help, EveryCommandHasExamplesEnvironmentAndExitStatus) {
-  const std::string main_help = run_posenc({"--help"}).out;
+  const std::string main_help = run_posenc(words("--help")).out;
   const std::string common = main_help.substr(main_help.find("\nEnvironment:\n"));
   EXPECT_THAT(common, AllOf(HasSubstr("\n  POSENC_BACKEND "), HasSubstr("\nExit status:\n  0 ")));
   for (const std::string& each : commands) {
@@ -31,15 +32,15 @@ TEST(Help, EveryCommandHasExamplesEnvironmentAndExitStatus) {
     EXPECT_THAT(help.out, HasSubstr("\nExamples:\n  posenc " + each)) << each;
     EXPECT_EQ(help.out.substr(help.out.find("\nEnvironment:\n")), common) << each;
   }
-  EXPECT_THAT(run_posenc({"--version"}).out, HasSubstr(library_version()));
+  EXPECT_THAT(run_posenc(words("--version")).out, HasSubstr(library_version()));
 }
 
 TEST(Help, KeepsTheLinesOfItsExamples) {
   // The formatters of some CLI11 versions join lines, and some leave "Usage:" out.
-  EXPECT_THAT(run_posenc({"generate", "--help"}).out,
+  EXPECT_THAT(run_posenc(words("generate --help")).out,
               AllOf(HasSubstr("\n\nUsage: posenc generate [OPTIONS]\n\nOptions:\n"),
                     Not(HasSubstr("Excludes"))));
-  EXPECT_THAT(run_posenc({"generate", "--help"}).out,
+  EXPECT_THAT(run_posenc(words("generate --help")).out,
               HasSubstr("\nExamples:\n"
                         "  posenc generate --rows 3 --d-model 4\n"
                         "                        the paper's first values, as csv\n"));

@@ -15,13 +15,14 @@ using test::Arguments;
 using test::run_posenc;
 using test::run_posenc_on_terminal;
 using test::ScratchFolder;
+using test::words;
 using test::write_accuracy_report;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const Arguments commands = {"list", "accuracy", "measure", "pick", "generate", "compare"};
+const Arguments commands = words("list accuracy measure pick generate compare");
 
 std::ptrdiff_t characters(const std::string& line) {
   return std::ranges::count_if(line, [](char c) { return (c & 0xc0) != 0x80; });
@@ -54,8 +55,7 @@ TEST(Pages, ComparisonsFitAHundredColumns) {
 }
 
 TEST(Progress, ShowsTheTimeLeftOnTerminalsOnly) {
-  const Arguments slow = {"accuracy", "--backend", "naive",     "--threads", "1",
-                          "--rows",   "16384",     "--d-model", "512"};
+  const Arguments slow = words("accuracy --backend naive --threads 1 --rows 16384 --d-model 512");
   EXPECT_THAT(run_posenc(slow).err, IsEmpty());
   const auto seen = run_posenc_on_terminal(slow);
   EXPECT_EQ(seen.exit_code, 0);
