@@ -2,6 +2,7 @@
 
 #include "cli/text.h"
 
+#include "posenc/suite/checking/arrangement.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>
@@ -235,11 +236,13 @@ Json largest(const Json& rows, const std::string& path, std::size_t count) {
   return sorted;
 }
 
-std::string details_page(const Json& report, DataType type,
-                         const std::function<std::string(std::int64_t channel)>& content_of) {
+std::string details_page(const Json& report, DataType type, Arrangement arrangement) {
   const Json& worst = report.at("worst");
+  const auto columns = static_cast<std::int64_t>(report.at("by_channel").size());
   const auto content = [&](const Json& row) {
-    return content_of(row.at("channel").get<std::int64_t>());
+    const auto channel = row.at("channel").get<std::int64_t>();
+    const auto [k, is_cosine] = content_of(arrangement, columns, channel);
+    return fmt::format("{}(pos w_{})", is_cosine ? "cos" : "sin", k);
   };
   return fmt::format(
       "Worst entry, at position {}, channel {}\n"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/checking/check.h"
 #include "posenc/suite/measuring/measurement_json.h"
 
 #include <cstddef>
@@ -65,8 +66,7 @@ Json to_json(const AccuracyReport& report);
 
 /// The worst entry, quantiles, the errors by position, and the channels with the largest errors and
 /// what each holds: "sin(pos w_12)".
-std::string details_page(const Json& report, DataType type,
-                         const std::function<std::string(std::int64_t channel)>& content_of);
+std::string details_page(const Json& report, DataType type, Arrangement arrangement);
 
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
 std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type);
