@@ -32,16 +32,16 @@ using testing::Not;
 
 constexpr std::int64_t d_model = 66, rows = 40, first = 1'000'000;
 
-/// What make(&object) makes.
-template <class T, class Make>
-Owned<T> made(const Make& make) {
+/// The object that a function makes of the arguments.
+template <class T, class Function, class... Arguments>
+Owned<T> made(Function function, Arguments... arguments) {
   T* object = nullptr;
-  EXPECT_EQ(make(&object), POSENC_OK) << posenc_last_error();
+  EXPECT_EQ(function(arguments..., &object), POSENC_OK) << posenc_last_error();
   return Owned<T>(object);
 }
 
 Owned<posenc_encoder> planned(const posenc_spec& spec, const char* name = "rotation") {
-  return made<posenc_encoder>([&](auto** result) { return posenc_plan(name, &spec, result); });
+  return made<posenc_encoder>(posenc_plan, name, &spec);
 }
 Owned<posenc_encoder> planned(const char* name = "rotation") {
   return planned(posenc_default_spec(d_model), name);
@@ -49,9 +49,7 @@ Owned<posenc_encoder> planned(const char* name = "rotation") {
 
 Owned<posenc_rotary> rotary_of(double base, std::int32_t channels = POSENC_ROTARY_HALVES,
                                const char* frequencies = nullptr) {
-  return made<posenc_rotary>([&](auto** result) {
-    return posenc_rotary_create(d_model, base, channels, frequencies, nullptr, result);
-  });
+  return made<posenc_rotary>(posenc_rotary_create, d_model, base, channels, frequencies, nullptr);
 }
 
 template <class T>
@@ -105,8 +103,7 @@ TYPED_TEST(CApiTypes, EncodesRangesPositionsAndCursorsAsCppDoes) {
     EXPECT_EQ(got, expected);
   }
   got.assign(got.size(), {});
-  const auto cursor = made<posenc_cursor>(
-      [&](auto** result) { return posenc_cursor_create(encoder.get(), 0, out.type, result); });
+  const auto cursor = made<posenc_cursor>(posenc_cursor_create, encoder.get(), 0, out.type);
   ASSERT_EQ(posenc_cursor_seek(cursor.get(), first), POSENC_OK);
   for (std::int64_t r = 0; r < rows; ++r) {
     ASSERT_EQ(posenc_cursor_next(cursor.get(), got.data() + r * d_model, d_model), POSENC_OK);
@@ -178,9 +175,8 @@ TEST(CApi, SelectsAsCppDoes) {
   const posenc_spec spec = posenc_default_spec(d_model);
   const posenc_accuracy loose = {1e-6, POSENC_WITHIN, 0};
   for (const auto* accuracy : {static_cast<const posenc_accuracy*>(nullptr), &loose}) {
-    const auto encoder = made<posenc_encoder>([&](auto** result) {
-      return posenc_plan_selected(&spec, 0, rows, POSENC_FLOAT32, accuracy, result);
-    });
+    const auto encoder =
+        made<posenc_encoder>(posenc_plan_selected, &spec, 0, rows, POSENC_FLOAT32, accuracy);
     const Selection expected =
         select_backend({d_model}, {0, rows},
                        {.accuracy = accuracy != nullptr ? Accuracy::within(1e-6) : Accuracy()});
@@ -250,9 +246,8 @@ TEST(CApi, HasEveryRuleOfFrequencies) {
 
 TEST(CApi, LayersTake16BitElements) {
   const posenc_spec spec = posenc_default_spec(d_model);
-  const auto layer = made<posenc_positional_encoding>([&](auto** result) {
-    return posenc_positional_encoding_create(&spec, rows, 0, nullptr, result);
-  });
+  const auto layer =
+      made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec, rows, 0, nullptr);
   std::vector<BFloat16> x(rows * d_model, nearest<BFloat16>(0.7)), y(x.size()), expected(x.size());
   const auto view = [](std::vector<BFloat16>& values) -> posenc_sequences {
     return {values.data(),  1, rows, d_model, rows * d_model, d_model, POSENC_BATCH_FIRST,
@@ -276,9 +271,8 @@ TEST(CApi, LayersTake16BitElements) {
 TEST(CApi, AddsAndDropsAsCppDoes) {
   constexpr std::int64_t batch = 3;
   const posenc_spec spec = posenc_default_spec(d_model);
-  const auto layer = made<posenc_positional_encoding>([&](auto** result) {
-    return posenc_positional_encoding_create(&spec, 100, 0.25, nullptr, result);
-  });
+  const auto layer = made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec, 100,
+                                                      0.25, nullptr);
   const PositionalEncoding truth({d_model}, 100, 0.25);
 
   std::vector<float> x = inputs(batch * rows * d_model), y(x.size()), expected(x.size());
@@ -366,9 +360,8 @@ TEST(CApi, CachesInEveryFormAsCppDoes) {
 TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
   const std::int64_t sections[] = {d_model / 2 - 2, 1, 1};
   const posenc_spec spec = posenc_default_spec(d_model);
-  const auto axes = made<posenc_axes>([&](auto** result) {
-    return posenc_axes_create(POSENC_AXES_IN_SECTIONS, sections, 3, &spec, result);
-  });
+  const auto axes =
+      made<posenc_axes>(posenc_axes_create, POSENC_AXES_IN_SECTIONS, sections, 3, &spec);
   const AxesSpec truth = axes_in_sections(sections, {d_model});
   std::vector<std::int64_t> positions(3 * rows);
   for (std::size_t i = 0; i < positions.size(); ++i)
@@ -376,18 +369,16 @@ TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
   const posenc_positions given = list(positions, 3);
   const RowPositions same(positions.data(), 3, rows, rows);
 
-  const auto encoder = made<posenc_axes_encoder>([&](auto** result) {
-    return posenc_axes_encoder_create(axes.get(), POSENC_FLOAT64, nullptr, result);
-  });
+  const auto encoder =
+      made<posenc_axes_encoder>(posenc_axes_encoder_create, axes.get(), POSENC_FLOAT64, nullptr);
   std::vector<double> table(rows * d_model), expected = table;
   const posenc_table out = table_of(table);
   ASSERT_EQ(posenc_axes_encode(encoder.get(), &given, &out, nullptr), POSENC_OK);
   AxesEncoder(truth, {}, DataType::float64).encode(same, view_of(expected));
   EXPECT_EQ(table, expected);
 
-  const auto rotary = made<posenc_rotary>([&](auto** result) {
-    return posenc_rotary_create_with_axes(axes.get(), POSENC_ROTARY_HALVES, 1.5, nullptr, result);
-  });
+  const auto rotary = made<posenc_rotary>(posenc_rotary_create_with_axes, axes.get(),
+                                          POSENC_ROTARY_HALVES, 1.5, nullptr);
   std::vector<float> x = inputs(rows * d_model), turned = x;
   const posenc_heads view = heads_of(x, 1, 1);
   ASSERT_EQ(posenc_rotary_apply(rotary.get(), &view, 1, &given, nullptr), POSENC_OK);
@@ -400,12 +391,9 @@ TEST(CApi, TakesAxesInParts) {
   const std::int64_t evens[] = {0, 2}, odds[] = {1, 3}, first_two[] = {0, 1};
   const posenc_axis_pairs parts[] = {{0, posenc_default_spec(8), first_two, 2, evens, 2, 1},
                                      {1, posenc_default_spec(4), nullptr, 0, odds, 2, 4}};
-  const auto axes = made<posenc_axes>([&](auto** result) {
-    return posenc_axes_create_from_parts(parts, 2, POSENC_HALVES, 0, result);
-  });
-  const auto encoder = made<posenc_axes_encoder>([&](auto** result) {
-    return posenc_axes_encoder_create(axes.get(), POSENC_FLOAT32, nullptr, result);
-  });
+  const auto axes = made<posenc_axes>(posenc_axes_create_from_parts, parts, 2, POSENC_HALVES, 0);
+  const auto encoder =
+      made<posenc_axes_encoder>(posenc_axes_encoder_create, axes.get(), POSENC_FLOAT32, nullptr);
   const std::vector<std::int64_t> positions = {3, 5, 8, -9};
   const posenc_positions given = list(positions, 2);
   std::vector<float> row(16), expected = row;
@@ -431,11 +419,9 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
                     no_rule = with(spec, &posenc_spec::frequencies, "linear:facter=4");
   const auto planned_encoder = planned();
   posenc_encoder* const e = planned_encoder.get();
-  const auto cursor = made<posenc_cursor>(
-      [&](auto** result) { return posenc_cursor_create(e, 0, POSENC_FLOAT32, result); });
-  const auto layer = made<posenc_positional_encoding>([&](auto** result) {
-    return posenc_positional_encoding_create(&spec, rows, 0, nullptr, result);
-  });
+  const auto cursor = made<posenc_cursor>(posenc_cursor_create, e, 0, POSENC_FLOAT32);
+  const auto layer =
+      made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec, rows, 0, nullptr);
   const auto rotary = rotary_of(1e4);
   std::vector<float> memory(rows * d_model, 42.0f);
   const std::vector<float> before = memory;
