@@ -1,6 +1,8 @@
 // Invalid command lines: the command prints one line that names the argument, its value and what is
-// allowed, and exits with 2.
+// allowed, suggests a name for a mistyped one, and exits with 2.
+#include "cli/text.h"
 #include "command.h"
+#include "posenc/support/edit_distance.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +11,7 @@
 namespace posenc {
 namespace {
 
+using cli::did_you_mean;
 using test::Arguments;
 using test::CommandResult;
 using test::expect_refused;
@@ -21,6 +24,7 @@ using test::write_file;
 using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 struct BadCase {
   const char* line;   ///< after the name of the command
@@ -135,6 +139,25 @@ TEST(BadInput, LeavesAnExistingFileAsItWas) {
     EXPECT_EQ(read_file(folder / "table"), "precious") << line;
     EXPECT_THAT(folder.listing(), ElementsAre("table")) << line;
   }
+}
+
+TEST(Spelling, CountsEdits) {
+  EXPECT_EQ(edit_distance("", ""), 0U);
+  EXPECT_EQ(edit_distance("preset", "preset"), 0U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("preste", "preset"), 1U) << "neighbours swapped";
+  EXPECT_EQ(edit_distance("ca", "abc"), 3U) << "no letter is edited twice";
+}
+
+TEST(Spelling, SuggestsSimilarNames) {
+  const std::vector<std::string> known = {"naive", "rotation", "rotation32", "xsimd"};
+  EXPECT_EQ(did_you_mean("rotaton", known), "; did you mean 'rotation'?");
+  EXPECT_EQ(did_you_mean("niave", known), "; did you mean 'naive'?");
+  EXPECT_THAT(did_you_mean("rotation", known), IsEmpty()) << "it is known: something else is wrong";
+  EXPECT_THAT(did_you_mean("fastest", known), IsEmpty());
+  EXPECT_THAT(did_you_mean("x", known), IsEmpty());
+  EXPECT_THAT(did_you_mean("", {}), IsEmpty());
 }
 
 }  // namespace
