@@ -1,6 +1,7 @@
 // The C interface: the results of the C++ interface, and bad input refused with its words.
 #include "posenc/c_api.h"
 
+#include "c_objects.h"
 #include "frequency_rules.h"
 #include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
@@ -17,7 +18,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <set>
 #include <string>
 #include <variant>
@@ -26,32 +26,22 @@
 namespace posenc {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::int64_t d_model = 66, rows = 40, first = 1'000'000;
 
-struct Free {
-  void operator()(posenc_encoder* each) const { posenc_encoder_free(each); }
-  void operator()(posenc_cursor* each) const { posenc_cursor_free(each); }
-  void operator()(posenc_positional_encoding* each) const { posenc_positional_encoding_free(each); }
-  void operator()(posenc_rotary* each) const { posenc_rotary_free(each); }
-  void operator()(posenc_axes* each) const { posenc_axes_free(each); }
-  void operator()(posenc_axes_encoder* each) const { posenc_axes_encoder_free(each); }
-};
-template <class T>
-using Owned = std::unique_ptr<T, Free>;
-
-/// What make(&object) makes.
-template <class T, class Make>
-Owned<T> made(const Make& make) {
+/// The object that a function makes of the arguments.
+template <class T, class Function, class... Arguments>
+Owned<T> made(Function function, Arguments... arguments) {
   T* object = nullptr;
-  EXPECT_EQ(make(&object), POSENC_OK) << posenc_last_error();
+  EXPECT_EQ(function(arguments..., &object), POSENC_OK) << posenc_last_error();
   return Owned<T>(object);
 }
 
 Owned<posenc_encoder> planned(const posenc_spec& spec, const char* name = "rotation") {
-  return made<posenc_encoder>([&](auto** result) { return posenc_plan(name, &spec, result); });
+  return made<posenc_encoder>(posenc_plan, name, &spec);
 }
 Owned<posenc_encoder> planned(const char* name = "rotation") {
   return planned(posenc_default_spec(d_model), name);
@@ -59,9 +49,7 @@ Owned<posenc_encoder> planned(const char* name = "rotation") {
 
 Owned<posenc_rotary> rotary_of(double base, std::int32_t channels = POSENC_ROTARY_HALVES,
                                const char* frequencies = nullptr) {
-  return made<posenc_rotary>([&](auto** result) {
-    return posenc_rotary_create(d_model, base, channels, frequencies, nullptr, result);
-  });
+  return made<posenc_rotary>(posenc_rotary_create, d_model, base, channels, frequencies, nullptr);
 }
 
 template <class T>
@@ -115,8 +103,7 @@ TYPED_TEST(CApiTypes, EncodesRangesPositionsAndCursorsAsCppDoes) {
     EXPECT_EQ(got, expected);
   }
   got.assign(got.size(), {});
-  const auto cursor = made<posenc_cursor>(
-      [&](auto** result) { return posenc_cursor_create(encoder.get(), 0, out.type, result); });
+  const auto cursor = made<posenc_cursor>(posenc_cursor_create, encoder.get(), 0, out.type);
   ASSERT_EQ(posenc_cursor_seek(cursor.get(), first), POSENC_OK);
   for (std::int64_t r = 0; r < rows; ++r) {
     ASSERT_EQ(posenc_cursor_next(cursor.get(), got.data() + r * d_model, d_model), POSENC_OK);
@@ -188,9 +175,8 @@ TEST(CApi, SelectsAsCppDoes) {
   const posenc_spec spec = posenc_default_spec(d_model);
   const posenc_accuracy loose = {1e-6, POSENC_WITHIN, 0};
   for (const auto* accuracy : {static_cast<const posenc_accuracy*>(nullptr), &loose}) {
-    const auto encoder = made<posenc_encoder>([&](auto** result) {
-      return posenc_plan_selected(&spec, 0, rows, POSENC_FLOAT32, accuracy, result);
-    });
+    const auto encoder =
+        made<posenc_encoder>(posenc_plan_selected, &spec, 0, rows, POSENC_FLOAT32, accuracy);
     const Selection expected =
         select_backend({d_model}, {0, rows},
                        {.accuracy = accuracy != nullptr ? Accuracy::within(1e-6) : Accuracy()});
@@ -215,15 +201,14 @@ TEST(CApi, StatesBoundsAndMeasuresAccuracyAsCppDoes) {
             POSENC_OK);
   const Encoder* const one[] = {expected.get()};
   const suite::AccuracyReport truth = suite::measure_accuracy(one, {first, rows}).front();
-  EXPECT_EQ(report.max_abs, truth.error.max_abs);
-  EXPECT_EQ(report.max_ulp, truth.error.max_ulp);
-  EXPECT_EQ(report.rms, truth.error.rms);
-  EXPECT_EQ(report.error_bound, truth.promise.max_abs);
-  EXPECT_EQ(report.correctly_rounded, truth.correctly_rounded);
-  EXPECT_EQ(report.entries, rows * d_model);
-  EXPECT_EQ(report.wrongly_rounded, truth.wrongly_rounded);
-  EXPECT_EQ(report.worst_position, truth.worst.position);
-  EXPECT_EQ(report.worst_channel, truth.worst.channel);
+  EXPECT_THAT((std::vector{report.max_abs, report.max_ulp, report.rms, report.correctly_rounded,
+                           report.error_bound}),
+              ElementsAre(truth.error.max_abs, truth.error.max_ulp, truth.error.rms,
+                          truth.correctly_rounded, truth.promise.max_abs));
+  EXPECT_THAT((std::vector{report.entries, report.wrongly_rounded, report.worst_position,
+                           report.worst_channel}),
+              ElementsAre(rows * d_model, truth.wrongly_rounded, truth.worst.position,
+                          truth.worst.channel));
 }
 
 /// Both encode these rows with the same bits.
@@ -261,9 +246,8 @@ TEST(CApi, HasEveryRuleOfFrequencies) {
 
 TEST(CApi, LayersTake16BitElements) {
   const posenc_spec spec = posenc_default_spec(d_model);
-  const auto layer = made<posenc_positional_encoding>([&](auto** result) {
-    return posenc_positional_encoding_create(&spec, rows, 0, nullptr, result);
-  });
+  const auto layer =
+      made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec, rows, 0, nullptr);
   std::vector<BFloat16> x(rows * d_model, nearest<BFloat16>(0.7)), y(x.size()), expected(x.size());
   const auto view = [](std::vector<BFloat16>& values) -> posenc_sequences {
     return {values.data(),  1, rows, d_model, rows * d_model, d_model, POSENC_BATCH_FIRST,
@@ -287,9 +271,8 @@ TEST(CApi, LayersTake16BitElements) {
 TEST(CApi, AddsAndDropsAsCppDoes) {
   constexpr std::int64_t batch = 3;
   const posenc_spec spec = posenc_default_spec(d_model);
-  const auto layer = made<posenc_positional_encoding>([&](auto** result) {
-    return posenc_positional_encoding_create(&spec, 100, 0.25, nullptr, result);
-  });
+  const auto layer = made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec, 100,
+                                                      0.25, nullptr);
   const PositionalEncoding truth({d_model}, 100, 0.25);
 
   std::vector<float> x = inputs(batch * rows * d_model), y(x.size()), expected(x.size());
@@ -377,9 +360,8 @@ TEST(CApi, CachesInEveryFormAsCppDoes) {
 TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
   const std::int64_t sections[] = {d_model / 2 - 2, 1, 1};
   const posenc_spec spec = posenc_default_spec(d_model);
-  const auto axes = made<posenc_axes>([&](auto** result) {
-    return posenc_axes_create(POSENC_AXES_IN_SECTIONS, sections, 3, &spec, result);
-  });
+  const auto axes =
+      made<posenc_axes>(posenc_axes_create, POSENC_AXES_IN_SECTIONS, sections, 3, &spec);
   const AxesSpec truth = axes_in_sections(sections, {d_model});
   std::vector<std::int64_t> positions(3 * rows);
   for (std::size_t i = 0; i < positions.size(); ++i)
@@ -387,18 +369,16 @@ TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
   const posenc_positions given = list(positions, 3);
   const RowPositions same(positions.data(), 3, rows, rows);
 
-  const auto encoder = made<posenc_axes_encoder>([&](auto** result) {
-    return posenc_axes_encoder_create(axes.get(), POSENC_FLOAT64, nullptr, result);
-  });
+  const auto encoder =
+      made<posenc_axes_encoder>(posenc_axes_encoder_create, axes.get(), POSENC_FLOAT64, nullptr);
   std::vector<double> table(rows * d_model), expected = table;
   const posenc_table out = table_of(table);
   ASSERT_EQ(posenc_axes_encode(encoder.get(), &given, &out, nullptr), POSENC_OK);
   AxesEncoder(truth, {}, DataType::float64).encode(same, view_of(expected));
   EXPECT_EQ(table, expected);
 
-  const auto rotary = made<posenc_rotary>([&](auto** result) {
-    return posenc_rotary_create_with_axes(axes.get(), POSENC_ROTARY_HALVES, 1.5, nullptr, result);
-  });
+  const auto rotary = made<posenc_rotary>(posenc_rotary_create_with_axes, axes.get(),
+                                          POSENC_ROTARY_HALVES, 1.5, nullptr);
   std::vector<float> x = inputs(rows * d_model), turned = x;
   const posenc_heads view = heads_of(x, 1, 1);
   ASSERT_EQ(posenc_rotary_apply(rotary.get(), &view, 1, &given, nullptr), POSENC_OK);
@@ -411,12 +391,9 @@ TEST(CApi, TakesAxesInParts) {
   const std::int64_t evens[] = {0, 2}, odds[] = {1, 3}, first_two[] = {0, 1};
   const posenc_axis_pairs parts[] = {{0, posenc_default_spec(8), first_two, 2, evens, 2, 1},
                                      {1, posenc_default_spec(4), nullptr, 0, odds, 2, 4}};
-  const auto axes = made<posenc_axes>([&](auto** result) {
-    return posenc_axes_create_from_parts(parts, 2, POSENC_HALVES, 0, result);
-  });
-  const auto encoder = made<posenc_axes_encoder>([&](auto** result) {
-    return posenc_axes_encoder_create(axes.get(), POSENC_FLOAT32, nullptr, result);
-  });
+  const auto axes = made<posenc_axes>(posenc_axes_create_from_parts, parts, 2, POSENC_HALVES, 0);
+  const auto encoder =
+      made<posenc_axes_encoder>(posenc_axes_encoder_create, axes.get(), POSENC_FLOAT32, nullptr);
   const std::vector<std::int64_t> positions = {3, 5, 8, -9};
   const posenc_positions given = list(positions, 2);
   std::vector<float> row(16), expected = row;
@@ -429,11 +406,6 @@ TEST(CApi, TakesAxesInParts) {
   EXPECT_EQ(row, expected);
 }
 
-TEST(CApi, SaysItsVersions) {
-  EXPECT_EQ(posenc_version(), library_version());
-  EXPECT_EQ(posenc_c_abi(), POSENC_C_ABI);
-}
-
 /// A copy of a struct with one member changed.
 template <class T, class Member, class Value>
 T with(T changed, Member T::*member, Value value) {
@@ -443,22 +415,17 @@ T with(T changed, Member T::*member, Value value) {
 
 TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   constexpr std::int64_t far = -max_position - 1;
-  const posenc_spec spec = posenc_default_spec(d_model), odd = posenc_default_spec(7),
-                    by_zero = with(spec, &posenc_spec::frequencies, "linear:factor=0"),
+  const posenc_spec spec = posenc_default_spec(d_model),
                     no_rule = with(spec, &posenc_spec::frequencies, "linear:facter=4");
   const auto planned_encoder = planned();
   posenc_encoder* const e = planned_encoder.get();
-  const auto cursor = made<posenc_cursor>(
-      [&](auto** result) { return posenc_cursor_create(e, 0, POSENC_FLOAT32, result); });
-  const auto layer = made<posenc_positional_encoding>([&](auto** result) {
-    return posenc_positional_encoding_create(&spec, rows, 0, nullptr, result);
-  });
+  const auto cursor = made<posenc_cursor>(posenc_cursor_create, e, 0, POSENC_FLOAT32);
+  const auto layer =
+      made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec, rows, 0, nullptr);
   const auto rotary = rotary_of(1e4);
   std::vector<float> memory(rows * d_model, 42.0f);
   const std::vector<float> before = memory;
-  const posenc_table table = table_of(memory),
-                     narrow = with(table, &posenc_table::stride, d_model - 1),
-                     unknown_type = with(table, &posenc_table::type, 4),
+  const posenc_table table = table_of(memory), unknown_type = with(table, &posenc_table::type, 4),
                      reserved = with(table, &posenc_table::reserved, 1),
                      float64 = with(table, &posenc_table::type, POSENC_FLOAT64);
   const posenc_sequences x = {memory.data(),      1, rows, d_model, rows * d_model, d_model,
@@ -468,18 +435,14 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   const posenc_heads heads = heads_of(memory, 1, 1),
                      double_heads = with(heads, &posenc_heads::type, POSENC_FLOAT64),
                      reserved_heads = with(heads, &posenc_heads::reserved, 1);
-  const std::int64_t zeros[rows] = {}, beyond_last[] = {3, far};
+  const std::int64_t zeros[rows] = {};
   const posenc_positions positions = range(0, rows),
                          no_list = with(positions, &posenc_positions::type, POSENC_INT64),
                          unknown_list = with(positions, &posenc_positions::type, 3),
                          negative_rows = with(positions, &posenc_positions::rows, -1),
-                         far_range = with(positions, &posenc_positions::first, max_position),
-                         far_list = {beyond_last, 0, 2, 0, 0, POSENC_INT64, 0},
                          on_two_axes = {zeros, 0, rows, 2, 0, POSENC_INT64, 0};
   const posenc_options no_threads = {0, 0}, unknown_stores = {1, 3};
-  const posenc_accuracy negative = {-1.0, POSENC_WITHIN, 0}, unknown = {1.0, 3, 0},
-                        impossible = {1e-30, POSENC_WITHIN, 0};
-  const posenc_forward_options beyond = {1, 0, 0, 1, 0, 0};
+  const posenc_accuracy unknown = {1.0, 3, 0};
   posenc_encoder* encoder = nullptr;
   posenc_cursor* new_cursor = nullptr;
   posenc_positional_encoding* new_layer = nullptr;
@@ -489,19 +452,18 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   double number = 0;
   posenc_spec preset = spec;
 
-  const auto select = [&](std::int64_t count, std::int32_t type, const posenc_accuracy* accuracy) {
-    return posenc_plan_selected(&spec, 0, count, type, accuracy, &encoder);
+  const auto select = [&](std::int32_t type, const posenc_accuracy* accuracy) {
+    return posenc_plan_selected(&spec, 0, 1, type, accuracy, &encoder);
   };
   const auto encode = [&](const posenc_table* out, const posenc_options* options = nullptr,
-                          std::int64_t from = 0, std::int64_t count = rows) {
-    return posenc_encode(e, from, count, out, options);
+                          std::int64_t count = rows) {
+    return posenc_encode(e, 0, count, out, options);
   };
   const auto encode_list = [&](const posenc_positions* list) {
     return posenc_encode_positions(e, list, &table, nullptr);
   };
-  const auto forward = [&](const posenc_sequences* from, const posenc_sequences* to,
-                           const posenc_forward_options* options = nullptr) {
-    return posenc_positional_encoding_forward(layer.get(), from, to, options);
+  const auto forward = [&](const posenc_sequences* from, const posenc_sequences* to) {
+    return posenc_positional_encoding_forward(layer.get(), from, to, nullptr);
   };
   const auto rotate = [&](const posenc_heads* turned, std::int64_t count,
                           const posenc_positions* at) {
@@ -521,9 +483,8 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   const auto real = [&](const double* from, std::int64_t count, double* denominator) {
     return posenc_real_positions(from, count, denominator, nullptr, nullptr);
   };
-  const auto grid = [&](std::int32_t convention, std::int64_t height, std::int64_t width,
-                        std::int64_t channels) {
-    return posenc_encode_grid(convention, height, width, channels, &table, nullptr);
+  const auto grid = [&](std::int32_t convention, std::int64_t height) {
+    return posenc_encode_grid(convention, height, 2, 64, &table, nullptr);
   };
   const struct {
     const char* message;  ///< a part of it
@@ -532,21 +493,14 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"backend is null", [&] { return posenc_plan(nullptr, &spec, &encoder); }},
       {"'nonsense'", [&] { return posenc_plan("nonsense", &spec, &encoder); }},
       {"spec is null", [&] { return posenc_plan("naive", nullptr, &encoder); }},
-      {"d_model is 7", [&] { return posenc_plan("naive", &odd, &encoder); }},
-      {"factor is 0", [&] { return posenc_plan("naive", &by_zero, &encoder); }},
       {"'facter'; allowed for linear: factor",
        [&] { return posenc_plan("naive", &no_rule, &encoder); }},
       {"encoder is null", [&] { return posenc_plan("naive", &spec, nullptr); }},
-      {"-1", [&] { return select(1, 0, &negative); }},
-      {"measure is 3; allowed: 0 to 2", [&] { return select(1, 0, &unknown); }},
-      {"1e-30", [&] { return select(1, 0, &impossible); }},
-      {"type is 9", [&] { return select(1, 9, nullptr); }},
-      {"-5", [&] { return select(-5, 0, nullptr); }},
+      {"measure is 3; allowed: 0 to 2", [&] { return select(0, &unknown); }},
+      {"type is 9", [&] { return select(9, nullptr); }},
       {"encoder is null", [&] { return posenc_encode(nullptr, 0, rows, &table, nullptr); }},
       {"out is null", [&] { return encode(nullptr); }},
-      {"-9007199254740993", [&] { return encode(&table, nullptr, far); }},
-      {"rows", [&] { return encode(&table, nullptr, 0, rows + 1); }},
-      {"stride", [&] { return encode(&narrow); }},
+      {"rows", [&] { return encode(&table, nullptr, rows + 1); }},
       {"type is 4; allowed: 0 to 3", [&] { return encode(&unknown_type); }},
       {"reserved is 1; allowed: 0", [&] { return encode(&reserved); }},
       {"threads is 0", [&] { return encode(&table, &no_threads); }},
@@ -554,14 +508,12 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"positions is null", [&] { return encode_list(nullptr); }},
       {"positions.data is null", [&] { return encode_list(&no_list); }},
       {"positions.rows is -1", [&] { return encode_list(&negative_rows); }},
-      {"-9007199254740993", [&] { return encode_list(&far_list); }},
       {"2 axes", [&] { return encode_list(&on_two_axes); }},
       {"-9007199254740993", [&] { return posenc_error_bound(e, far, 1, 0, &number); }},
       {"bound is null", [&] { return posenc_error_bound(e, 0, 1, 0, nullptr); }},
       {"answer is null", [&] { return posenc_is_correctly_rounded(e, 0, nullptr); }},
       {"report is null", [&] { return posenc_measure_accuracy(e, 0, 1, 0, 1, nullptr); }},
       {"'nonsense'", [&] { return posenc_preset("nonsense", &preset, nullptr, nullptr); }},
-      {"-9007199254740993", [&] { return posenc_cursor_create(e, far, 0, &new_cursor); }},
       {"type is 4", [&] { return posenc_cursor_create(e, 0, 4, &new_cursor); }},
       {"cursor is null", [&] { return posenc_cursor_seek(nullptr, 0); }},
       {"row is null", [&] { return posenc_cursor_next(cursor.get(), nullptr, d_model); }},
@@ -571,15 +523,12 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"multiples is null", [&] { return real(&number, 1, &number); }},
       {"positions is null", [&] { return real(nullptr, 1, &number); }},
       {"the number of positions is -1", [&] { return real(&number, -1, &number); }},
-      {"convention is 3; allowed: 0 to 2", [&] { return grid(3, 1, 1, 64); }},
-      {"d_model is 6", [&] { return grid(0, 1, 1, 6); }},
-      {"a size of the grid is -1", [&] { return grid(0, -1, 1, 64); }},
-      {"view has", [&] { return grid(0, rows, 2, 64); }},
+      {"convention is 3; allowed: 0 to 2", [&] { return grid(3, 1); }},
+      {"view has", [&] { return grid(0, rows); }},
       {"1.5",
        [&] { return posenc_positional_encoding_create(&spec, 1, 1.5, nullptr, &new_layer); }},
       {"x is null", [&] { return forward(nullptr, &x); }},
       {"y is null", [&] { return forward(&x, nullptr); }},
-      {"max_rows", [&] { return forward(&x, &x, &beyond); }},
       {"y.type is 0; allowed: that of x, 2", [&] { return forward(&half, &x); }},
       {"order is -1", [&] { return forward(&unknown_order, &x); }},
       {"layer is null", [&] { return posenc_positional_encoding_backward(nullptr, &x, nullptr); }},
@@ -588,27 +537,19 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"x is null", [&] { return rotate(nullptr, 1, &positions); }},
       {"count is -1", [&] { return rotate(&heads, -1, &positions); }},
       {"positions.type is 3; allowed: 0 to 2", [&] { return rotate(&heads, 1, &unknown_list); }},
-      {"2 axes", [&] { return rotate(&heads, 1, &on_two_axes); }},
-      {"9007199254740992", [&] { return rotate(&heads, 1, &far_range); }},
       {"rotary is null",
        [&] { return posenc_rotary_apply(nullptr, &heads, 1, &positions, nullptr); }},
       {"arrangement is 4; allowed: 0 to 3",
        [&] { return posenc_axes_create(4, zeros, 1, &spec, &axes); }},
       {"sizes is null", [&] { return posenc_axes_create(0, nullptr, 1, &spec, &axes); }},
-      {"sections has 0 pairs", [&] { return posenc_axes_create(1, zeros, 3, &spec, &axes); }},
       {"parts is null", [&] { return posenc_axes_create_from_parts(nullptr, 1, 0, 0, &axes); }},
       {"axes is null",
        [&] { return posenc_axes_encoder_create(nullptr, 0, nullptr, &axes_encoder); }},
-      {"7", [&] { return new_rotary_of(7, 0); }},
       {"channels is 2", [&] { return new_rotary_of(8, 2); }},
       {"frequencies is 'cubic'; allowed: base, own", [&] { return new_rotary_of(8, 0, "cubic"); }},
-      {"frequencies has 1 values; allowed: d_model / 2, which is 4",
-       [&] { return new_rotary_of(8, 0, "own:values=1"); }},
-      {"attention_factor is 0", [&] { return new_rotary_of(2, 0, "longrope:factors=1"); }},
       {"form is 5; allowed: 0 to 4", [&] { return cache(5, nullptr); }},
       {"sines is null", [&] { return cache(POSENC_CACHE_APART_HALVES, nullptr); }},
       {"sines is a table; allowed in form 0: null", [&] { return cache(0, &table); }},
-      {"sines overlaps cosines", [&] { return cache(POSENC_CACHE_APART_HALVES, &table); }},
       {"cache is null", [&] { return apply_cache(nullptr); }},
       {"cache.type is float64", [&] { return apply_cache(&float64); }},
   };
@@ -618,15 +559,12 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
     EXPECT_THAT(posenc_last_error(), Not(HasSubstr("\n")));
   }
   EXPECT_EQ(memory, before);
-  EXPECT_EQ(encoder, nullptr);
-  EXPECT_EQ(new_cursor, nullptr);
-  EXPECT_EQ(new_layer, nullptr);
-  EXPECT_EQ(new_rotary, nullptr);
-  EXPECT_EQ(axes, nullptr);
-  EXPECT_EQ(axes_encoder, nullptr);
+  EXPECT_TRUE(!encoder && !new_cursor && !new_layer && !new_rotary && !axes && !axes_encoder);
 }
 
-TEST(CApi, NullIsFreedAndHasNoName) {
+TEST(CApi, SaysItsVersionsAndAcceptsNull) {
+  EXPECT_EQ(posenc_version(), library_version());
+  EXPECT_EQ(posenc_c_abi(), POSENC_C_ABI);
   const Free free;
   free(static_cast<posenc_encoder*>(nullptr));
   free(static_cast<posenc_cursor*>(nullptr));

@@ -16,7 +16,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -57,6 +59,11 @@ bool has_temporary(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+Arguments words(const std::string& line) {
+  std::istringstream all(line);
+  return {std::istream_iterator<std::string>(all), {}};
+}
 
 Arguments operator+(Arguments left, const Arguments& right) {
   left.insert(left.end(), right.begin(), right.end());
@@ -105,8 +112,8 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 
-const Arguments small_csv = {"generate", "--rows", "3", "--d-model", "4", "--format", "csv"};
-const Arguments small_raw = {"generate", "--rows", "3", "--d-model", "4", "--format", "raw"};
+const Arguments small_csv = words("generate --rows 3 --d-model 4 --format csv");
+const Arguments small_raw = words("generate --rows 3 --d-model 4 --format raw");
 const std::string small_csv_with_five_digits =
     "0.00000,1.00000,0.00000,1.00000\n"
     "0.84147,0.54030,0.01000,0.99995\n"
@@ -125,9 +132,8 @@ void expect_refused(const CommandResult& result, const std::string& named) {
 }
 
 void write_accuracy_report(const std::filesystem::path& file, const Arguments& options) {
-  const Arguments small = {"accuracy", "--rows", "100",      "--d-model", "8",
-                           "--format", "json",   "--output", file};
-  const CommandResult result = run_posenc(small + options);
+  const Arguments small = words("accuracy --rows 100 --d-model 8 --format json --output");
+  const CommandResult result = run_posenc(small + Arguments{file} + options);
   ASSERT_EQ(result.exit_code, 0) << result.err;
 }
 

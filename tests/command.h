@@ -12,7 +12,10 @@ namespace posenc::test {
 using Arguments = std::vector<std::string>;
 using Environment = std::map<std::string, std::string>;
 
+/// The arguments of a line, which blanks separate.
+Arguments words(const std::string& line);
 Arguments operator+(Arguments left, const Arguments& right);
+inline Arguments operator+(Arguments left, const std::string& line) { return left + words(line); }
 
 struct CommandResult {
   int exit_code = 0;  ///< 128 + signal number if a signal ended it

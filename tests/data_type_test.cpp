@@ -89,53 +89,6 @@ TEST(DataTypes, NamesRoundTripAndUnknownOnesAreRefused) {
 
 // ---- tables
 
-/// Memory for a table of any type, surrounded by guard bytes of a fixed pattern.
-class GuardedTable {
- public:
-  GuardedTable(std::int64_t rows, std::int64_t columns, std::int64_t gap, std::int64_t offset,
-               DataType type)
-      : rows_(rows),
-        row_bytes_(columns * size_of(type)),
-        stride_bytes_((columns + gap) * size_of(type)),
-        start_(64 + offset * size_of(type)),
-        type_(type),
-        columns_(columns),
-        memory_((start_ + rows * stride_bytes_) / 4 + 32, 1) {
-    std::memset(memory_.data(), guard, static_cast<std::size_t>(memory_.rows() * 4));
-  }
-
-  OutputView view() {
-    return with_type(type_, [&]<class T>(T) {
-      return OutputView(reinterpret_cast<T*>(bytes() + start_), rows_, columns_,
-                        stride_bytes_ / size_of(type_));
-    });
-  }
-
-  bool row_is(std::int64_t r, const void* expected) {
-    return std::memcmp(bytes() + start_ + r * stride_bytes_, expected,
-                       static_cast<std::size_t>(row_bytes_)) == 0;
-  }
-
-  bool surroundings_untouched() {
-    for (std::int64_t i = 0; i < memory_.rows() * 4; ++i) {
-      const std::int64_t from_start = i - start_;
-      const bool inside = from_start >= 0 && from_start < rows_ * stride_bytes_ &&
-                          from_start % stride_bytes_ < row_bytes_;
-      if (!inside && bytes()[i] != guard) return false;
-    }
-    return true;
-  }
-
- private:
-  static constexpr unsigned char guard = 0xa5;
-  unsigned char* bytes() { return reinterpret_cast<unsigned char*>(memory_.data()); }
-
-  std::int64_t rows_, row_bytes_, stride_bytes_, start_;
-  DataType type_;
-  std::int64_t columns_;
-  Matrix memory_;
-};
-
 using BackendAndType = std::tuple<const Backend*, DataType>;
 
 std::string name_of(const testing::TestParamInfo<BackendAndType>& each) {
@@ -185,9 +138,11 @@ TEST_P(EveryType, HasTheSameBitsForSingleRowsRangesAndGathers) {
         encoder->encode({.first = rows.first + r, .count = 1},
                         {&alone.data()[r * spec.d_model], 1, spec.d_model, spec.d_model});
       }
-      const auto expect = [&](GuardedTable& table, std::int64_t count) {
-        for (std::int64_t r = 0; r < count; ++r)
-          ASSERT_TRUE(table.row_is(r, alone.row(r).data())) << "row " << r;
+      const auto expect = [&](const test::Guarded<T>& table, std::int64_t count) {
+        for (std::int64_t r = 0; r < count; ++r) {
+          const auto row = table.row(r);
+          ASSERT_EQ(std::memcmp(row.data(), alone.row(r).data(), row.size_bytes()), 0) << r;
+        }
         ASSERT_TRUE(table.surroundings_untouched());
       };
       // Rows that begin at cache lines, at places that differ from row to row, and a page apart.
@@ -201,14 +156,14 @@ TEST_P(EveryType, HasTheSameBitsForSingleRowsRangesAndGathers) {
                                         {to_page, 0},
                                         {to_page, 3}}) {
         for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-          GuardedTable table(rows.count, spec.d_model, gap, offset, type_);
+          test::Guarded<T> table(rows.count, spec.d_model, spec.d_model + gap, offset);
           encoder->encode(rows, table.view(), {3, stores});
           expect(table, rows.count);
         }
       }
       std::vector<std::int64_t> positions(40);
       std::iota(positions.begin(), positions.end(), rows.first);
-      GuardedTable gathered(40, spec.d_model, 1, 1, type_);
+      test::Guarded<T> gathered(40, spec.d_model, spec.d_model + 1, 1);
       encoder->encode(positions, gathered.view(), 2);
       expect(gathered, 40);
     });
@@ -222,13 +177,11 @@ INSTANTIATE_TEST_SUITE_P(All, EveryType,
 
 TEST(Rotation32, RefusesFloat64BeforeItWrites) {
   const auto encoder = backend("rotation32").plan({.d_model = 8});
-  GuardedTable table(4, 8, 0, 0, DataType::float64);
+  test::Guarded<double> table(4, 8, 8, 0);
   const std::string refused =
       test::refusal([&] { encoder->encode({.first = 0, .count = 4}, table.view()); });
   EXPECT_THAT(refused, HasSubstr("dtype is float64; allowed for backend rotation32: float32"));
-  std::vector<double> untouched(8);
-  std::memset(untouched.data(), 0xa5, 64);
-  EXPECT_TRUE(table.row_is(0, untouched.data()));
+  EXPECT_TRUE(table.untouched());
 }
 
 // ---- the compiler's 16-bit types

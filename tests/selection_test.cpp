@@ -28,7 +28,7 @@ using nlohmann::json;
 using test::refusal;
 using test::run_posenc;
 using test::ScratchFolder;
-using test::write_file;
+using test::words;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -45,8 +45,7 @@ struct Used {
 
 /// What `posenc list` reports: "used" is for exact tables, "used_within" for 1e-6.
 Used used(const std::map<std::string, std::string>& environment) {
-  const auto result =
-      run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
+  const auto result = run_posenc(words("list --format json"), {.environment = environment});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const json each = json::parse(result.out).at("used").at(0);
   return {each.at("backend").get<std::string>() + ":" + each.at("isa").get<std::string>(),
@@ -110,6 +109,7 @@ std::vector<Claim> misleading_claims() {
 }
 
 TEST(Selection, IsRotationAtTheBestIsaByDefault) {
+  EXPECT_EQ(used({{"POSENC_BACKEND", ""}}).source, "built_in");
   const Used listed = used({});
   EXPECT_EQ(listed.backend, best_rotation());
   EXPECT_EQ(listed.source, "built_in");
@@ -132,9 +132,8 @@ TEST(Selection, TheEnvironmentNamesAMethodOrAFullName) {
 }
 
 TEST(Selection, TheEnvironmentChoosesOnlyAmongBackendsThatPromiseTheAccuracy) {
-  const test::Arguments exact = {"generate", "--rows", "3", "--d-model", "4", "--format", "csv"};
-  const auto generated = [&](const std::string& name, const test::Arguments& more = {}) {
-    return run_posenc(exact + more, {.environment = {{"POSENC_BACKEND", name}}});
+  const auto generated = [](const std::string& name, const std::string& more = "") {
+    return run_posenc(test::small_csv + more, {.environment = {{"POSENC_BACKEND", name}}});
   };
   for (const char* name : {"naive", "div_term", "xsimd", "rotation32"}) {
     const auto result = generated(name);
@@ -143,28 +142,18 @@ TEST(Selection, TheEnvironmentChoosesOnlyAmongBackendsThatPromiseTheAccuracy) {
     EXPECT_THAT(result.err, AllOf(HasSubstr(name), HasSubstr("correctly rounded"),
                                   HasSubstr("allowed: rotation\n")));
   }
-  EXPECT_EQ(generated("rotation32", {"--max-error", "1e-6"}).exit_code, 0);
-  EXPECT_THAT(generated("div_term", {"--max-error", "1e-9"}).err,
+  EXPECT_EQ(generated("rotation32", "--max-error 1e-6").exit_code, 0);
+  EXPECT_THAT(generated("div_term", "--max-error 1e-9").err,
               HasSubstr("allowed: none of the backends"));
 }
 
-TEST(Selection, IgnoresAnEmptyEnvironmentVariable) {
-  EXPECT_EQ(used({{"POSENC_BACKEND", ""}}).source, "built_in");
-}
-
 TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {
-  const std::vector<std::vector<std::string>> commands = {
-      {"list"},
-      {"generate", "--rows", "3", "--d-model", "4"},
-      {"generate", "--rows", "3", "--isa", "scalar"}};
-  for (const auto& command : commands) {
+  for (const char* line : {"list", "generate --rows 3", "generate --rows 3 --isa scalar"}) {
     for (const char* value : {"nonsense", "rotation:nonsense", "naive:avx2", " "}) {
-      const auto result =
-          run_posenc(command, {.environment = {{"POSENC_BACKEND", value}}, .out_file = {}});
-      EXPECT_EQ(result.exit_code, 2) << command.front() << ", " << value;
-      EXPECT_THAT(result.out, IsEmpty());
-      EXPECT_THAT(result.err, AllOf(HasSubstr("POSENC_BACKEND"), HasSubstr("allowed")));
-      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+      SCOPED_TRACE(line);
+      const auto result = run_posenc(words(line), {.environment = {{"POSENC_BACKEND", value}}});
+      test::expect_refused(result, "POSENC_BACKEND");
+      EXPECT_THAT(result.err, HasSubstr("allowed"));
     }
   }
 }
@@ -172,32 +161,25 @@ TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {
 TEST(Selection, ABackendThatCannotRunHereIsAnError) {
 #if defined(__x86_64__)
   if (cpu_has(Isa::avx512)) GTEST_SKIP() << "every backend of this build runs here";
-  const auto result =
-      run_posenc({"generate", "--rows", "1"},
-                 {.environment = {{"POSENC_BACKEND", "rotation:avx512"}}, .out_file = {}});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("avx512"));
+  test::expect_refused(run_posenc(words("generate --rows 1"),
+                                  {.environment = {{"POSENC_BACKEND", "rotation:avx512"}}}),
+                       "avx512");
 #else
   GTEST_SKIP() << "every backend of this build runs here";
 #endif
 }
 
 TEST(Selection, ExplicitChoicesBeatTheEnvironment) {
-  const std::vector<std::string> shape = {"--rows",  "5",      "--d-model", "64",
-                                          "--first", "100000", "--format",  "raw"};
-  const auto table = [&](std::vector<std::string> choice,
-                         const std::map<std::string, std::string>& environment) {
-    std::vector<std::string> arguments = {"generate"};
-    arguments.insert(arguments.end(), shape.begin(), shape.end());
-    arguments.insert(arguments.end(), choice.begin(), choice.end());
-    return run_posenc(arguments, {.environment = environment, .out_file = {}}).out;
+  const auto table = [](const std::string& choice, const test::Environment& environment) {
+    return run_posenc(words("generate --rows 5 --d-model 64 --first 100000 --format raw") + choice,
+                      {.environment = environment})
+        .out;
   };
-  const std::string rotation = table({"--backend", "rotation"}, {});
-  const std::string div_term = table({"--backend", "div_term"}, {});
+  const std::string rotation = table("--backend rotation", {});
+  const std::string div_term = table("--backend div_term", {});
   ASSERT_NE(rotation, div_term);
-  EXPECT_EQ(table({}, {}), rotation);
-  EXPECT_EQ(table({"--backend", "div_term"}, {{"POSENC_BACKEND", "rotation"}}), div_term);
-  EXPECT_EQ(table({"--backend", "rotation"}, {{"POSENC_BACKEND", "div_term"}}), rotation);
+  EXPECT_EQ(table("--backend div_term", {{"POSENC_BACKEND", "rotation"}}), div_term);
+  EXPECT_EQ(table("--backend rotation", {{"POSENC_BACKEND", "div_term"}}), rotation);
 }
 
 TEST(Accuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
@@ -349,26 +331,19 @@ TEST(Profile, IsNeverLoadedUnlessTheProgramAsksForIt) {
 }
 
 TEST(Generate, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
-  const auto table = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"generate", "--rows",   "40", "--d-model",
-                                          "64",       "--format", "raw"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run_posenc(arguments);
+  const auto table = [](const std::string& more) {
+    const auto result = run_posenc(words("generate --rows 40 --d-model 64 --format raw") + more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
   };
-  const std::string rotation = table({"--backend", "rotation"});
-  EXPECT_EQ(table({}), rotation);
-  EXPECT_EQ(table({"--max-ulp", "1"}), rotation);
-  EXPECT_EQ(table({"--max-error", "1e-6"}), table({"--backend", "rotation32"}));
-  EXPECT_NE(table({"--max-error", "1e-6"}), rotation);
-  for (const std::vector<std::string>& bad : {std::vector<std::string>{"--max-error", "1e-12"},
-                                              {"--max-ulp", "0"},
-                                              {"--max-error", "1e-6", "--backend", "rotation"}}) {
-    std::vector<std::string> arguments = {"generate"};
-    arguments.insert(arguments.end(), bad.begin(), bad.end());
-    EXPECT_EQ(run_posenc(arguments).exit_code, 2) << bad.front();
-  }
+  const std::string rotation = table("--backend rotation");
+  EXPECT_EQ(table(""), rotation);
+  EXPECT_EQ(table("--max-ulp 1"), rotation);
+  EXPECT_EQ(table("--max-error 1e-6"), table("--backend rotation32"));
+  EXPECT_NE(table("--max-error 1e-6"), rotation);
+  for (const char* bad :
+       {"--max-error 1e-12", "--max-ulp 0", "--max-error 1e-6 --backend rotation"})
+    test::expect_refused(run_posenc(words("generate") + bad), "");
 }
 
 }  // namespace

@@ -11,12 +11,6 @@
 #include <utility>
 
 namespace posenc::test {
-namespace {
-
-constexpr std::int64_t guard = 64;
-constexpr std::uint32_t guard_bits = 0x7fc0beef;  // a NaN that no encoder produces
-
-}  // namespace
 
 std::vector<const Backend*> running_backends() {
   std::vector<const Backend*> running = backends();
@@ -36,31 +30,6 @@ std::uint32_t bits(float value) noexcept { return std::bit_cast<std::uint32_t>(v
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](float x, float y) { return bits(x) == bits(y); });
-}
-
-GuardedMatrix::GuardedMatrix(std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                             std::int64_t offset)
-    : rows_(rows),
-      columns_(columns),
-      stride_(stride),
-      memory_(1, guard + offset + rows * stride + guard),
-      data_(memory_.data() + guard + offset) {
-  std::fill_n(memory_.data(), memory_.columns(), std::bit_cast<float>(guard_bits));
-}
-
-bool GuardedMatrix::surroundings_untouched() const noexcept {
-  const std::int64_t begin = data_ - memory_.data();
-  for (std::int64_t i = 0; i < memory_.columns(); ++i) {
-    const std::int64_t at = i - begin;
-    const bool inside = at >= 0 && at < rows_ * stride_ && at % stride_ < columns_;
-    if (!inside && bits(memory_.data()[i]) != guard_bits) return false;
-  }
-  return true;
-}
-
-bool GuardedMatrix::untouched() const noexcept {
-  return std::all_of(memory_.data(), memory_.data() + memory_.columns(),
-                     [](float value) { return bits(value) == guard_bits; });
 }
 
 void set_environment(const char* name, const std::string& value) {

@@ -7,6 +7,7 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -81,28 +82,49 @@ std::string refusal(const Call& call) {
 std::uint32_t bits(float value) noexcept;
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept;
 
-/// Memory for a matrix with guard floats before it, after it and in the gaps between rows.
-class GuardedMatrix {
+/// Memory for a table with guard elements before it, after it and in the gaps between rows.
+template <class T>
+class Guarded {
  public:
-  /// The matrix begins `offset` floats past a 64-byte boundary: odd values make rows unaligned.
-  GuardedMatrix(std::int64_t rows, std::int64_t columns, std::int64_t stride, std::int64_t offset);
-
-  MatrixView<float> view() noexcept { return {data_, rows_, columns_, stride_}; }
-  std::span<const float> row(std::int64_t r) const noexcept {
-    return {data_ + r * stride_, static_cast<std::size_t>(columns_)};
+  /// The table begins `offset` elements past a 64-byte boundary: odd values make rows unaligned.
+  Guarded(std::int64_t rows, std::int64_t columns, std::int64_t stride, std::int64_t offset)
+      : rows_(rows),
+        columns_(columns),
+        stride_(stride),
+        begin_(64 + offset),
+        memory_(1, begin_ + rows * stride + 64) {
+    std::memset(static_cast<void*>(memory_.data()), guard,
+                static_cast<std::size_t>(memory_.columns()) * sizeof(T));
   }
-  /// True if every float outside the rows still has its initial value.
-  bool surroundings_untouched() const noexcept;
+
+  MatrixView<T> view() noexcept { return {memory_.data() + begin_, rows_, columns_, stride_}; }
+  std::span<const T> row(std::int64_t r) const noexcept {
+    return {memory_.data() + begin_ + r * stride_, static_cast<std::size_t>(columns_)};
+  }
+  /// True if every element outside the rows still has its initial value.
+  bool surroundings_untouched() const noexcept { return is_untouched(false); }
   /// True if nothing has been written, inside the rows or outside.
-  bool untouched() const noexcept;
+  bool untouched() const noexcept { return is_untouched(true); }
 
  private:
-  std::int64_t rows_;
-  std::int64_t columns_;
-  std::int64_t stride_;
-  Matrix memory_;
-  float* data_;
+  static constexpr unsigned char guard = 0xa5;
+
+  bool is_untouched(bool with_rows) const noexcept {
+    T initial;
+    std::memset(static_cast<void*>(&initial), guard, sizeof initial);
+    for (std::int64_t i = 0; i < memory_.columns(); ++i) {
+      const std::int64_t at = i - begin_;
+      const bool is_inside = at >= 0 && at < rows_ * stride_ && at % stride_ < columns_;
+      if (is_inside && !with_rows) continue;
+      if (std::memcmp(memory_.data() + i, &initial, sizeof initial) != 0) return false;
+    }
+    return true;
+  }
+
+  std::int64_t rows_, columns_, stride_, begin_;
+  BasicMatrix<T> memory_;
 };
+using GuardedMatrix = Guarded<float>;
 
 /// Sets a variable of this process, or removes it if the value is empty.
 void set_environment(const char* name, const std::string& value);

@@ -14,6 +14,7 @@
 #include <barrier>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -34,6 +35,11 @@ void at_once(const std::function<void(int)>& work) {
   }
 }
 
+bool same_tables(const Matrix& a, const Matrix& b) {
+  const auto bytes = static_cast<std::size_t>(a.rows() * a.columns()) * sizeof(float);
+  return std::memcmp(a.data(), b.data(), bytes) == 0;
+}
+
 class OneEncoder : public testing::TestWithParam<const Backend*> {};
 
 TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
@@ -43,18 +49,17 @@ TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
   Matrix expected(rows.count, spec.d_model);
   encoder->encode(rows, expected.view());
   std::atomic<int> wrong = 0;
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows.count));
+  std::iota(positions.begin(), positions.end(), rows.first);
   at_once([&](int i) {
     Matrix table(rows.count, spec.d_model);
-    std::vector<std::int64_t> positions;
-    for (std::int64_t p = 0; p < rows.count; ++p) positions.push_back(rows.first + p);
     for (int repetition = 0; repetition < 5; ++repetition) {
       if ((i + repetition) % 2 == 0) {
         encoder->encode(rows, table.view());
       } else {
         encoder->encode(positions, table.view());
       }
-      const std::size_t bytes = static_cast<std::size_t>(rows.count * spec.d_model) * sizeof(float);
-      wrong += std::memcmp(table.data(), expected.data(), bytes) != 0;
+      wrong += !same_tables(table, expected);
     }
   });
   EXPECT_EQ(wrong, 0);
@@ -68,19 +73,17 @@ TEST_P(OneEncoder, HasTheSameBitsWithHelpers) {
   const EncodingSpec spec{.d_model = 1024};
   const auto encoder = GetParam()->plan(spec);
   const RowRange rows{1'000'000, 200};
-  const auto bytes = static_cast<std::size_t>(rows.count * spec.d_model) * sizeof(float);
   Matrix expected(rows.count, spec.d_model);
   encoder->encode(rows, expected.view());
-  std::vector<std::int64_t> positions;
-  for (std::int64_t p = 0; p < rows.count; ++p) positions.push_back(rows.first + p);
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows.count));
+  std::iota(positions.begin(), positions.end(), rows.first);
   std::atomic<int> wrong = 0;
   const auto encode_often = [&](int) {
     for (int repetition = 0; repetition < 4; ++repetition) {
       Matrix table(rows.count, spec.d_model), gathered(rows.count, spec.d_model);
       encoder->encode(rows, table.view(), 4);
       encoder->encode(positions, gathered.view(), 4);
-      wrong += std::memcmp(table.data(), expected.data(), bytes) != 0;
-      wrong += std::memcmp(gathered.data(), expected.data(), bytes) != 0;
+      wrong += !same_tables(table, expected) || !same_tables(gathered, expected);
     }
   };
   encode_often(0);
@@ -103,28 +106,24 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Threads, MayAllBeTheFirstToSelect) {
+TEST(Threads, MayAllBeTheFirstToSelectAndToAskForTheCpu) {
   std::vector<Selection> selections(thread_count);
+  std::vector<const Cpu*> found(thread_count);
   at_once([&](int i) {
+    found[static_cast<std::size_t>(i)] = &cpu();
     selections[static_cast<std::size_t>(i)] = select_backend({.d_model = 512}, {0, 5000});
   });
   for (const Selection& each : selections) {
     EXPECT_EQ(each.backend, selections.front().backend);
     EXPECT_EQ(each.reason, selections.front().reason);
   }
-}
-
-TEST(Threads, MayAllBeTheFirstToAskForTheCpu) {
-  std::vector<const Cpu*> found(thread_count);
-  at_once([&](int i) { found[static_cast<std::size_t>(i)] = &cpu(); });
   for (const Cpu* each : found) EXPECT_EQ(each, found.front());
 }
 
 TEST(Threads, MayAllBeTheFirstToMakeTheSimpleCall) {
   std::vector<Matrix> tables(thread_count);
   at_once([&](int i) { tables[static_cast<std::size_t>(i)] = encode(16, 32); });
-  for (const Matrix& each : tables)
-    EXPECT_EQ(std::memcmp(each.data(), tables.front().data(), 16 * 32 * sizeof(float)), 0);
+  for (const Matrix& each : tables) EXPECT_TRUE(same_tables(each, tables.front()));
 }
 
 TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {

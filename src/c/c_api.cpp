@@ -348,18 +348,11 @@ posenc_status posenc_encode_positions(const posenc_encoder* encoder,
                                       const posenc_options* options) {
   return status_of([&] {
     const Encoder& planned = encoder_of(encoder);
-    validate(positions_of(positions), 1);
-    const auto count = static_cast<std::size_t>(positions->rows);
-    const auto encode = [&](const auto& rows) {
-      planned.encode(rows, table_of("out", out), options_of(options));
-    };
-    if (positions->type == POSENC_RANGE) {
-      encode(RowRange{positions->first, positions->rows});
-    } else if (positions->type == POSENC_INT64) {
-      encode(std::span(static_cast<const std::int64_t*>(positions->data), count));
-    } else {
-      encode(std::span(static_cast<const std::int32_t*>(positions->data), count));
-    }
+    const RowPositions rows = positions_of(positions);
+    validate(rows, 1);
+    rows.of_axis(0, [&](auto of_axis) {
+      planned.encode(of_axis, table_of("out", out), options_of(options));
+    });
   });
 }
 

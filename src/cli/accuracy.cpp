@@ -31,15 +31,6 @@ std::vector<AccuracyReport> reports_of(const Options& options) {
                            .progress = [&](double share) { progress(share, "measuring"); }});
 }
 
-/// The function in that channel: "sin(pos w_12)".
-std::string content_of(const EncodingSpec& spec, std::int64_t channel) {
-  for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
-    if (channels_of(spec, k).sine == channel) return fmt::format("sin(pos w_{})", k);
-    if (channels_of(spec, k).cosine == channel) return fmt::format("cos(pos w_{})", k);
-  }
-  return "";
-}
-
 std::string page_of(const Json& document, const AccuracyReport& first) {
   const Json& measurements = document.at("measurements");
   const Json rows = joined_by_isa(measurements);
@@ -65,8 +56,8 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
                           text("channel", "/report/worst/channel", Align::right)});
   page += explained_mark(rows);
   if (measurements.size() > 1) return page;
-  const auto content = [&](std::int64_t channel) { return content_of(first.spec, channel); };
-  return page + "\n" + details_page(measurements[0].at("report"), first.type, content);
+  return page + "\n" +
+         details_page(measurements[0].at("report"), first.type, arrangement_of(first.spec.layout));
 }
 
 int accuracy(const Options& options) {

@@ -8,7 +8,6 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/checking/arrangement.h"
 #include "posenc/suite/checking/table_file.h"
 
 #include <fmt/format.h>
@@ -110,14 +109,10 @@ std::string page_of(const Json& document, const CheckReport& report) {
   add("correctly rounded", "/correctly_rounded", percent_text, percent_text(1));
   add("entries off", "/entries_off", count_text, "0");
   add("NaN or infinite", "/entries_not_finite", count_text, "0");
-  const auto content = [&](std::int64_t column) {
-    const auto [k, is_cosine] = content_of(report.identity.arrangement, report.columns, column);
-    return fmt::format("{}(pos w_{})", is_cosine ? "cos" : "sin", k);
-  };
   return fmt::format("{}\n{}\n{}", page,
                      table(figures, {text("", "/what"), text("this table", "/this", Align::right),
                                      text("correctly rounded", "/best", Align::right)}),
-                     details_page(document.at("report"), report.type, content));
+                     details_page(document.at("report"), report.type, report.identity.arrangement));
 }
 
 int check_table(const Options& options) {

@@ -47,21 +47,18 @@ void check_terminal(const Options& options, const TableFile& file) {
 }
 
 void check_format(const TableFile& file) {
-  const auto refuse = [](const std::string& is, const std::string& allowed) {
-    throw InvalidArgument(fmt::format("{}; allowed {}", is, allowed));
+  const auto refuse_if = [&](bool is_wrong, const char* message) {
+    if (is_wrong) throw InvalidArgument(fmt::format(fmt::runtime(message), file.format));
   };
-  if (file.digits && file.format != "csv")
-    refuse(fmt::format("--digits is {} and --format {}", *file.digits, file.format),
-           "with csv only");
-  if (file.type == DataType::bfloat16 && file.format == "npy")
-    refuse("--dtype is bfloat16", "in npy: float32, float64, float16 (give --format safetensors)");
-  if (file.tensors.size() > 1 && file.format != "safetensors")
-    refuse("--rotary is 'apart'",
-           fmt::format("in {}: halves, interleaved, cosines, sines (give --format safetensors)",
-                       file.format));
+  refuse_if(file.digits && file.format != "csv",
+            "--digits is given with --format {}; allowed with csv only");
+  refuse_if(file.type == DataType::bfloat16 && file.format == "npy",
+            "--dtype is bfloat16; allowed in {}: float32, float64, float16 (give --format "
+            "safetensors)");
+  refuse_if(file.tensors.size() > 1 && file.format != "safetensors",
+            "--rotary is 'apart'; allowed in {}: halves, interleaved, cosines, sines (give "
+            "--format safetensors)");
 }
-
-int threads_of(const Options& options) { return options.threads.value_or(1); }
 
 /// The rows of a shape, by one backend.
 void add_encoding(TableFile& file, const Options& options, const TableShape& shape) {
@@ -69,36 +66,19 @@ void add_encoding(TableFile& file, const Options& options, const TableShape& sha
                                                      ? plan_like(*options.like, shape.spec)
                                                      : backend_of(options, shape).plan(shape.spec);
   encoder->backend().check_supports(file.type);
-  file.tensors.push_back(
-      {"positional_encoding", shape.spec.d_model,
-       [=, threads = threads_of(options)](const RowPositions& rows, const OutputView& out) {
-         rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
-       }});
+  file.add("positional_encoding", shape.spec.d_model,
+           [encoder](const RowPositions& rows, const OutputView& out, int threads) {
+             rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
+           });
 }
 
 /// Rows at any positions of one or more axes.
 void add_encoding(TableFile& file, const Options& options, const AxesSpec& spec) {
   const auto encoder = std::make_shared<const AxesEncoder>(spec, options.accuracy(), file.type);
-  file.tensors.push_back(
-      {"positional_encoding", encoder->d_model(),
-       [=, threads = threads_of(options)](const RowPositions& rows, const OutputView& out) {
-         encoder->encode(rows, out, threads);
-       }});
-}
-
-/// Cosines or sines. The library computes both, and the others are not kept.
-Tensor tensor_of_one(const std::shared_ptr<const Rotary>& rotary, bool is_cosines, Repeat repeat,
-                     int threads) {
-  const std::int64_t columns = rotary->dimension() / (repeat == Repeat::once ? 2 : 1);
-  return {is_cosines ? "cosines" : "sines", columns,
-          [=](const RowPositions& positions, const OutputView& out) {
-            with_type(out.type, [&]<class T>(T) {
-              BasicMatrix<T> others(positions.count(), columns);
-              const OutputView rest = others.view();
-              rotary->cosines_and_sines(positions, repeat, is_cosines ? out : rest,
-                                        is_cosines ? rest : out, threads);
-            });
-          }};
+  file.add("positional_encoding", encoder->d_model(),
+           [encoder](const RowPositions& rows, const OutputView& out, int threads) {
+             encoder->encode(rows, out, threads);
+           });
 }
 
 /// The cache of a rotary embedding, by default vLLM's.
@@ -107,106 +87,108 @@ void add_rotary(TableFile& file, const Options& options, const RotarySpec& spec)
   rotary->selection().backend->check_supports(file.type);
   validate(file.positions, spec.angles.axes());
   const std::string tables = options.rotary.empty() ? "halves" : options.rotary;
-  const int threads = threads_of(options);
-  const bool is_one_table = tables == "halves" || tables == "interleaved";
-  if (is_one_table && !options.repeat.empty()) {
-    throw InvalidArgument(fmt::format(
-        "--repeat is given with --rotary {}; allowed with cosines, sines and apart", tables));
-  }
-  if (is_one_table) {
+  if (tables == "halves" || tables == "interleaved") {
+    if (options.repeat) {
+      throw InvalidArgument(fmt::format(
+          "--repeat is given with --rotary {}; allowed with cosines, sines and apart", tables));
+    }
     const auto layout = tables == "halves" ? RotaryLayout::halves : RotaryLayout::interleaved;
-    file.tensors.push_back({"rotary_cache", rotary->dimension(),
-                            [=](const RowPositions& positions, const OutputView& out) {
-                              rotary->cache(positions, layout, out, threads);
-                            }});
+    file.add("rotary_cache", rotary->dimension(),
+             [=](const RowPositions& positions, const OutputView& out, int threads) {
+               rotary->cache(positions, layout, out, threads);
+             });
   }
-  const auto repeat =
-      options.repeat.empty() ? repeats.begin() : std::ranges::find(repeats, options.repeat);
-  for (const bool is_cosines : {true, false}) {
-    if (tables != "apart" && tables != (is_cosines ? "cosines" : "sines")) continue;
-    file.tensors.push_back(
-        tensor_of_one(rotary, is_cosines, static_cast<Repeat>(repeat - repeats.begin()), threads));
+  const Repeat repeat = options.repeat.value_or(Repeat::once);
+  const std::int64_t columns = rotary->dimension() / (repeat == Repeat::once ? 2 : 1);
+  for (const std::string name : {"cosines", "sines"}) {
+    if (tables != "apart" && tables != name) continue;
+    // The library computes both, and the others are not kept.
+    file.add(name, columns, [=](const RowPositions& positions, const OutputView& out, int threads) {
+      with_type(out.type, [&]<class T>(T) {
+        BasicMatrix<T> others(positions.count(), columns);
+        const OutputView rest = others.view();
+        const bool is_cosines = name == "cosines";
+        rotary->cosines_and_sines(positions, repeat, is_cosines ? out : rest,
+                                  is_cosines ? rest : out, threads);
+      });
+    });
   }
   file.metadata = {{"rotary", tables},
                    {"dimension", fmt::to_string(spec.dimension())},
                    {"attention_factor", fmt::to_string(spec.attention_factor)}};
 }
 
-/// The rows that --first and --rows name; by default all positions of the model.
-RowRange rows_of(const RotaryReading& reading, const Options& options) {
-  if (!options.rows && reading.most_rows == 0) {
-    throw InvalidArgument(
-        "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
-        "--rows N");
-  }
-  const RowRange rows = {options.first.value_or(0), options.rows.value_or(reading.most_rows)};
-  validate(rows);
-  return rows;
-}
-
-void add_convention(TableFile& file, const EncodingSpec& spec) {
-  file.metadata.emplace_back("base", fmt::to_string(spec.base));
-  file.metadata.emplace_back("spacing", to_string(spec.spacing));
-  file.metadata.emplace_back("frequencies", to_string(spec.frequencies));
-}
-
-/// `given` and `grid` must outlive the result.
-TableFile file_of(const Options& options, const FilePositions* given, const AxesTable* grid) {
-  TableFile file = {.format = format_of(options),
-                    .type = options.data_type(),
-                    .tensors = {},
-                    .positions = given != nullptr ? given->view() : RowRange{},
-                    .metadata = {},
-                    .digits = options.digits};
-  if (!options.config.empty()) {
-    const RotaryReading reading = reading_of(options);
-    const RotaryReading::Layers& layers = layers_of(reading, options.layers);
-    if (given == nullptr) file.positions = rows_of(reading, options);
-    add_rotary(file, options, layers.rotary);
-    const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
-    file.metadata.emplace_back("model", to_string(read));
-  } else if (grid != nullptr) {
-    file.positions = grid->row_positions();
-    if (options.rotary.empty()) {
-      add_encoding(file, options, grid->spec);
-    } else {
-      add_rotary(file, options, {.angles = grid->spec});
+/// The cache of the model that --config describes; by default at all its positions.
+void add_model(TableFile& file, const Options& options) {
+  const RotaryReading reading = reading_of(options);
+  const RotaryReading::Layers& layers = layers_of(reading, options.layers);
+  if (options.positions.empty()) {
+    if (!options.rows && reading.most_rows == 0) {
+      throw InvalidArgument(
+          "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
+          "--rows N");
     }
-    file.metadata.emplace_back("axes", options.axes);
+    file.positions = RowRange{options.first.value_or(0), options.rows.value_or(reading.most_rows)};
+  }
+  add_rotary(file, options, layers.rotary);
+  const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
+  file.metadata["model"] = to_string(read);
+}
+
+void add_grid(TableFile& file, const Options& options, const AxesTable& grid) {
+  file.positions = grid.row_positions();
+  if (options.rotary.empty())
+    add_encoding(file, options, grid.spec);
+  else
+    add_rotary(file, options, {.angles = grid.spec});
+  file.metadata["axes"] = options.axes;
+}
+
+void add_shape(TableFile& file, const Options& options) {
+  const TableShape shape = shape_of(options);
+  const EncodingSpec& spec = shape.spec;
+  if (options.positions.empty()) file.positions = shape.rows;
+  validate(file.positions, 1);
+  if (!options.rotary.empty()) {
+    add_rotary(file, options, rotary_spec(spec));
   } else {
-    const TableShape shape = shape_of(options);
-    if (given == nullptr) file.positions = shape.rows;
-    validate(file.positions, 1);
-    if (!options.rotary.empty()) {
-      add_rotary(file, options, rotary_spec(shape.spec));
-    } else {
-      file.metadata = {{"d_model", fmt::to_string(shape.spec.d_model)},
-                       {"layout", std::string(to_string(shape.spec.layout))}};
-      if (given != nullptr) {
-        add_encoding(file, options, one_axis(shape.spec));
-      } else {
-        add_encoding(file, options, shape);
-      }
-    }
-    add_convention(file, shape.spec);
+    file.metadata = {{"d_model", fmt::to_string(spec.d_model)}, {"layout", to_string(spec.layout)}};
+    if (options.positions.empty())
+      add_encoding(file, options, shape);
+    else
+      add_encoding(file, options, one_axis(spec));
   }
-  if (file.positions.is_range())
-    file.metadata.emplace_back("first", fmt::to_string(file.positions.first()));
-  return file;
+  file.metadata.update({{"base", fmt::to_string(spec.base)},
+                        {"spacing", to_string(spec.spacing)},
+                        {"frequencies", to_string(spec.frequencies)}});
 }
 
 int generate(const Options& options) {
-  std::optional<FilePositions> given;
-  if (!options.positions.empty()) given = read_positions(options.positions);
-  std::optional<AxesTable> grid;
-  if (!options.axes.empty()) grid = axes_table(options.axes, options.grid);
-  const TableFile table = file_of(options, given ? &*given : nullptr, grid ? &*grid : nullptr);
-  check_format(table);
-  check_terminal(options, table);
-  Progress progress(
-      !is_standard_output(options.output));  // on a terminal it would mix with the rows
+  TableFile file = {.format = format_of(options),
+                    .type = options.data_type(),
+                    .threads = options.threads.value_or(1),
+                    .digits = options.digits};
+  FilePositions given;
+  AxesTable grid;
+  if (!options.positions.empty()) {
+    given = read_positions(options.positions);
+    file.positions = given.view();
+  }
+  if (!options.config.empty()) {
+    add_model(file, options);
+  } else if (!options.axes.empty()) {
+    grid = axes_table(options.axes, options.grid);
+    add_grid(file, options, grid);
+  } else {
+    add_shape(file, options);
+  }
+  if (file.positions.is_range()) file.metadata["first"] = fmt::to_string(file.positions.first());
+  check_format(file);
+  check_terminal(options, file);
+  // On a terminal it would mix with the rows.
+  Progress progress(!is_standard_output(options.output));
   Output output(options.output);
-  write_table(output, table, progress);
+  write_table(output, file, progress);
   output.finish();
   return good;
 }

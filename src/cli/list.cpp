@@ -70,19 +70,15 @@ std::string list_page(const Json& document) {
       cache_text(here.l1_bytes), cache_text(here.l2_bytes), cache_text(here.l3_bytes),
       here.logical_cores, cache_text(most_cached_bytes()));
   const Json rows = joined_by_isa(document.at("backends"));
-  const auto runs_here = [](const Json& row) { return row.at("runs_here") ? "yes" : "no"; };
-  page += table(rows, {backend_column(),
-                       text("ISA", "/isa"),
-                       {"runs here", runs_here, Align::left},
-                       text("method", "/description", Align::wrapped)}) +
-          explained_mark(rows);
   page +=
-      "\nError bounds: the largest |error| that each promises, at d_model 512, and what decides "
-      "it:\n"
-      "how the phase, position times frequency, is rounded before the sine\n\n" +
-      table(rows, {backend_column(), text("ISA", "/isa"), text("phases", "/phases"),
+      table(rows, {backend_column(), text("ISA", "/isa"),
+                   text("method", "/description", Align::wrapped), text("phases", "/phases"),
                    number("5000 rows", "/error_bounds/0/error_bound", error_text),
-                   number("2^20 rows", "/error_bounds/1/error_bound", error_text)});
+                   number("2^20 rows", "/error_bounds/1/error_bound", error_text)}) +
+      explained_mark(rows) +
+      "\nrows: the largest |error| that each promises, at d_model 512; - if this CPU cannot run "
+      "it\n"
+      "phases: how position times frequency is rounded before the sine, which decides the error\n";
   Json used = document.at("used");
   used.push_back(document.at("used_within")[0]);
   page +=

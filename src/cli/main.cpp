@@ -2,14 +2,13 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/report.h"
 #include "cli/text.h"
 
 #include "posenc/support/program.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -61,11 +60,8 @@ std::string help_lines(const std::string& text) { return join(broken(text, help_
 
 std::string footer_of(const std::vector<Subcommand::Example>& examples) {
   std::string footer = "Examples:\n";
-  for (const auto& [line, what] : examples) {
-    const bool fits = line.size() + 4 <= help_column;
-    footer += fits ? fmt::format("  {:<{}}{}\n", line, help_column - 2, what)
-                   : fmt::format("  {}\n{:{}}{}\n", line, "", help_column, what);
-  }
+  for (const auto& [line, what] : examples)
+    footer += fmt::format("  {}\n{:{}}{}\n", line, "", help_column, what);
   return footer + common_sections;
 }
 
@@ -107,25 +103,25 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  for (const std::string& word : app.remaining(true)) {
-    if (word == "--") continue;
-    const bool is_subcommand = chosen.empty() && !word.starts_with('-');
-    const std::string given = word.substr(0, is_subcommand ? word.npos : word.find('='));
-    Names allowed;
-    if (is_subcommand)
-      for (const CLI::App* each : app.get_subcommands({})) allowed.push_back(each->get_name());
-    else
-      for (const CLI::Option* each : command.get_options())
-        if (each->nonpositional() && !each->get_group().empty())
-          allowed.push_back(each->get_name());
-    return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument",
-                       given, fmt::join(allowed, ", "), did_you_mean(given, allowed));
-  }
-  return fmt::format("{}; allowed: see posenc{} --help", error.what(),
-                     chosen.empty() ? "" : " " + command.get_name());
+  Names stray = app.remaining(true);
+  std::erase(stray, "--");
+  if (stray.empty())
+    return fmt::format("{}; allowed: see posenc{} --help", error.what(),
+                       chosen.empty() ? "" : " " + command.get_name());
+  const bool is_subcommand = chosen.empty() && !stray.front().starts_with('-');
+  const auto is_shown = [](const CLI::Option* each) {
+    return each->nonpositional() && !each->get_group().empty();
+  };
+  const auto name = [](const auto* each) { return each->get_name(); };
+  const Names allowed = is_subcommand ? names_of(app.get_subcommands({}), name)
+                                      : names_of(command.get_options(is_shown), name);
+  const std::string given =
+      stray.front().substr(0, is_subcommand ? std::string::npos : stray.front().find('='));
+  return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument", given,
+                     join(allowed, ", "), did_you_mean(given, allowed));
 }
 
-int fail(const std::string& message) {
+int refuse(const std::string& message) {
   print_message(message);
   return bad_input;
 }
@@ -135,10 +131,9 @@ int run(const std::vector<std::string>& arguments) {
       "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
       "fastest.",
       "posenc");
-  const auto formatter = std::make_shared<Formatter>();
-  formatter->column_width(help_column);
-  formatter->label("POSITIONALS", "Positionals");
-  app.formatter(formatter);
+  app.formatter(std::make_shared<Formatter>());
+  app.get_formatter()->column_width(help_column);
+  app.get_formatter()->label("POSITIONALS", "Positionals");
   app.option_defaults()->group("Options");
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag(
@@ -161,7 +156,7 @@ int run(const std::vector<std::string>& arguments) {
     write_all("", text.str());
     return good;
   } catch (const CLI::ParseError& error) {
-    return fail(fault_of(app, error));
+    return refuse(fault_of(app, error));
   }
   // Before long work.
   if (!is_standard_output(options.output)) check_writable(options.output);
@@ -177,9 +172,9 @@ int posenc::cli::run_command(int argc, char** argv) {
   try {
     return run(program_arguments(argc, argv));
   } catch (const std::bad_alloc&) {
-    return fail("not enough memory");
+    return refuse("not enough memory");
   } catch (const std::exception& error) {
-    return fail(error.what());
+    return refuse(error.what());
   } catch (const Interrupted&) {
     return bad_input;  // reached only if the signal does not end the program
   }

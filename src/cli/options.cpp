@@ -25,6 +25,9 @@
 namespace posenc::cli {
 namespace {
 
+/// The values of --repeat, in the order of Repeat.
+const Names repeats = {"once", "halves", "interleaved"};
+
 Rule flag(const char* key, bool Options::*field, const char* description) {
   return {key, "", description, [field](Options& options, const std::string& text) {
             options.*field = true;
@@ -53,15 +56,12 @@ Rule integer(const char* key, std::optional<T> Options::*field, const char* desc
           }};
 }
 
-bool is_any(double) { return true; }
-bool is_positive(double number) { return number > 0; }
-bool is_not_negative(double number) { return number >= 0; }
-
-Rule real(const char* key, std::optional<double> Options::*field, const char* description,
-          bool (*is_allowed)(double), const char* allowed) {
+/// The library refuses what is not negative, and yet not allowed.
+Rule real(const char* key, std::optional<double> Options::*field, const char* description) {
   return {key, "X", description, [=](Options& options, const std::string& text) {
             const auto value = options.*field = parse_real(text);
-            return value && std::isfinite(*value) && is_allowed(*value) ? "" : allowed;
+            return value && std::isfinite(*value) && *value >= 0 ? ""
+                                                                 : "a finite number, at least 0";
           }};
 }
 
@@ -91,8 +91,8 @@ Rule choice(const char* key, const char* what, const Enum (&all)[count], const c
             std::optional<Enum> Options::*field) {
   return choice(key, what, names_of(all, [](Enum each) { return to_string(each); }), by_default,
                 [&all, field](Options& options, const std::string& name) {
-                  for (const Enum each : all)
-                    if (to_string(each) == name) options.*field = each;
+                  options.*field =
+                      *std::ranges::find(all, name, [](Enum e) { return to_string(e); });
                 });
 }
 
@@ -100,11 +100,6 @@ void add_preset(Options& options, const std::string& name) { options.presets.pus
 
 std::string add_backend(Options& options, const std::string& name) {
   options.backends.push_back(name);
-  return "";
-}
-
-std::string take_frequencies(Options& options, const std::string& rule) {
-  options.frequencies = parse_frequency_rule(rule);
   return "";
 }
 
@@ -158,7 +153,6 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
   const Names names = names_of(presets(), &Preset::name);
   Names and_shapes = names;
   std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(and_shapes));
-  const char* const positive = "a finite number greater than 0";
   return {
       choice("--preset", "convention and shape of a real system", names, "", add_preset),
       choice("--preset...", "convention and shape of a system, or a benchmark's; may be repeated",
@@ -166,15 +160,17 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
       integer("--d-model", &Options::d_model, "channels per row, even (default: the preset's)"),
       integer("--first", &Options::first, "first position, -2^53 to 2^53 (default: the preset's)"),
-      real("--base", &Options::base, "base of the frequencies, above 1 (default: the preset's)",
-           is_any, "a finite decimal number"),
+      real("--base", &Options::base, "base of the frequencies, above 1 (default: the preset's)"),
       choice("--layout", "", all_layouts, "the preset's", &Options::layout),
       choice("--spacing", "exponents of the frequencies, 2i/d or i/(d/2-1)", all_spacings,
              "the preset's", &Options::spacing),
       {"--frequencies", "RULE",
        "rule, and its parameters after a colon, as in linear:factor=4: " +
            join(given_rule_names, ", ") + " (default: the preset's)",
-       take_frequencies},
+       [](Options& options, const std::string& rule) {
+         options.frequencies = parse_frequency_rule(rule);
+         return "";
+       }},
       choice("--dtype", "type of an entry", all_data_types, "float32", &Options::type),
       {"--backend", "NAME", "backend, or backend:isa (default: by the accuracy)", add_backend},
       {"--backend...", "NAME",
@@ -182,9 +178,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       choice("--isa", "instruction set", all_isas, "the best, or all if no backend is named",
              &Options::isa),
       real("--max-error", &Options::max_error,
-           "take the fastest backend that promises |error| up to X (default: correctly rounded)",
-           is_positive, positive),
-      real("--max-ulp", &Options::max_ulp, "the same in ulp", is_positive, positive),
+           "take the fastest backend that promises |error| up to X (default: correctly rounded)"),
+      real("--max-ulp", &Options::max_ulp, "the same in ulp"),
       integer("--threads", &Options::threads, "number of threads (default: 1)", 1, most_threads),
       text_rule("--config", "FILE", &Options::config,
                 "a model's rotary embedding: its config.json, or the folder that holds it"),
@@ -205,7 +200,11 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
              "the cache of a rotary embedding of dimension --d-model, times the attention factor "
              "of its frequencies (apart: two tensors of .safetensors)",
              {"halves", "interleaved", "cosines", "sines", "apart"}, "", &Options::rotary),
-      choice("--repeat", "of cosines and sines apart", repeats, "once", &Options::repeat),
+      choice("--repeat", "of cosines and sines apart", repeats, "once",
+             [](Options& options, const std::string& name) {
+               const auto at = std::ranges::find(repeats, name) - repeats.begin();
+               options.repeat = static_cast<Repeat>(at);
+             }),
       integer("--digits", &Options::digits,
               "decimals in csv (default: as many as read back as the same value)", 0, 17),
       text_rule("TABLE", "FILE", &Options::table,
@@ -219,8 +218,7 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       text_rule("B", "FILE", &Options::after, "the same, compared with A"),
       real("--tolerance", &Options::tolerance,
            "relative growth of an error, or of the share wrongly rounded, that is no regression "
-           "(default: 0; for builds of two compilers: 0.01)",
-           is_not_negative, "a finite number of at least 0"),
+           "(default: 0; for builds of two compilers: 0.01)"),
       text_rule("--filter", "TEXT", &Options::filter,
                 "compare only backends whose names, such as rotation:avx2, have this part"),
       flag("--allow-missing", &Options::allows_missing, "accept that B lacks rows of A"),

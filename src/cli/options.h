@@ -5,6 +5,7 @@
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
 #include "posenc/model/axes_presets.h"
+#include "posenc/model/rotary_cache_view.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
@@ -56,7 +57,8 @@ struct Options {
   std::optional<GridSizes> grid;
   std::string positions;
   std::optional<System> like;
-  std::string rotary, repeat;
+  std::string rotary;
+  std::optional<Repeat> repeat;
   std::string table, tensor;  ///< a file, and the tensor in it
   bool is_twice = false, is_repeated = false;
 
@@ -109,9 +111,6 @@ inline const std::string spec_options =
 /// Those of a command that measures.
 inline const std::string measuring_options =
     " --preset... --backend... --isa --dtype --threads --processes ";
-
-/// The values of --repeat, in the order of Repeat.
-inline const Names repeats = {"once", "halves", "interleaved"};
 
 /// An option or an argument, and what takes its value. The parser's own conversions are not used:
 /// they round twice, read octal numbers, and differ by version.

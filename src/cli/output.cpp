@@ -87,14 +87,12 @@ Progress::~Progress() {
 }
 
 void Progress::operator()(double share, std::string_view doing) {
-  constexpr int bar_width = 30;
   constexpr double least_share = 0.05;  // after which the time left is estimated
   const auto now = Clock::now();
   if (!is_wanted_ || now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   is_shown_ = true;
   const double done = std::clamp(share, 0.0, 1.0);
-  const auto filled = static_cast<int>(done * bar_width);
   std::string left;
   if (done >= least_share) {
     const double passed = std::chrono::duration<double>(now - start_).count();
@@ -102,8 +100,7 @@ void Progress::operator()(double share, std::string_view doing) {
     left = seconds < 60 ? fmt::format("{} s left  ", seconds)
                         : fmt::format("{} min {:02} s left  ", seconds / 60, seconds % 60);
   }
-  show(fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {}{}", "", filled, "", bar_width - filled,
-                   100 * done, left, doing));
+  show(fmt::format("{:3.0f} %  {}{}", 100 * done, left, doing));
 }
 
 }  // namespace posenc::cli

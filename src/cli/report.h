@@ -1,10 +1,12 @@
-// Accuracy reports as documents, and as tables for people.
+// Pages for people as views of documents: aligned tables, at most 100 columns wide if their text
+// can be broken into lines, and what commands show of accuracy reports.
 #pragma once
 
-#include "cli/table.h"
-
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/checking/check.h"
+#include "posenc/suite/measuring/measurement_json.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,6 +15,42 @@
 namespace posenc::cli {
 
 using namespace suite;
+
+inline constexpr std::size_t page_width = 100;
+
+enum class Align {
+  left,
+  right,
+  wrapped,  ///< to the left, and broken into lines if the table is too wide
+};
+
+/// A column of a table, whose rows are values of a document.
+struct Column {
+  std::string header;
+  std::function<std::string(const Json& row)> cell;  ///< its text in a row
+  Align align = Align::right;
+};
+
+/// The value at a path in a row, such as "/error/max_abs"; null if there is none.
+Json at(const Json& row, const std::string& path);
+
+/// The text at a path.
+Column text(const std::string& header, const std::string& path, Align align = Align::left);
+/// The number at a path; "-" if there is none.
+Column number(const std::string& header, const std::string& path,
+              std::string (*format)(double number));
+
+/// A line for each row. A row that is a text is a heading, and one that is null an empty line.
+std::string table(const Json& rows, const std::vector<Column>& columns);
+
+/// Neighbours that differ in "isa" alone become one, which has all their ISAs: "sse2 avx2".
+Json joined_by_isa(const Json& rows);
+
+/// Lines of at most `width` characters, broken at blanks, and within longer words.
+std::vector<std::string> broken(const std::string& text, std::size_t width);
+
+/// Every line of the text broken to the width of a page.
+std::string wrapped(const std::string& text);
 
 /// The "backend" of rows, with its ISA after a colon if `with_isa`, and marked if it cannot be
 /// picked.
@@ -31,8 +69,7 @@ Json to_json(const AccuracyReport& report);
 
 /// The worst entry, quantiles, the errors by position, and the channels with the largest errors and
 /// what each holds: "sin(pos w_12)".
-std::string details_page(const Json& report, DataType type,
-                         const std::function<std::string(std::int64_t channel)>& content_of);
+std::string details_page(const Json& report, DataType type, Arrangement arrangement);
 
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
 std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type);

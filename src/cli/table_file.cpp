@@ -47,9 +47,9 @@ std::string safetensors_header(const TableFile& file) {
   static_assert(std::size(types) == std::size(all_data_types));
   const std::int64_t rows = file.positions.count();
   Json header;
-  for (const auto& [name, value] : file.metadata) header["__metadata__"][name] = value;
+  header["__metadata__"] = file.metadata;
   std::int64_t begin = 0;
-  for (const Tensor& each : file.tensors) {
+  for (const TableFile::Tensor& each : file.tensors) {
     const std::int64_t end = begin + bytes_of(each.columns, rows, size_of(file.type));
     header[each.name] = {{"dtype", types[static_cast<std::size_t>(file.type)]},
                          {"shape", {rows, each.columns}},
@@ -83,7 +83,7 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
 
 /// Calls written(rows) after each block.
 template <class T, class Written>
-void write_tensor(Output& output, const Tensor& tensor, const TableFile& file,
+void write_tensor(Output& output, const TableFile::Tensor& tensor, const TableFile& file,
                   const Written& written) {
   const std::int64_t all = file.positions.count();
   const std::int64_t row_bytes = bytes_of(tensor.columns, 1, sizeof(T));
@@ -91,7 +91,7 @@ void write_tensor(Output& output, const Tensor& tensor, const TableFile& file,
   BasicMatrix<T> block(block_rows, tensor.columns);
   for (std::int64_t done = 0; done < all; done += block_rows) {
     const std::int64_t rows = std::min(block_rows, all - done);
-    tensor.encode(file.positions.part(done, rows), block.view());
+    tensor.encode(file.positions.part(done, rows), block.view(), file.threads);
     if (file.format == "csv") {
       fmt::memory_buffer text;
       for (std::int64_t r = 0; r < rows; ++r) append_csv<T>(text, block.row(r), file.digits);
@@ -131,7 +131,7 @@ void write_table(Output& output, const TableFile& file, Progress& progress) {
   const auto all = static_cast<double>(file.positions.count() * std::ssize(file.tensors));
   std::int64_t done = 0;
   with_type(file.type, [&]<class T>(T) {
-    for (const Tensor& each : file.tensors) {
+    for (const TableFile::Tensor& each : file.tensors) {
       write_tensor<T>(output, each, file, [&](std::int64_t rows) {
         done += rows;
         progress(static_cast<double>(done) / all, "writing");

@@ -12,28 +12,32 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace posenc::cli {
 
-/// A table whose rows are encoded as they are written.
-struct Tensor {
-  std::string name;
-  std::int64_t columns;
-  /// Writes the rows of these positions.
-  std::function<void(const RowPositions& positions, const OutputView& out)> encode;
-};
-
-/// Only .safetensors holds several tensors.
+/// Tables whose rows are encoded as they are written. Only .safetensors holds several.
 struct TableFile {
-  std::string format;
-  DataType type;
-  std::vector<Tensor> tensors;
-  RowPositions positions;
-  std::vector<std::pair<std::string, std::string>> metadata;  ///< of .safetensors
-  std::optional<int> digits;                                  ///< decimals in csv
+  /// Writes the rows of these positions.
+  using Encode =
+      std::function<void(const RowPositions& positions, const OutputView& out, int threads)>;
+  struct Tensor {
+    std::string name;
+    std::int64_t columns;
+    Encode encode;
+  };
 
+  std::string format;
+  DataType type = DataType::float32;
+  int threads = 1;
+  std::optional<int> digits = {};  ///< decimals in csv
+  std::vector<Tensor> tensors = {};
+  RowPositions positions = RowRange{};
+  Json metadata = Json::object();  ///< of .safetensors: texts
+
+  void add(const std::string& name, std::int64_t columns, const Encode& encode) {
+    tensors.push_back({name, columns, encode});
+  }
   /// Entries of a row of all tensors.
   std::int64_t columns() const noexcept;
 };
@@ -42,9 +46,9 @@ void write_table(Output& output, const TableFile& file, Progress& progress);
 
 /// Positions of rows, equal on all axes or on each axis.
 struct FilePositions {
-  std::vector<std::int64_t> positions;
-  std::int64_t axes;  ///< 0 if they are equal on all axes
-  std::int64_t rows;
+  std::vector<std::int64_t> positions = {};
+  std::int64_t axes = 0;  ///< 0 if they are equal on all axes
+  std::int64_t rows = 0;
 
   RowPositions view() const noexcept { return {positions.data(), axes, rows, rows}; }
 };

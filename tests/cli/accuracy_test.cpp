@@ -16,6 +16,7 @@ using test::Arguments;
 using test::CommandResult;
 using test::operator+;
 using test::run_posenc;
+using test::words;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -44,7 +45,7 @@ TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
 
 TEST(AccuracyCommand, TheSuffixOfTheOutputNamesTheFormat) {
   const test::ScratchFolder folder;
-  const Arguments measured = {"accuracy", "--rows", "9", "--d-model", "8", "--backend", "naive"};
+  const Arguments measured = words("accuracy --rows 9 --d-model 8 --backend naive");
   const auto written = [&](const std::string& file, const Arguments& format) {
     EXPECT_EQ(run_posenc(measured + format + Arguments{"--output", folder / file}).exit_code, 0);
     return test::read_file(folder / file);
@@ -56,16 +57,16 @@ TEST(AccuracyCommand, TheSuffixOfTheOutputNamesTheFormat) {
 }
 
 TEST(AccuracyCommand, NamesTheRuleOfFrequencies) {
-  const Arguments measured = {"accuracy",      "--rows",          "9",         "--d-model", "8",
-                              "--frequencies", "linear:factor=4", "--backend", "rotation"};
-  const json document = json::parse(run_posenc(measured + Arguments{"--format", "json"}).out);
+  const Arguments measured =
+      words("accuracy --rows 9 --d-model 8 --frequencies linear:factor=4 --backend rotation");
+  const json document = json::parse(run_posenc(measured + "--format json").out);
   EXPECT_EQ(document.at("measurements")[0].at("table").at("spec").at("frequencies"),
             "linear:factor=4");
   EXPECT_THAT(run_posenc(measured).out, HasSubstr("frequencies linear:factor=4"));
 }
 
 TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
-  const Arguments shape = {"accuracy", "--rows", "50", "--d-model", "8", "--format", "json"};
+  const Arguments shape = words("accuracy --rows 50 --d-model 8 --format json");
   const auto measured = [&](const Arguments& choice) {
     std::vector<std::string> names;
     const json document = json::parse(run_posenc(shape + choice).out);

@@ -20,6 +20,7 @@ using test::expect_refused;
 using test::operator+;
 using test::run_posenc;
 using test::ScratchFolder;
+using test::words;
 using testing::HasSubstr;
 
 constexpr const char* qwen = R"({"model_type": "qwen2", "hidden_size": 64,
@@ -50,7 +51,7 @@ TEST_F(GenerateConfig, WritesTheCacheWithTheAttentionFactor) {
   const std::string file = write(qwen);
   const Rotary rotary(16, 1e6, RotaryLayout::halves, {},
                       YarnScaling{.factor = 4, .trained_rows = 32});
-  const Arguments raw = {"generate", "--format", "raw"};
+  const Arguments raw = words("generate --format raw");
   EXPECT_EQ(run_posenc(raw + Arguments{"--config", file, "--rows", "3", "--first", "7"}).out,
             bytes_of(rotary, {7, 3}));
   // All rows of the model, by the folder.
@@ -78,10 +79,9 @@ TEST_F(GenerateConfig, LayersAreChosenByTheirKind) {
   expect_refused(run_posenc(command),
                  "layers is not given; allowed for gemma3_text: "
                  "full_attention, sliding_attention");
-  EXPECT_EQ(run_posenc(command + Arguments{"--layers", "sliding_attention"}).out,
+  EXPECT_EQ(run_posenc(command + "--layers sliding_attention").out,
             bytes_of(Rotary(8, 1e4), {0, 2}));
-  EXPECT_EQ(run_posenc(command + Arguments{"--layers", "full_attention"}).out,
-            bytes_of(Rotary(8, 1e6), {0, 2}));
+  EXPECT_EQ(run_posenc(command + "--layers full_attention").out, bytes_of(Rotary(8, 1e6), {0, 2}));
 }
 
 TEST_F(GenerateConfig, IsRefusedInALine) {
@@ -92,8 +92,6 @@ TEST_F(GenerateConfig, IsRefusedInALine) {
   expect_refused(run_posenc({"generate", "--config", ""}),
                  "--config is ''; allowed: at least one character");
   expect_refused(run_posenc({"generate", "--config", file, "--base", "7"}), "excludes");
-  expect_refused(run_posenc({"generate", "--layers", "full_attention"}),
-                 "--layers requires --config");
   expect_refused(run_posenc({"generate", "--config", write(gemma), "--layers", "full_attention"}),
                  "--rows is not given, and the configuration has no max_position_embeddings");
 }

@@ -24,16 +24,17 @@ using test::ScratchFolder;
 using test::small_csv;
 using test::small_csv_with_five_digits;
 using test::small_raw;
+using test::words;
 using test::write_file;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Output, FullDevicesAreAnError) {
-  expect_refused(run_posenc(small_csv + Arguments{"--output", "/dev/full"}), "/dev/full");
-  expect_refused(run_posenc({"list", "--output", "/dev/full"}), "/dev/full");
-  expect_refused(run_posenc({"accuracy", "--rows", "4", "--d-model", "4", "--format", "json",
-                             "--output", "/dev/full"}),
-                 "/dev/full");
+  expect_refused(run_posenc(small_csv + "--output /dev/full"), "/dev/full");
+  expect_refused(run_posenc(words("list --output /dev/full")), "/dev/full");
+  expect_refused(
+      run_posenc(words("accuracy --rows 4 --d-model 4 --format json --output /dev/full")),
+      "/dev/full");
 }
 
 TEST(Output, AFullStandardOutputIsAnError) {
@@ -46,7 +47,7 @@ TEST(Output, AFullStandardOutputIsAnError) {
 }
 
 TEST(Output, PathsThatCannotBeWrittenAreAnError) {
-  expect_refused(run_posenc(small_csv + Arguments{"--output", "/nonexistent/table.csv"}),
+  expect_refused(run_posenc(small_csv + "--output /nonexistent/table.csv"),
                  "/nonexistent/table.csv");
   const ScratchFolder folder;
   expect_refused(run_posenc(small_csv + Arguments{"--output", folder.path()}), folder.path());
@@ -80,7 +81,7 @@ TEST(Output, FollowsLinksThatPointNowhereYet) {
   const ScratchFolder folder;
   std::filesystem::create_directory(folder / "elsewhere");
   std::filesystem::create_symlink("elsewhere/table.csv", folder / "link.csv");
-  const Arguments command = small_csv + Arguments{"--digits", "5", "--output"};
+  const Arguments command = small_csv + "--digits 5 --output";
   EXPECT_EQ(run_posenc(command + Arguments{folder / "link.csv"}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.csv"));
   EXPECT_EQ(read_file(folder / "elsewhere/table.csv"), small_csv_with_five_digits);

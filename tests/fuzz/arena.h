@@ -25,6 +25,9 @@ namespace posenc::fuzz {
   std::abort();
 }
 
+/// True one time in 32.
+inline bool rarely(FuzzedDataProvider& input) { return input.ConsumeIntegralInRange(0, 31) == 0; }
+
 class Arena {
  public:
   static constexpr std::int64_t floats = 1 << 14;
@@ -32,6 +35,10 @@ class Arena {
   Arena();
 
   float* data() noexcept { return memory_.data(); }
+  /// One of the first `most` elements, and rarely null.
+  float* begin(FuzzedDataProvider& input, std::int64_t most) {
+    return rarely(input) ? nullptr : data() + input.ConsumeIntegralInRange<std::int64_t>(0, most);
+  }
   const std::vector<float>& memory() const noexcept { return memory_; }
   /// True if the memory has these bits. They may be those of a NaN, which equals nothing, where a
   /// table of another type was written.
@@ -48,9 +55,10 @@ class Arena {
   HeadsView heads(FuzzedDataProvider& input, std::int64_t columns);
 
   /// True if a call with this view stays in the arena, or must be refused.
-  bool harmless(const SequenceView<float>& view) const noexcept;
-  bool harmless(const MatrixView<float>& view) const noexcept;
   bool harmless(const HeadsView& view) const noexcept;
+  bool harmless(const MatrixView<float>& view) const noexcept {
+    return harmless(HeadsView(view.data, 1, 1, view.rows, view.columns, 0, 0, view.stride));
+  }
 
  private:
   std::vector<float> memory_;

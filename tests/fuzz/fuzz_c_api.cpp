@@ -2,14 +2,13 @@
 // succeeds, or says why it is refused and writes nothing.
 #include "arena.h"
 
-#include "posenc/c_api.h"
+#include "../c_objects.h"
 
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,15 +29,18 @@ bool succeeds(const Arena& arena, const Call& call) {
 
 /// Usually one of the enumerators 0 .. last.
 std::int32_t enumerator(FuzzedDataProvider& input, std::int32_t last) {
-  if (input.ConsumeIntegralInRange(0, 31) != 0) return input.ConsumeIntegralInRange(0, last);
-  return input.ConsumeIntegral<std::int32_t>();
+  return rarely(input) ? input.ConsumeIntegral<std::int32_t>()
+                       : input.ConsumeIntegralInRange(0, last);
 }
 
 /// Usually the pointer, and sometimes null.
 template <class T>
 T* or_null(FuzzedDataProvider& input, T* pointer) {
-  return input.ConsumeIntegralInRange(0, 31) == 0 ? nullptr : pointer;
+  return rarely(input) ? nullptr : pointer;
 }
+
+/// Usually 0.
+std::int32_t reserved(FuzzedDataProvider& input) { return rarely(input) ? 1 : 0; }
 
 /// The text of a rule in memory that is valid until the next call; null: base.
 const char* frequencies_of(FuzzedDataProvider& input) {
@@ -79,8 +81,7 @@ posenc_spec spec_of(FuzzedDataProvider& input) {
 }
 
 posenc_accuracy accuracy_of(FuzzedDataProvider& input) {
-  return {input.ConsumeFloatingPoint<double>(), enumerator(input, 2),
-          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+  return {input.ConsumeFloatingPoint<double>(), enumerator(input, 2), reserved(input)};
 }
 
 posenc_options options_of(FuzzedDataProvider& input) {
@@ -103,16 +104,14 @@ posenc_table table_of(FuzzedDataProvider& input, Arena& arena, std::int64_t colu
     safe = arena.harmless(
         MatrixView<float>{view.data, view.rows, view.columns * factor, view.stride * factor});
   }
-  return {view.data,   view.rows, view.columns,
-          view.stride, type,      input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+  return {view.data, view.rows, view.columns, view.stride, type, reserved(input)};
 }
 
 posenc_sequences sequences_of(FuzzedDataProvider& input, Arena& arena, std::int64_t columns,
                               bool& safe) {
   const SequenceView<float> view = arena.sequences(input, columns);
   safe = safe && arena.harmless(view);
-  const std::int32_t order =
-      input.ConsumeIntegralInRange(0, 31) == 0 ? 2 : static_cast<std::int32_t>(view.order);
+  const std::int32_t order = rarely(input) ? 2 : static_cast<std::int32_t>(view.order);
   return {view.data,         view.batch,      view.rows, view.columns,
           view.batch_stride, view.row_stride, order,     enumerator(input, 3)};
 }
@@ -128,13 +127,16 @@ posenc_positions positions_of(FuzzedDataProvider& input) {
   const std::int32_t type = enumerator(input, 2);
   if (type == POSENC_RANGE)
     return {nullptr, Arena::size(input, 1000), Arena::size(input, 40), 0, 0, type, 0};
-  return {or_null(input, list.data()),
-          0,
-          rows,
-          axes,
-          rows,
-          type,
-          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+  return {or_null(input, list.data()), 0, rows, axes, rows, type, reserved(input)};
+}
+
+/// What make(&object) makes; null if it is refused.
+template <class T, class Make>
+Owned<T> made(const Arena& arena, const Make& make) {
+  T* object = nullptr;
+  if (succeeds(arena, [&] { return make(&object); }) != (object != nullptr))
+    fail("an object without success, or the reverse");
+  return Owned<T>(object);
 }
 
 void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {
@@ -142,19 +144,13 @@ void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {
   if (spec.d_model > 128) return;
   const posenc_accuracy accuracy = accuracy_of(input);
   const char* const name = posenc_backend_name(input.ConsumeIntegralInRange(-1, 12));
-  posenc_encoder* encoder = nullptr;
-  const bool planned =
-      input.ConsumeBool()
-          ? succeeds(arena, [&] { return posenc_plan(name, or_null(input, &spec), &encoder); })
-          : succeeds(arena, [&] {
-              return posenc_plan_selected(&spec, Arena::size(input, 100), Arena::size(input, 100),
-                                          enumerator(input, 3), or_null(input, &accuracy),
-                                          &encoder);
-            });
-  if (planned != (encoder != nullptr)) fail("an encoder without success, or the reverse");
-  if (!planned) return;
-  const std::unique_ptr<posenc_encoder, void (*)(posenc_encoder*)> owned(encoder,
-                                                                         posenc_encoder_free);
+  const auto owned = made<posenc_encoder>(arena, [&](posenc_encoder** result) {
+    if (input.ConsumeBool()) return posenc_plan(name, or_null(input, &spec), result);
+    return posenc_plan_selected(&spec, Arena::size(input, 100), Arena::size(input, 100),
+                                enumerator(input, 3), or_null(input, &accuracy), result);
+  });
+  if (!owned) return;
+  posenc_encoder* const encoder = owned.get();
   bool safe = true;
   const posenc_table out = table_of(input, arena, spec.d_model, safe);
   if (!safe) return;
@@ -169,15 +165,15 @@ void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {
   double bound;
   succeeds(arena,
            [&] { return posenc_error_bound(encoder, first, rows, enumerator(input, 3), &bound); });
-  posenc_cursor* cursor = nullptr;
-  if (!succeeds(arena, [&] { return posenc_cursor_create(encoder, first, out.type, &cursor); }))
-    return;
+  const auto cursor = made<posenc_cursor>(arena, [&](posenc_cursor** result) {
+    return posenc_cursor_create(encoder, first, out.type, result);
+  });
+  if (!cursor) return;
   std::vector<double> row(static_cast<std::size_t>(spec.d_model));  // of the widest type
   const std::int64_t elements = input.ConsumeBool() ? spec.d_model : Arena::size(input, 2);
-  if (elements <= spec.d_model)
-    succeeds(arena,
-             [&] { return posenc_cursor_next(cursor, or_null(input, row.data()), elements); });
-  posenc_cursor_free(cursor);
+  if (elements > spec.d_model) return;
+  succeeds(arena,
+           [&] { return posenc_cursor_next(cursor.get(), or_null(input, row.data()), elements); });
 }
 
 void fuzz_grid(FuzzedDataProvider& input, Arena& arena) {
@@ -229,13 +225,12 @@ void fuzz_real_positions(FuzzedDataProvider& input, Arena& arena) {
 void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
   const posenc_spec spec = spec_of(input);
   if (spec.d_model > 128) return;
-  posenc_positional_encoding* layer = nullptr;
-  if (!succeeds(arena, [&] {
-        return posenc_positional_encoding_create(&spec, input.ConsumeIntegralInRange(-1, 60),
-                                                 input.ConsumeFloatingPointInRange(-0.5, 1.5),
-                                                 nullptr, &layer);
-      }))
-    return;
+  const auto layer = made<posenc_positional_encoding>(arena, [&](auto** result) {
+    return posenc_positional_encoding_create(&spec, input.ConsumeIntegralInRange(-1, 60),
+                                             input.ConsumeFloatingPointInRange(-0.5, 1.5), nullptr,
+                                             result);
+  });
+  if (!layer) return;
   bool safe = true;
   const posenc_sequences x = sequences_of(input, arena, spec.d_model, safe),
                          other = sequences_of(input, arena, spec.d_model, safe);
@@ -243,29 +238,21 @@ void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
   const posenc_forward_options options = {
       Arena::size(input, 60), 1, enumerator(input, 1), input.ConsumeIntegralInRange(0, 3),
       enumerator(input, 2),   0};
-  if (safe) {
-    succeeds(arena, [&] {
-      return posenc_positional_encoding_forward(layer, or_null(input, &x), or_null(input, &y),
-                                                or_null(input, &options));
-    });
-    succeeds(arena, [&] { return posenc_positional_encoding_backward(layer, &y, &options); });
-  }
-  posenc_positional_encoding_free(layer);
+  if (!safe) return;
+  succeeds(arena, [&] {
+    return posenc_positional_encoding_forward(layer.get(), or_null(input, &x), or_null(input, &y),
+                                              or_null(input, &options));
+  });
+  succeeds(arena, [&] { return posenc_positional_encoding_backward(layer.get(), &y, &options); });
 }
 
 posenc_heads heads_of(FuzzedDataProvider& input, Arena& arena, std::int64_t columns, bool& safe) {
   const HeadsView view = arena.heads(input, columns);
   safe = safe && arena.harmless(view);
-  return {view.data,
-          view.batch,
-          view.heads,
-          view.rows,
-          view.columns,
-          view.batch_stride,
-          view.head_stride,
-          view.row_stride,
-          enumerator(input, 3),
-          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+  return {view.data,        view.batch,      view.heads,
+          view.rows,        view.columns,    view.batch_stride,
+          view.head_stride, view.row_stride, enumerator(input, 3),
+          reserved(input)};
 }
 
 /// Fills caches and turns heads.
@@ -301,14 +288,11 @@ void use_rotary(FuzzedDataProvider& input, Arena& arena, const posenc_rotary* ro
 void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   const std::int64_t dimension = Arena::size(input, 40) & ~std::int64_t{1};
   if (dimension > 128) return;
-  posenc_rotary* rotary = nullptr;
-  if (!succeeds(arena, [&] {
-        return posenc_rotary_create(dimension, input.ConsumeFloatingPoint<double>(),
-                                    enumerator(input, 1), frequencies_of(input), nullptr, &rotary);
-      }))
-    return;
-  use_rotary(input, arena, rotary, dimension);
-  posenc_rotary_free(rotary);
+  const auto rotary = made<posenc_rotary>(arena, [&](posenc_rotary** result) {
+    return posenc_rotary_create(dimension, input.ConsumeFloatingPoint<double>(),
+                                enumerator(input, 1), frequencies_of(input), nullptr, result);
+  });
+  if (rotary) use_rotary(input, arena, rotary.get(), dimension);
 }
 
 void fuzz_axes(FuzzedDataProvider& input, Arena& arena) {
@@ -319,47 +303,35 @@ void fuzz_axes(FuzzedDataProvider& input, Arena& arena) {
   std::int64_t pairs = 0;
   for (const std::int64_t each : sizes) pairs += each > 0 && each <= 6 ? each : 0;
   if (input.ConsumeBool()) spec.d_model = 2 * pairs;
-  posenc_axes* axes = nullptr;
   const std::int64_t axis = Arena::size(input, 3), denominator = Arena::size(input, 5);
   const posenc_axis_pairs part = {axis,    spec, or_null(input, sizes.data()),    count,
                                   nullptr, 0,    static_cast<double>(denominator)};
-  const bool made =
-      input.ConsumeBool()
-          ? succeeds(arena,
-                     [&] {
-                       return posenc_axes_create(enumerator(input, 3), or_null(input, sizes.data()),
-                                                 count, or_null(input, &spec), &axes);
-                     })
-          : succeeds(arena, [&] {
-              return posenc_axes_create_from_parts(or_null(input, &part), 1, enumerator(input, 2),
-                                                   0, &axes);
-            });
-  if (!made) return;
-  const std::unique_ptr<posenc_axes, void (*)(posenc_axes*)> owned(axes, posenc_axes_free);
-  if (spec.d_model > 128 && count == 0) return;
-  posenc_axes_encoder* encoder = nullptr;
-  if (succeeds(arena, [&] {
-        return posenc_axes_encoder_create(axes, enumerator(input, 3), nullptr, &encoder);
-      })) {
+  const auto axes = made<posenc_axes>(arena, [&](posenc_axes** result) {
+    if (input.ConsumeBool())
+      return posenc_axes_create(enumerator(input, 3), or_null(input, sizes.data()), count,
+                                or_null(input, &spec), result);
+    return posenc_axes_create_from_parts(or_null(input, &part), 1, enumerator(input, 2), 0, result);
+  });
+  if (!axes || (spec.d_model > 128 && count == 0)) return;
+  const auto encoder = made<posenc_axes_encoder>(arena, [&](posenc_axes_encoder** result) {
+    return posenc_axes_encoder_create(axes.get(), enumerator(input, 3), nullptr, result);
+  });
+  if (encoder) {
     bool safe = true;
     const posenc_table out = table_of(input, arena, 2 * pairs, safe);
     const posenc_positions positions = positions_of(input);
     const posenc_options options = options_of(input);
     if (safe) {
       succeeds(arena, [&] {
-        return posenc_axes_encode(encoder, or_null(input, &positions), &out, &options);
+        return posenc_axes_encode(encoder.get(), or_null(input, &positions), &out, &options);
       });
     }
-    posenc_axes_encoder_free(encoder);
   }
-  posenc_rotary* rotary = nullptr;
-  if (succeeds(arena, [&] {
-        return posenc_rotary_create_with_axes(axes, enumerator(input, 1),
-                                              input.ConsumeBool() ? 1.0 : -1.0, nullptr, &rotary);
-      })) {
-    use_rotary(input, arena, rotary, 2 * pairs);
-    posenc_rotary_free(rotary);
-  }
+  const auto rotary = made<posenc_rotary>(arena, [&](posenc_rotary** result) {
+    return posenc_rotary_create_with_axes(axes.get(), enumerator(input, 1),
+                                          input.ConsumeBool() ? 1.0 : -1.0, nullptr, result);
+  });
+  if (rotary) use_rotary(input, arena, rotary.get(), 2 * pairs);
 }
 
 }  // namespace

@@ -6,65 +6,35 @@
 #include "posenc/model/rotary_config.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace posenc::fuzz {
 namespace {
 
-constexpr std::array<std::string_view, 52> keys = {"alibi",
-                                                   "alpha",
-                                                   "attention_factor",
-                                                   "attention_head_dim",
-                                                   "attn_rotary_emb",
-                                                   "beta_fast",
-                                                   "beta_slow",
-                                                   "factor",
-                                                   "freq_allocation",
-                                                   "full_attention",
-                                                   "global_head_dim",
-                                                   "global_rope_theta",
-                                                   "head_dim",
-                                                   "hidden_size",
-                                                   "high_freq_factor",
-                                                   "kv_channels",
-                                                   "layer_types",
-                                                   "llm_config",
-                                                   "local_rope_theta",
-                                                   "long_factor",
-                                                   "low_freq_factor",
-                                                   "max_position_embeddings",
-                                                   "model_type",
-                                                   "mrope_interleaved",
-                                                   "mrope_section",
-                                                   "mscale",
-                                                   "mscale_all_dim",
-                                                   "n_embd",
-                                                   "n_head",
-                                                   "no_rope_layer_interval",
-                                                   "no_rope_layers",
-                                                   "num_attention_heads",
-                                                   "num_hidden_layers",
-                                                   "original_max_position_embeddings",
-                                                   "partial_rotary_factor",
-                                                   "position_embedding_type",
-                                                   "qk_rope_head_dim",
-                                                   "rope_interleave",
-                                                   "rope_parameters",
-                                                   "rope_ratio",
-                                                   "rope_scaling",
-                                                   "rope_theta",
-                                                   "rope_type",
-                                                   "rotary_dim",
-                                                   "rotary_emb_base",
-                                                   "rotary_pct",
-                                                   "short_factor",
-                                                   "sliding_attention",
-                                                   "text_config",
-                                                   "truncate",
-                                                   "type",
-                                                   "xdrope_section"};
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+const std::string& one_of(FuzzedDataProvider& input, const std::vector<std::string>& words) {
+  return words[input.ConsumeIntegralInRange<std::size_t>(0, words.size() - 1)];
+}
+
+/// Keys that it knows.
+const std::vector<std::string> keys = words_of(
+    "alibi alpha attention_factor attention_head_dim attn_rotary_emb beta_fast beta_slow "
+    "factor freq_allocation full_attention global_head_dim global_rope_theta head_dim "
+    "hidden_size high_freq_factor kv_channels layer_types llm_config local_rope_theta "
+    "long_factor low_freq_factor max_position_embeddings model_type mrope_interleaved "
+    "mrope_section mscale mscale_all_dim n_embd n_head no_rope_layer_interval no_rope_layers "
+    "num_attention_heads num_hidden_layers original_max_position_embeddings "
+    "partial_rotary_factor position_embedding_type qk_rope_head_dim rope_interleave "
+    "rope_parameters rope_ratio rope_scaling rope_theta rope_type rotary_dim rotary_emb_base "
+    "rotary_pct short_factor sliding_attention text_config truncate type xdrope_section");
 
 std::string value_of(FuzzedDataProvider& input, int depth);
 
@@ -72,7 +42,7 @@ std::string object_of(FuzzedDataProvider& input, int depth) {
   std::string text = "{";
   for (int left = input.ConsumeIntegralInRange(0, 8); left > 0; --left) {
     text += text.size() > 1 ? ", \"" : "\"";
-    text += keys[input.ConsumeIntegralInRange<std::size_t>(0, keys.size() - 1)];
+    text += one_of(input, keys);
     text += "\": " + value_of(input, depth + 1);
   }
   return text + "}";
@@ -87,36 +57,19 @@ std::string list_of(FuzzedDataProvider& input, int depth) {
 
 std::string value_of(FuzzedDataProvider& input, int depth) {
   static const std::vector<std::string> types = known_model_types();
-  constexpr std::array<std::string_view, 14> words = {"null",
-                                                      "true",
-                                                      "false",
-                                                      "NaN",
-                                                      "-Infinity",
-                                                      "1e999",
-                                                      "0",
-                                                      "1",
-                                                      "2",
-                                                      "64",
-                                                      "0.5",
-                                                      "\"rope\"",
-                                                      "\"sliding_attention\"",
-                                                      "9007199254740992"};
-  constexpr std::array<std::string_view, 9> rules = {"default",      "dynamic",  "linear",
-                                                     "llama3",       "longrope", "mrope",
-                                                     "proportional", "xdrope",   "yarn"};
+  static const std::vector<std::string> words = words_of(
+      "null true false NaN -Infinity 1e999 0 1 2 64 0.5 \"rope\" \"sliding_attention\" "
+      "9007199254740992");
+  static const std::vector<std::string> rules =
+      words_of("default dynamic linear llama3 longrope mrope proportional xdrope yarn");
   switch (depth > 4 ? 3 : input.ConsumeIntegralInRange(0, 7)) {
     case 0: return object_of(input, depth);
     case 1: return list_of(input, depth);
-    case 2:
-      return '"' + types[input.ConsumeIntegralInRange<std::size_t>(0, types.size() - 1)] + '"';
+    case 2: return '"' + one_of(input, types) + '"';
     case 4: return std::to_string(input.ConsumeIntegral<std::int64_t>());
     case 5: return std::to_string(input.ConsumeIntegralInRange(0, 300));
-    case 6:
-      return '"' +
-             std::string(rules[input.ConsumeIntegralInRange<std::size_t>(0, rules.size() - 1)]) +
-             '"';
-    default:
-      return std::string(words[input.ConsumeIntegralInRange<std::size_t>(0, words.size() - 1)]);
+    case 6: return '"' + one_of(input, rules) + '"';
+    default: return one_of(input, words);
   }
 }
 
@@ -152,8 +105,8 @@ void fuzz_text(FuzzedDataProvider& input, Arena& /*arena*/) {
 }
 
 void fuzz_objects(FuzzedDataProvider& input, Arena& /*arena*/) {
-  const std::vector<std::string> types = known_model_types();
-  const std::string& type = types[input.ConsumeIntegralInRange<std::size_t>(0, types.size() - 1)];
+  static const std::vector<std::string> types = known_model_types();
+  const std::string& type = one_of(input, types);
   std::string rest = object_of(input, 0).substr(1);
   if (rest != "}") rest = ", " + rest;
   read(input, R"({"model_type": ")" + type + "\"" + rest);

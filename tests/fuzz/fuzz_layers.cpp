@@ -1,5 +1,6 @@
-// The functions of the layers with random arguments. An accepted call of forward() or dropout gives
-// the values of its definition, and a refused call writes nothing.
+// The functions of the layers with random arguments. An accepted call gives the values of its
+// definition, and a refused call writes nothing. fuzz_c_api.cpp has the gradients, caches of rotary
+// embeddings and positions on several axes.
 #include "arena.h"
 
 #include "posenc/model/input_embedding.h"
@@ -86,14 +87,6 @@ void fuzz_forward(FuzzedDataProvider& input, Arena& arena) {
   });
 }
 
-void fuzz_backward(FuzzedDataProvider& input, Arena& arena) {
-  const auto width = input.ConsumeIntegralInRange<std::size_t>(0, widths.size() - 1);
-  const auto gradient = arena.sequences(input, widths[width]);
-  const ForwardOptions options = options_of(input);
-  if (!arena.harmless(gradient)) return;
-  accepted(arena, [&] { layer(width, false).backward(gradient, options); });
-}
-
 template <class Id>
 void fuzz_lookup(FuzzedDataProvider& input, Arena& arena) {
   const auto width = input.ConsumeIntegralInRange<std::size_t>(0, widths.size() - 1);
@@ -123,23 +116,14 @@ void fuzz_lookup(FuzzedDataProvider& input, Arena& arena) {
   }
 }
 
-RotaryLayout rotary_layout(FuzzedDataProvider& input) {
-  return input.ConsumeBool() ? RotaryLayout::halves : RotaryLayout::interleaved;
-}
-
-RotateOptions rotate_options(FuzzedDataProvider& input) {
-  return {.inverse = input.ConsumeBool(), .threads = input.ConsumeIntegralInRange(0, 3)};
-}
-
 /// Usually as many positions as heads have rows, or rows of all sequences.
-std::vector<std::int64_t> positions_for(FuzzedDataProvider& input, const HeadsView& x,
-                                        std::int64_t most) {
+std::vector<std::int64_t> positions_for(FuzzedDataProvider& input, const HeadsView& x) {
   const bool small = x.batch >= 0 && x.batch <= 3 && x.rows >= 0 && x.rows <= 8;
   std::int64_t count = input.ConsumeIntegralInRange<std::int64_t>(0, 20);
   if (small && input.ConsumeIntegralInRange(0, 15) != 0)
     count = input.ConsumeBool() ? x.rows : x.batch * x.rows;
   std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
-  for (std::int64_t& each : positions) each = Arena::size(input, most);
+  for (std::int64_t& each : positions) each = Arena::size(input, 1000);
   return positions;
 }
 
@@ -162,67 +146,21 @@ void check_turned(const Rotary& rotary, const Arena& arena, std::vector<float> b
 
 void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   const auto dimension = widths[input.ConsumeIntegralInRange<std::size_t>(0, widths.size() - 1)];
-  const Rotary rotary({.angles = one_axis({.d_model = dimension}),
-                       .channels = rotary_layout(input),
-                       .attention_factor = input.ConsumeBool() ? 1 : 1.5});
+  const Rotary rotary(
+      {.angles = one_axis({.d_model = dimension}),
+       .channels = input.ConsumeBool() ? RotaryLayout::halves : RotaryLayout::interleaved,
+       .attention_factor = input.ConsumeBool() ? 1 : 1.5});
   const HeadsView x =
       arena.heads(input, dimension + 2 * input.ConsumeIntegralInRange<std::int64_t>(0, 2));
   if (!arena.harmless(x)) return;
-  const auto positions = positions_for(input, x, 1000);
-  const RotateOptions options = rotate_options(input);
+  const auto positions = positions_for(input, x);
+  const RotateOptions options = {.inverse = input.ConsumeBool(),
+                                 .threads = input.ConsumeIntegralInRange(0, 3)};
   const std::vector<float> before = arena.memory();
   if (accepted(arena, [&] { rotary.apply(x, positions, options); }))
     check_turned(rotary, arena, before, x, positions, options.inverse);
   const std::int64_t first = input.ConsumeIntegral<std::int64_t>();
-  accepted(arena, [&] { rotary.apply(x, first, rotate_options(input)); });
-}
-
-void fuzz_rotary_on_axes(FuzzedDataProvider& input, Arena& arena) {
-  static const Rotary rotary(
-      {.angles = axes_in_sections(std::vector<std::int64_t>{1, 0, 2}, {.d_model = 6})});
-  const HeadsView x = arena.heads(input, 6);
-  if (!arena.harmless(x)) return;
-  const std::vector<std::int64_t> all = positions_for(input, x, 50);
-  const auto axes = input.ConsumeIntegralInRange<std::int64_t>(0, 4);
-  const std::int64_t rows = static_cast<std::int64_t>(all.size()) / std::max<std::int64_t>(axes, 1);
-  std::vector<std::int64_t> on_axes(static_cast<std::size_t>(3 * rows));
-  for (std::int64_t& each : on_axes) each = Arena::size(input, 50);
-  accepted(arena, [&] {
-    rotary.apply(x, RowPositions(all.data(), axes, rows, rows), rotate_options(input));
-  });
-  accepted(arena, [&] {
-    rotary.apply(x, RowPositions(on_axes.data(), 3, rows, rows), rotate_options(input));
-  });
-}
-
-template <class T>
-void fuzz_rotary_cache(FuzzedDataProvider& input, Arena& arena) {
-  const auto dimension = widths[input.ConsumeIntegralInRange<std::size_t>(0, widths.size() - 1)];
-  const Rotary rotary(dimension, 10000.0, rotary_layout(input));
-  std::vector<T> memory(2 * 8 * 64);
-  const auto table = [&](std::int64_t columns) -> MatrixView<T> {
-    return {memory.data() + input.ConsumeIntegralInRange<std::int64_t>(0, 8 * 64),
-            input.ConsumeIntegralInRange<std::int64_t>(0, 8),
-            input.ConsumeIntegralInRange(0, 15) == 0 ? dimension + 2 : columns, 64};
-  };
-  const Repeat repeat = static_cast<Repeat>(input.ConsumeIntegralInRange(0, 2));
-  const std::int64_t of_each = repeat == Repeat::once ? dimension / 2 : dimension;
-  const MatrixView<T> cache = table(dimension), cosines = table(of_each), sines = table(of_each);
-  if (std::max({cache.columns, cosines.columns, sines.columns}) > 64) return;
-  const RowRange rows = {input.ConsumeIntegral<std::int64_t>(), Arena::size(input, 8)};
-  const RotaryLayout layout = rotary_layout(input);
-  const auto threads = [&] { return input.ConsumeIntegralInRange(0, 3); };
-  accepted(arena, [&] { rotary.cache(rows, layout, cache, threads()); });
-  accepted(arena, [&] { rotary.cosines_and_sines(rows, repeat, cosines, sines, threads()); });
-  const HeadsView x = arena.heads(input, dimension);
-  if (!arena.harmless(x)) return;
-  const auto rows_of_cache = positions_for(input, x, 7);
-  accepted(arena, [&] {
-    rotary.apply_cache({cache, layout}, x, rows_of_cache, rotate_options(input));
-  });
-  accepted(arena, [&] {
-    rotary.apply_cache({cosines, sines, repeat}, x, rows_of_cache, rotate_options(input));
-  });
+  accepted(arena, [&] { rotary.apply(x, first, options); });
 }
 
 void fuzz_tied_output(FuzzedDataProvider& input, Arena& arena) {
@@ -263,10 +201,7 @@ void fuzz_dropout(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  return fuzz_one_of(
-      {fuzz_forward, fuzz_backward, fuzz_lookup<std::int32_t>, fuzz_lookup<std::int64_t>,
-       fuzz_rotary, fuzz_rotary_on_axes, fuzz_rotary_cache<float>, fuzz_rotary_cache<double>,
-       fuzz_rotary_cache<posenc::Float16>, fuzz_rotary_cache<posenc::BFloat16>, fuzz_tied_output,
-       fuzz_dropout},
-      data, size);
+  return fuzz_one_of({fuzz_forward, fuzz_lookup<std::int32_t>, fuzz_lookup<std::int64_t>,
+                      fuzz_rotary, fuzz_tied_output, fuzz_dropout},
+                     data, size);
 }

@@ -6,8 +6,6 @@
 #include "posenc/data_type.h"
 #include "posenc/suite/checking/table_file.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -15,11 +13,6 @@ namespace posenc::fuzz {
 
 using namespace suite;
 namespace {
-
-template <std::size_t n>
-std::string_view one_of(FuzzedDataProvider& input, const std::array<std::string_view, n>& words) {
-  return words[input.ConsumeIntegralInRange<std::size_t>(0, n - 1)];
-}
 
 std::string little_endian(std::uint64_t value, int bytes) {
   std::string text;
@@ -76,11 +69,10 @@ std::string sizes(FuzzedDataProvider& input) {
 }
 
 void fuzz_npy(FuzzedDataProvider& input, Arena& /*arena*/) {
-  static constexpr std::array<std::string_view, 8> types = {"<f4", ">f8", "=f2", "|V2",
-                                                            "<u2", "<i8", "f4",  ""};
-  static constexpr std::array<std::string_view, 3> orders = {"False", "True", "None"};
-  std::string fields = "{'descr': '" + std::string(one_of(input, types)) +
-                       "', 'fortran_order': " + std::string(one_of(input, orders)) +
+  static constexpr const char* types[] = {"<f4", ">f8", "=f2", "|V2", "<u2", "<i8", "f4", ""};
+  static constexpr const char* orders[] = {"False", "True", "None"};
+  std::string fields = "{'descr': '" + std::string(input.PickValueInArray(types)) +
+                       "', 'fortran_order': " + std::string(input.PickValueInArray(orders)) +
                        ", 'shape': (" + sizes(input) + (input.ConsumeBool() ? ",)" : ")") + ", }";
   if (input.ConsumeBool() && !fields.empty()) {
     const auto at = input.ConsumeIntegralInRange<std::size_t>(0, fields.size() - 1);
@@ -95,13 +87,13 @@ void fuzz_npy(FuzzedDataProvider& input, Arena& /*arena*/) {
 }
 
 void fuzz_safetensors(FuzzedDataProvider& input, Arena& /*arena*/) {
-  static constexpr std::array<std::string_view, 6> types = {"F32", "F64", "F16", "BF16", "I64", ""};
-  static constexpr std::array<std::string_view, 5> names = {"a", "b", "pe", "__metadata__", ""};
+  static constexpr const char* types[] = {"F32", "F64", "F16", "BF16", "I64", ""};
+  static constexpr const char* names[] = {"a", "b", "pe", "__metadata__", ""};
   std::string header = "{";
   for (int left = input.ConsumeIntegralInRange(0, 3); left > 0; --left) {
     header += header.size() > 1 ? ", \"" : "\"";
-    header += std::string(one_of(input, names)) + R"(": {"dtype": ")" +
-              std::string(one_of(input, types)) + R"(", "shape": [)" + sizes(input) +
+    header += std::string(input.PickValueInArray(names)) + R"(": {"dtype": ")" +
+              std::string(input.PickValueInArray(types)) + R"(", "shape": [)" + sizes(input) +
               R"(], "data_offsets": [)" + sizes(input) + "]}";
   }
   header += "}";
@@ -109,7 +101,7 @@ void fuzz_safetensors(FuzzedDataProvider& input, Arena& /*arena*/) {
     const auto at = input.ConsumeIntegralInRange<std::size_t>(0, header.size() - 1);
     header[at] = input.ConsumeIntegral<char>();
   }
-  const std::string wanted(one_of(input, names));
+  const std::string wanted = input.PickValueInArray(names);
   const std::uint64_t length =
       input.ConsumeBool() ? header.size() : input.ConsumeIntegral<std::uint64_t>();
   read_safetensors(little_endian(length, 8) + header, input.ConsumeIntegralInRange(0, 400), wanted);
