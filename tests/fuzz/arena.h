@@ -57,7 +57,8 @@ class Arena {
   /// True if a call with this view stays in the arena, or must be refused.
   bool harmless(const HeadsView& view) const noexcept;
   bool harmless(const MatrixView<float>& view) const noexcept {
-    return harmless(HeadsView(view.data, 1, 1, view.rows, view.columns, 0, 0, view.stride));
+    return harmless(HeadsView(
+        view.data, {.rows = view.rows, .columns = view.columns, .row_stride = view.stride}));
   }
 
  private:
