@@ -1,5 +1,4 @@
-// The parallel loop: its pieces, exceptions, nested and simultaneous loops,
-// forks.
+// The parallel loop: its pieces, exceptions, nested and simultaneous loops, forks.
 #include "posenc/support/parallel_for.h"
 
 #include "posenc/model/rotary.h"
@@ -55,8 +54,7 @@ void spend(std::chrono::microseconds time) {
   }
 }
 
-/// After so long a loop, helpers are started and awake, if the machine has two
-/// CPUs.
+/// After so long a loop, helpers are started and awake, if the machine has two CPUs.
 void start_helpers(int threads) {
   parallel_for(1000, 1, threads, [](std::int64_t begin, std::int64_t end, int) {
     spend(std::chrono::microseconds(20 * (end - begin)));
@@ -118,8 +116,7 @@ std::int64_t nested_sum(std::int64_t count, int threads) {
   return sum;
 }
 
-/// Yields often, so that threads meet at each step of the protocol, whatever
-/// CPUs there are.
+/// Yields often, so that threads meet at each step of the protocol, whatever CPUs there are.
 void yield_at_random() {
   static thread_local std::minstd_rand random(
       static_cast<unsigned>(std::hash<std::thread::id>()(std::this_thread::get_id())));
@@ -140,9 +137,9 @@ class Helpers : public testing::TestWithParam<int> {
   const int before_ = pool().helpers();
 };
 
-/// Loops of 1 to all threads by several callers at once. Each loop must cover
-/// every index once, and end no earlier than its threads; threads must have
-/// different numbers, below the number of threads that was asked for.
+/// Loops of 1 to all threads by several callers at once. Each loop must cover every index once, and
+/// end no earlier than its threads; threads must have different numbers, below the number of
+/// threads that was asked for.
 TEST_P(Helpers, ShareLoopsOfManyCallers) {
   const int helpers = GetParam();
   std::atomic<int> wrong = 0, most_threads_seen = 0;
@@ -160,8 +157,7 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
         most_threads_seen = std::max(most_threads_seen.load(), thread + 1);
         wrong += ++users[static_cast<std::size_t>(thread)] != 1;
         yield_at_random();
-        // Not atomic: ThreadSanitizer sees whether the caller
-        // waits for them.
+        // Not atomic: ThreadSanitizer sees whether the caller waits for them.
         for (std::int64_t i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
         --users[static_cast<std::size_t>(thread)];
       });
@@ -197,8 +193,7 @@ TEST_P(Helpers, MayNestLoopsAndThrow) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// Memory of several threads, in all that has some: sanitizers watch its
-/// bounds.
+/// Memory of several threads, in all that has some: sanitizers watch its bounds.
 TEST_P(Helpers, DoNotChangeWhatIsWritten) {
   constexpr std::int64_t rows = 700, columns = 256;
   const auto encoder = backend("rotation").plan({.d_model = columns});
@@ -327,38 +322,46 @@ TEST(ParallelFor, ThrowsWhatTheWorkThrew) {
   }
 }
 
+TEST(ParallelFor, MayBeNested) {
+  start_helpers(4);
+  for (int repetition = 0; repetition < 100; ++repetition) EXPECT_EQ(nested_sum(50, 4), 1225);
+}
+
+TEST(ParallelFor, ServesManyCallersAtOnce) {
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<test::JoiningThread> callers;
+    for (int i = 0; i < 8; ++i) {
+      callers.emplace_back([&] {
+        for (int repetition = 0; repetition < 50; ++repetition) wrong += nested_sum(40, 3) != 780;
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 #ifndef _WIN32
-/// Forks, and expects that is_right() is true in the child.
-template <class IsRight>
-pid_t start_child(const IsRight& is_right) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  alarm(60);                      // A child that hangs ends by a signal.
-  std::exit(is_right() ? 0 : 1);  // Also ends the helpers of the child.
-}
-
-void expect_success(pid_t child) {
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
-}
-
 /// Helpers do not exist in the child of a fork; it starts its own.
 TEST(ParallelFor, WorksInTheChildOfAFork) {
   if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
   start_helpers(4);
-  expect_success(start_child([] {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // A child that hangs ends by a signal.
     bool is_right = true;
     for (int repetition = 0; repetition < 20; ++repetition)
       is_right = is_right && nested_sum(100, 4) == 4950;
-    return is_right;
-  }));
+    std::exit(is_right ? 0 : 1);  // Also ends the helpers of the child.
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
   EXPECT_EQ(nested_sum(50, 4), 1225);
 }
 
-/// As multiprocessing.Pool and the workers of PyTorch's DataLoader do: the
-/// parent has helpers, which its child lacks. Encodes often enough that each
-/// starts helpers of its own.
+/// As multiprocessing.Pool and the workers of PyTorch's DataLoader do: the parent has helpers,
+/// which its child lacks. Encodes often enough that each starts helpers of its own.
 TEST(ParallelFor, ServesEncodersBeforeAndAfterAFork) {
   if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
   const auto encoder = backend("rotation").plan({.d_model = 1024});
@@ -374,9 +377,16 @@ TEST(ParallelFor, ServesEncodersBeforeAndAfterAFork) {
   };
   EXPECT_TRUE(is_right(100));
   for (int children = 0; children < 3; ++children) {
-    const pid_t child = start_child([&] { return is_right(100); });
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(60);  // A child that hangs ends by a signal.
+      std::exit(is_right(100) ? 0 : 1);
+    }
     EXPECT_TRUE(is_right(5));
-    expect_success(child);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
   }
 }
 #endif
