@@ -18,8 +18,9 @@ on_old_cpu() {
 }
 fail() { echo "FAILED: $1"; exit 1; }
 
-on_old_cpu list
-on_old_cpu list | grep -q sse2 || fail "posenc list does not name sse2"
+listed=$(on_old_cpu list)
+echo "$listed"
+[[ $listed == *sse2* ]] || fail "posenc list does not name sse2"
 
 # Large positions reach code that small ones do not.
 for first in 0 1000000000000; do

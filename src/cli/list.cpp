@@ -71,10 +71,11 @@ std::string list_page(const Json& document) {
       here.logical_cores, cache_text(most_cached_bytes()));
   const Json rows = joined_by_isa(document.at("backends"));
   page +=
-      table(rows, {backend_column(), text("ISA", "/isa"),
-                   text("method", "/description", Align::wrapped), text("phases", "/phases"),
-                   number("5000 rows", "/error_bounds/0/error_bound", error_text),
-                   number("2^20 rows", "/error_bounds/1/error_bound", error_text)}) +
+      table(rows,
+            {backend_column(), text("ISA", "/isa"), text("method", "/description", Align::wrapped),
+             text("phases", "/phases", Align::wrapped),
+             number("5000 rows", "/error_bounds/0/error_bound", error_text),
+             number("2^20 rows", "/error_bounds/1/error_bound", error_text)}) +
       explained_mark(rows) +
       "\nrows: the largest |error| that each promises, at d_model 512; - if this CPU cannot run "
       "it\n"

@@ -18,7 +18,7 @@ namespace posenc::cli {
 namespace {
 
 constexpr std::string_view gap = "  ";
-constexpr std::size_t least_wrapped = 8;
+constexpr std::size_t least_wrapped = 12;
 
 using Cells = std::vector<std::string>;
 
