@@ -5,8 +5,10 @@
 #include "posenc/support/limits.h"
 
 #include <cerrno>
+#include <chrono>
 #include <random>
 #include <system_error>
+#include <thread>
 
 namespace posenc {
 namespace {
@@ -37,10 +39,33 @@ std::filesystem::path temporary_beside(const std::filesystem::path& file) {
          format_text(".{}.{}{}.tmp", file.filename().string(), random(), random());
 }
 
-std::ifstream opened(const std::filesystem::path& file) {
+/// Whether the call succeeds, which sets errno if it does not. On Windows, a file that another
+/// thread or a scanner has open may deny access: the call is repeated for half a second.
+template <class Call>
+bool succeeds(const Call& call) {
+#ifdef _WIN32
+  for (int attempt = 1; attempt < 50; ++attempt) {
+    errno = 0;
+    if (call()) return true;
+    if (errno != EACCES) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+#endif
   errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) fail("read", file.string());
+  return call();
+}
+
+bool opens(auto& stream, const std::filesystem::path& file, std::ios::openmode mode) {
+  return succeeds([&] {
+    stream.clear();
+    stream.open(file, std::ios::binary | mode);
+    return stream.is_open();
+  });
+}
+
+std::ifstream opened(const std::filesystem::path& file) {
+  std::ifstream stream;
+  if (!opens(stream, file, std::ios::in)) fail("read", file.string());
   return stream;
 }
 
@@ -53,17 +78,14 @@ OutputFile::OutputFile(const std::filesystem::path& file)
   const auto existing = std::filesystem::status(file_, error);
   if (std::filesystem::is_directory(existing)) fail("write", name_, EISDIR);
   const bool exists = std::filesystem::exists(existing);
-  errno = 0;
   if (exists) {
     // A rename needs no permission to write the file that it replaces, so it is checked here.
-    own_.open(file_, std::ios::binary | std::ios::app);
-    if (!own_) fail("write", name_);
+    if (!opens(own_, file_, std::ios::app)) fail("write", name_);
     if (!std::filesystem::is_regular_file(existing)) return;
     own_.close();
   }
   temporary_ = temporary_beside(file_);
-  own_.open(temporary_, std::ios::binary);
-  if (!own_) fail("write", name_);
+  if (!opens(own_, temporary_, std::ios::out)) fail("write", name_);
   if (exists) std::filesystem::permissions(temporary_, existing.permissions(), error);
 }
 
@@ -85,9 +107,13 @@ void OutputFile::commit() {
   if (own_.is_open()) own_.close();
   if (!own_) fail("write", name_);
   if (!is_temporary()) return;
-  std::error_code error;
-  std::filesystem::rename(temporary_, file_, error);
-  if (error) throw std::system_error(error, format_text("cannot write {}", name_));
+  const bool is_renamed = succeeds([&] {
+    std::error_code error;
+    std::filesystem::rename(temporary_, file_, error);
+    errno = error.default_error_condition().value();
+    return !error;
+  });
+  if (!is_renamed) fail("write", name_);
   temporary_.clear();
 }
 
