@@ -102,7 +102,7 @@ int time_on_request() {
   }
   // If the process that started this one ends, nobody waits for the result.
   std::thread([] {
-    for (char unused = 0; std::cin.get(unused);) continue;
+    wait_for_end_of_input();
     std::_Exit(EXIT_FAILURE);
   }).detach();
   const Timing timing = time_rows(request);

@@ -40,4 +40,8 @@ Process start_process(const std::string& program, std::vector<std::string> argum
 /// Its exit code, or 128 and the signal that ended it.
 int wait_for(Process process);
 
+/// Returns when standard input ends. Reads by its descriptor: a thread that waits in a stream would
+/// hold its lock, which exit() waits for since glibc 2.41.
+void wait_for_end_of_input() noexcept;
+
 }  // namespace posenc

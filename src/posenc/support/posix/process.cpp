@@ -81,4 +81,12 @@ int wait_for(Process process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+void wait_for_end_of_input() noexcept {
+  char unused[64];
+  for (;;) {
+    const ssize_t bytes = ::read(STDIN_FILENO, unused, sizeof unused);
+    if (bytes == 0 || (bytes < 0 && errno != EINTR)) return;
+  }
+}
+
 }  // namespace posenc
