@@ -60,7 +60,9 @@ simd::StorePlan Encoder::store_plan(const RowTask&, bool, bool) const noexcept {
 
 RowTask Encoder::task_of(RowRange rows, const OutputView& out, StorePolicy policy,
                          const void* added) const noexcept {
-  RowTask task = {rows.first, rows.count, out.data, out.stride, out.type};
+  // The stride of a single row may be any number, and nothing may be computed from it.
+  const std::int64_t stride = rows.count > 1 ? out.stride : spec_.d_model;
+  RowTask task = {rows.first, rows.count, out.data, stride, out.type};
   // The lines of an input that is replaced are in the caches.
   const bool non_temporal =
       added != out.data && is_non_temporal(policy, rows.count * spec_.d_model * size_of(out.type));

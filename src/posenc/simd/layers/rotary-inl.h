@@ -105,10 +105,11 @@ inline void rotate_converted(const HeadPairs<T, interleaved>& head, const float*
 
 template <class T, bool interleaved>
 inline void rotate_heads(const RotateTask task) {
-  T* x = static_cast<T*>(task.x);
-  const float* cosine = task.angles;
   const std::int64_t bytes = 2 * task.pairs * std::int64_t{sizeof(T)};
   for (std::int64_t i = 0; i < task.count; ++i) {
+    // The stride of a single head may be any number: no address is computed past the last one.
+    T* const x = static_cast<T*>(task.x) + i * task.stride;
+    const float* const cosine = task.angles + i * task.angles_stride;
     if (task.ahead_bytes > 0) {
       constexpr int to_write = 1;
       const auto ahead = reinterpret_cast<std::uintptr_t>(x) + task.ahead_bytes;
@@ -121,8 +122,6 @@ inline void rotate_heads(const RotateTask task) {
     } else {
       rotate_converted(head, cosine, cosine + task.pairs);
     }
-    x += task.stride;
-    cosine += task.angles_stride;
   }
 }
 
