@@ -159,7 +159,7 @@ int run(const std::vector<std::string>& arguments) {
     return refuse(fault_of(app, error));
   }
   // Before long work.
-  if (!is_standard_output(options.output)) check_writable(options.output);
+  check_output(options.output);
   return options.run(options);
 }
 

@@ -29,6 +29,12 @@ void show(const std::string& line) {
   std::fflush(stderr);
 }
 
+/// Opening a pipe waits for its reader.
+bool is_pipe(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::is_fifo(file, ignored);
+}
+
 }  // namespace
 
 Output::Output(const std::string& file) {
@@ -36,9 +42,7 @@ Output::Output(const std::string& file) {
     file_.emplace(std::cout, "standard output");
     return;
   }
-  // Opening a pipe waits for its reader: a signal must end that.
-  std::error_code ignored;
-  if (!std::filesystem::is_fifo(file, ignored)) until_removed_.emplace();
+  if (!is_pipe(file)) until_removed_.emplace();  // a signal must end the wait for a reader
   file_.emplace(file);
   // By default a signal ends a blocked write to a device at once.
   if (!file_->is_temporary()) until_removed_.reset();
@@ -52,6 +56,10 @@ void Output::write(const void* data, std::size_t bytes) {
 void Output::finish() {
   throw_if_interrupted();
   file_->commit();
+}
+
+void check_output(const std::string& file) {
+  if (!is_standard_output(file) && !is_pipe(file)) Output unfinished(file);
 }
 
 bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }

@@ -35,6 +35,9 @@ class Output {
   std::optional<OutputFile> file_;              ///< always set after construction
 };
 
+/// Before long work: throws what Output would throw. Does not wait for the reader of a pipe.
+void check_output(const std::string& file);
+
 bool is_standard_output(const std::string& file);
 
 /// Opens, writes, finishes.

@@ -165,7 +165,7 @@ int run_pick(const Options& options) {
   const Accuracy accuracy = options.accuracy();
   if (!file.empty()) {
     make_folder_of(file);
-    check_writable(file);
+    check_output(file);
   }
   const bool is_new = options.document.empty();
   if (is_new) {  // nothing need be measured to know that no backend promises the accuracy

@@ -117,11 +117,6 @@ void OutputFile::commit() {
   temporary_.clear();
 }
 
-void check_writable(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_fifo(file, ignored)) OutputFile{file};  // a pipe waits for its reader
-}
-
 void make_folder_of(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.parent_path();
   std::error_code error;

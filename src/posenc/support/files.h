@@ -40,10 +40,6 @@ class OutputFile {
   std::ostream& stream_ = own_;
 };
 
-/// Checks before long work that a file can be written after it: makes its temporary file for a
-/// moment. Throws std::system_error.
-void check_writable(const std::filesystem::path& file);
-
 /// The folder of a file and those that it is in, unless they exist. Throws std::system_error.
 void make_folder_of(const std::filesystem::path& file);
 
