@@ -99,8 +99,11 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments) {
 CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem::path& folder,
                                int signal) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
+  // A shell starts what runs in the background with interrupts ignored.
+  const auto before = std::signal(signal, SIG_DFL);
   const Process child =
       start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
+  std::signal(signal, before);
   siginfo_t ended = {};
   while (!has_temporary(folder)) {
     if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
