@@ -112,18 +112,20 @@ class PairedRows {
     }
     const std::int64_t begin = rows.singles_begin(), end = rows.singles_end();
     const RowPairs<T, false> singles = {turned ? below : above, nullptr, turned ? -stride : stride};
-    if (begin < end) store_rows<false>(begin, end, BlockRows::half, singles.at(begin, 0));
+    if (begin < end) store<false>(begin, end, BlockRows::half, singles.at(begin, 0));
   }
 
  private:
   /// Stores the pairs j = begin .. end - 1, or only their first rows, `at_once` of them before the
-  /// next columns. With `lines`, tiles store non-temporally; rows begin at cache lines.
+  /// next columns. With `lines`, tiles store non-temporally; rows begin at cache lines. The places
+  /// are passed in registers: GCC copies a RowPairs as vectors, which misses store forwarding.
   template <bool lines, bool paired, Count Number>
-  [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once,
-                                    RowPairs<T, paired> to) const {
+  [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once, T* first,
+                                    T* second, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = Tiles::wide * float_lanes, narrow = Tiles::narrow * float_lanes;
     const Tiles tiles = tiles_;  // in registers
     const std::int64_t columns = columns_;
+    const RowPairs<T, paired> to = {first, second, stride};
     RowPairs<T, paired> next = to;
     for (std::int64_t j = begin; j < end; j += at_once) {
       const std::int64_t rows = end - j < at_once ? end - j : at_once;
@@ -139,6 +141,12 @@ class PairedRows {
       next = next.at(rows, 0);
     }
     tiles.template collect_uncertain<lines>(0, begin, to);
+  }
+
+  template <bool lines, bool paired, Count Number>
+  [[gnu::always_inline]] void store(std::int64_t begin, std::int64_t end, Number at_once,
+                                    const RowPairs<T, paired>& to) const {
+    store_rows<lines, paired>(begin, end, at_once, to.first, to.second, to.stride);
   }
 
   /// Stores the columns that do not fill a tile.
@@ -170,13 +178,13 @@ class PairedRows {
                    StoreMethod method) const {
     if (method == StoreMethod::plain) {
       if (at_once == Tiles::wide_pairs)
-        return store_rows<false>(0, count, Known<Tiles::wide_pairs>(), to);
-      return store_rows<false>(0, count, at_once, to);
+        return store<false>(0, count, Known<Tiles::wide_pairs>(), to);
+      return store<false>(0, count, at_once, to);
     }
     if (method == StoreMethod::staged) return stage_pairs(count, to);
     // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
     constexpr std::int64_t in_lines = has_line_vectors ? Tiles::wide_pairs : 1;
-    store_rows<true>(0, count, Known<in_lines>(), to);
+    store<true>(0, count, Known<in_lines>(), to);
   }
 
   /// The same by way of buffers: as many pairs of rows after the others as a buffer holds.
@@ -197,7 +205,7 @@ class PairedRows {
       const RowPairs<T, true> staged = {
           first_buffer.place_for(out.first),
           second_buffer.place_for(out.second) + (pairs - 1) * in_buffer, in_buffer};
-      store_rows<false>(j, j + pairs, Known<Tiles::wide_pairs>(), staged);
+      store<false>(j, j + pairs, Known<Tiles::wide_pairs>(), staged);
       tiles_.write_uncertain();
       for (std::int64_t row = 0; row < pairs; ++row) {
         Row{staged.at(row, 0).first, out.at(row, 0).first}.store(0, columns_);
