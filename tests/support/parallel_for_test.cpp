@@ -54,6 +54,13 @@ void spend(std::chrono::microseconds time) {
   }
 }
 
+/// Repeats what other processes may delay: a helper comes when a CPU is free.
+template <class Attempt>
+void repeat_until(const Attempt& succeeds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!succeeds() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
+
 /// After so long a loop, helpers are started and awake, if the machine has two CPUs.
 void start_helpers(int threads) {
   parallel_for(1000, 1, threads, [](std::int64_t begin, std::int64_t end, int) {
@@ -261,7 +268,7 @@ std::vector<StateOfHelper> states_of_helpers(int helpers) {
 TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
   auto& pool = detail::ThreadPool::of_process();
   const int before = pool.helpers();
-  pool.restart({2});
+  pool.restart({.most_helpers = 2, .rest_factor = 0});
   cpu_set_t of_process;
   ASSERT_EQ(sched_getaffinity(getpid(), sizeof of_process, &of_process), 0);
   std::vector<StateOfHelper> states;
@@ -273,7 +280,10 @@ TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
     }
     pthread_setaffinity_np(pthread_self(), sizeof one, &one);
     std::fesetround(FE_UPWARD);
-    for (int attempt = 0; attempt < 100 && states.empty(); ++attempt) states = states_of_helpers(2);
+    repeat_until([&] {
+      states = states_of_helpers(2);
+      return !states.empty();
+    });
   }).join();
   pool.restart({before});
   ASSERT_FALSE(states.empty());
@@ -290,9 +300,8 @@ TEST(ParallelFor, HasHelpersWhereThereAreCpus) {
   EXPECT_EQ(usable_threads(1), 1);
   EXPECT_LE(usable_threads(1'000'000), most_threads);
   if (usable_threads(2) < 2) GTEST_SKIP() << "one CPU";
-  // A helper comes when its CPU is free.
   std::set<int> seen;
-  for (int attempt = 0; attempt < 1000 && seen.size() < 2; ++attempt) {
+  repeat_until([&] {
     std::vector<std::atomic<bool>> used(2);
     parallel_for(100, 1, 2, [&](std::int64_t begin, std::int64_t end, int thread) {
       used[static_cast<std::size_t>(thread)] = true;
@@ -301,7 +310,8 @@ TEST(ParallelFor, HasHelpersWhereThereAreCpus) {
     for (int i = 0; i < 2; ++i) {
       if (used[static_cast<std::size_t>(i)]) seen.insert(i);
     }
-  }
+    return seen.size() == 2;
+  });
   EXPECT_EQ(seen.size(), 2);
 }
 
