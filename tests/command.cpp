@@ -40,7 +40,7 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
   return entries;
 }
 
-Process start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
+int start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
   return start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
                        streams, child_environment(options));
 }
@@ -85,7 +85,7 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments) {
   if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
     throw std::system_error(errno, std::generic_category(), "openpty");
   }
-  const Process child = start(arguments, {}, {screen, screen, screen});
+  const int child = start(arguments, {}, {screen, screen, screen});
   close(screen);
   std::string text;
   char buffer[4096];
@@ -101,7 +101,7 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
   // A shell starts what runs in the background with interrupts ignored.
   const auto before = std::signal(signal, SIG_DFL);
-  const Process child =
+  const int child =
       start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   std::signal(signal, before);
   siginfo_t ended = {};

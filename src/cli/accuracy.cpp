@@ -1,9 +1,7 @@
 // posenc accuracy: the accuracy report of some or all backends.
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 

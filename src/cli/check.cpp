@@ -4,8 +4,6 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/table_file.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/suite/checking/table_file.h"
@@ -14,7 +12,7 @@
 
 namespace posenc::cli {
 
-using namespace suite;
+
 namespace {
 
 /// What the table should be: parts that the command line does not name are found.
@@ -137,7 +135,7 @@ Subcommand check_command() {
           "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
       .run = check_table,
       .options = "TABLE --preset" + spec_options +
-                 "--config --layers --longest --twice --repeated --positions --tensor --dtype "
+                 "--config --layers --twice --repeated --positions --tensor --dtype "
                  "--max-error --threads",
       .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
                    {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
@@ -156,7 +154,7 @@ Subcommand check_command() {
                    {"--twice", "--repeated --layout"},
                    {"--repeated", "--layout"},
                    {"--positions", "--first"}},
-      .needs = {{"--layers", "--config"}, {"--longest", "--config"}}};
+      .needs = {{"--layers", "--config"}}};
 }
 
 }  // namespace posenc::cli

@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/encode_options.h"

@@ -4,19 +4,21 @@
 #include "posenc/accuracy.h"
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
+#include "posenc/model/axes.h"
 #include "posenc/model/axes_presets.h"
-#include "posenc/model/rotary_cache_view.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
-#include "posenc/suite/parity.h"
+#include "posenc/suite/measuring/measurement.h"
+#include "posenc/support/format.h"
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,32 +52,20 @@ struct Options {
   std::optional<double> max_error, max_ulp;
   std::optional<int> threads;
 
-  // A table from elsewhere: a model's configuration, a grid, positions, another system.
-  std::string config, layers;
-  std::optional<int> longest;  ///< rows of the longest sequence
-  std::string axes;
+  // A table from elsewhere: a model's configuration, a grid, positions, a file.
+  std::string config, layers, axes, positions, rotary, table, tensor;
   std::optional<GridSizes> grid;
-  std::string positions;
-  std::optional<System> like;
-  std::string rotary;
-  std::optional<Repeat> repeat;
-  std::string table, tensor;  ///< a file, and the tensor in it
   bool is_twice = false, is_repeated = false;
 
   // Documents of measurements.
-  std::string before, after, filter;
+  std::string before, after, document, save;  ///< no document: measure now
   std::optional<double> tolerance;
-  bool allows_missing = false;
-  std::string document;  ///< empty: measure now
   std::optional<int> processes;
-  std::string save;
-  bool force = false, times_on_request = false;
+  bool force = false;
 
   // Output.
   bool lists_presets = false;
-  std::optional<int> digits;
-  std::string format;  ///< empty if neither --format nor the suffix of --output names it
-  std::string output;
+  std::string format, output;  ///< no format if neither --format nor the suffix of --output names it
 
   DataType data_type() const { return type.value_or(DataType::float32); }
   /// That --max-error or --max-ulp asks for.
@@ -146,5 +136,22 @@ std::vector<const Backend*> backends_of(const Options& options);
 
 /// What --config says. Throws InvalidArgument, or std::system_error if it cannot be read.
 RotaryReading reading_of(const Options& options);
+
+/// Positions of rows, equal on all axes or on each axis.
+struct FilePositions {
+  std::vector<std::int64_t> positions = {};
+  std::int64_t axes = 0;  ///< 0 if they are equal on all axes
+  std::int64_t rows = 0;
+
+  RowPositions view() const noexcept { return {positions.data(), axes, rows, rows}; }
+};
+
+/// Reads int32 or int64 of shape (rows) or (axes, rows) from a .npy file. Throws std::system_error
+/// if the file cannot be read, and InvalidArgument if it holds anything else.
+FilePositions read_positions(const std::string& file);
+
+/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
+/// is known.
+std::string did_you_mean(std::string_view given, const Names& known);
 
 }  // namespace posenc::cli

@@ -3,25 +3,20 @@
 #include "posenc/suite/pick.h"
 
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
 #include "posenc/suite/profile.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
 namespace posenc::cli {
-
-using namespace suite;
 namespace {
 
 /// "l2, to 1 MiB": the bytes of a table of that class.
@@ -139,33 +134,29 @@ Json document_of(const Measurements& document, const Accuracy& accuracy,
   return json;
 }
 
-/// Adds the measurements to those of an existing valid profile. Returns a line that says what was
-/// done.
-std::string save(const Measurements& measured, const std::filesystem::path& file) {
-  const Uninterrupted whole;
-  Measurements merged = measured;
-  std::string replaced;
-  if (std::filesystem::is_regular_file(file)) try {
-      const Measurements older = read_measurements(file);
-      replaced = why_not_of_this_machine(older);
-      if (replaced.empty()) merged = merge(older, measured);
-    } catch (const InvalidArgument& error) {
-      replaced = error.what();
-    }
-  write_measurements(merged, file);
-  std::string line = fmt::format("\nProfile saved: {}", file.string());
-  if (const std::size_t kept = merged.all.size() - measured.all.size(); kept > 0)
-    line += fmt::format(" ({} earlier measurements kept)", kept);
-  if (!replaced.empty()) line += "\nIt replaces one that could not be used: " + replaced;
-  return line + "\n";
+/// The measurements of the profile in the file; none if it is of another machine or other kernels.
+Measurements profile_in(const std::string& file) {
+  if (!std::filesystem::is_regular_file(file)) return {};
+  const Measurements older = read_measurements(file);
+  return why_not_of_this_machine(older).empty() ? older : Measurements{};
+}
+
+/// Returns a line that says what was done.
+std::string save(const Measurements& older, const Measurements& measured, const std::string& file) {
+  const Measurements merged = merge(older, measured);
+  write_all(file, text_of(to_json(merged)));
+  return fmt::format("\nProfile saved: {} ({} earlier measurements kept)\n", file,
+                     merged.all.size() - measured.all.size());
 }
 
 int run_pick(const Options& options) {
   const std::string& file = options.save;
   const Accuracy accuracy = options.accuracy();
+  Measurements older;
   if (!file.empty()) {
     make_folder_of(file);
     check_output(file);
+    older = profile_in(file);
   }
   const bool is_new = options.document.empty();
   if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
@@ -185,7 +176,7 @@ int run_pick(const Options& options) {
   const bool is_refused =
       (is_new || !file.empty()) && !document.disturbed.empty() && !options.force;
   const bool is_saved = !file.empty() && !is_refused;
-  const std::string saved = is_saved ? save(document, file) : "";
+  const std::string saved = is_saved ? save(older, document, file) : "";
   write_document(options, document_of(document, accuracy, verdicts, is_saved ? file : ""),
                  page_of(document, accuracy, verdicts) + saved);
   int code = check_promises(document);

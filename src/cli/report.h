@@ -1,5 +1,6 @@
-// Pages for people as views of documents: aligned tables, at most 100 columns wide if their text
-// can be broken into lines, and what commands show of accuracy reports.
+// Pages for people as views of documents: figures with a sensible number of digits, aligned tables,
+// at most 100 columns wide if their text can be broken into lines, and what commands show of
+// accuracy reports.
 #pragma once
 
 #include "posenc/suite/accuracy_report.h"
@@ -7,16 +8,21 @@
 #include "posenc/suite/measuring/measurement_json.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace posenc::cli {
 
-using namespace suite;
-
-inline constexpr std::size_t page_width = 100;
+std::string error_text(double error);       ///< "2.98e-08", "0"
+std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
+std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1
+std::string count_text(double count);       ///< "2 560 000"
+std::string bytes_text(double bytes);       ///< "9.77 MiB"
+std::string seconds_text(double seconds);   ///< "1.23 ms"
+std::string positions_text(RowRange rows);  ///< "0 .. 4999"
+/// "base 10000, layout interleaved, spacing paper", and a rule of frequencies if there is one.
+std::string spec_text(const EncodingSpec& spec);
 
 enum class Align {
   left,
@@ -52,8 +58,7 @@ std::vector<std::string> broken(const std::string& text, std::size_t width);
 /// Every line of the text broken to the width of a page.
 std::string wrapped(const std::string& text);
 
-/// The "backend" of rows, with its ISA after a colon if `with_isa`, and marked if it cannot be
-/// picked.
+/// The "backend" of rows, with its ISA after a colon if `with_isa`, marked if it cannot be picked.
 Column backend_column(bool with_isa = false);
 /// What the mark means, if a row has it.
 std::string explained_mark(const Json& rows);

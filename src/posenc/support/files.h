@@ -19,7 +19,9 @@ namespace posenc {
 /// std::system_error, which names the path.
 class OutputFile {
  public:
-  explicit OutputFile(const std::filesystem::path& file);
+  /// `named` is called with the name of the temporary file before that is made.
+  explicit OutputFile(const std::filesystem::path& file,
+                      void (*named)(const std::filesystem::path& temporary) = nullptr);
   /// Writes to a stream, such as std::cout. `name` is used in messages.
   OutputFile(std::ostream& stream, std::string_view name) : name_(name), stream_(stream) {}
   ~OutputFile();
@@ -29,9 +31,6 @@ class OutputFile {
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
   void commit();
-
-  /// True if an interrupted program would leave a temporary file behind.
-  bool is_temporary() const noexcept { return !temporary_.empty(); }
 
  private:
   std::string name_;

@@ -50,14 +50,6 @@ Progress part_of(const Progress& whole, double from, double to) {
   };
 }
 
-std::vector<const Backend*> default_backends() {
-  std::vector<const Backend*> chosen = backends();
-  std::erase_if(chosen, [](const Backend* each) {
-    return !each->runs_here() || (!each->can_be_picked() && each != &backend(each->name()));
-  });
-  return chosen;
-}
-
 /// All rows if they are few; else evenly spread runs of equal length, which include the first and
 /// the last row.
 std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
@@ -257,10 +249,20 @@ std::vector<MeasuredTable> default_tables(DataType type, int threads) {
   return tables;
 }
 
+std::vector<const Backend*> backends_here(std::optional<Isa> isa) {
+  std::vector<const Backend*> chosen = backends();
+  std::erase_if(chosen, [&](const Backend* each) {
+    if (!each->runs_here()) return true;
+    if (isa) return each->isa() != *isa;
+    return !each->can_be_picked() && each != &backend(each->name());
+  });
+  return chosen;
+}
+
 Measurements measure(const MeasureOptions& options) {
   check(options);
   const auto tables = options.tables.empty() ? default_tables() : options.tables;
-  const auto backends = options.backends.empty() ? default_backends() : options.backends;
+  const auto backends = options.backends.empty() ? backends_here() : options.backends;
   Measurements document = measurements_of_this_machine();
   const auto share = [&](std::size_t i) {
     return accuracy_share * static_cast<double>(i) / static_cast<double>(tables.size());

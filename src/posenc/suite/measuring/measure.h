@@ -11,6 +11,7 @@
 #include "posenc/suite/measuring/timing.h"
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,10 +25,13 @@ MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = 
 /// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use.
 std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
 
+/// The backends that run here, of all ISAs or of one. Of all, a peer appears at its best ISA only.
+std::vector<const Backend*> backends_here(std::optional<Isa> isa = {});
+
 /// What is measured, and how.
 struct MeasureOptions {
   std::vector<MeasuredTable> tables;     ///< default_tables() if empty
-  std::vector<const Backend*> backends;  ///< if empty: all that run here, peers at their best ISA
+  std::vector<const Backend*> backends;  ///< backends_here() if empty
   bool limits = true;                    ///< store loops and copies too
   int samples = 9;                       ///< of every row in each process
   double seconds_per_sample = 0.005;     ///< about this long

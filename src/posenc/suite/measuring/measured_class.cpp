@@ -1,6 +1,5 @@
 #include "posenc/suite/measuring/measured_class.h"
 
-#include "posenc/suite/measuring/statistics.h"
 #include "posenc/suite/measuring/ties.h"
 #include "posenc/support/format.h"
 

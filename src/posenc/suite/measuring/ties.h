@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/measuring/statistics.h"
 
 #include <limits>
 #include <span>
