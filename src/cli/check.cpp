@@ -12,7 +12,6 @@
 
 namespace posenc::cli {
 
-
 namespace {
 
 /// What the table should be: parts that the command line does not name are found.
@@ -44,12 +43,6 @@ CheckOptions expected_of(const Options& options) {
     expected.arrangements = {Arrangement::cosines_twice, Arrangement::sines_twice};
   if (options.is_repeated)
     expected.arrangements = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
-  if (!options.positions.empty()) {
-    const FilePositions given = read_positions(options.positions);
-    if (given.axes > 1)
-      throw InvalidArgument(fmt::format("--positions has {} axes; allowed: one", given.axes));
-    expected.positions = given.positions;
-  }
   expected.max_error = options.max_error;
   expected.threads = options.threads.value_or(cpu().logical_cores);
   return expected;
@@ -135,7 +128,7 @@ Subcommand check_command() {
           "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
       .run = check_table,
       .options = "TABLE --preset" + spec_options +
-                 "--config --layers --twice --repeated --positions --tensor --dtype "
+                 "--config --layers --twice --repeated --tensor --dtype "
                  "--max-error --threads",
       .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
                    {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",

@@ -21,7 +21,7 @@ namespace {
 /// Changes below this come from printing and reading a number; one entry changes far more.
 constexpr double rounding = 1e-12;
 
-constexpr std::size_t most_rows_shown = 24, most_channels_shown = 8, most_octaves = 128;
+constexpr std::size_t most_rows_shown = 24;
 
 /// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
 /// share that is wrongly rounded counts.
@@ -191,13 +191,13 @@ std::string changes_page(const Comparison& comparison) {
   }
   std::string page;
   if (!rows.empty())
-    page = table(rows, {text("backend", "/backend"), text("table", "/table", Align::wrapped),
-                        number("|error| A", "/before/error/max_abs", error_text),
-                        number("B", "/after/error/max_abs", error_text),
-                        text("Gfloat/s A", "/speed_before", Align::right),
-                        text("B", "/speed_after", Align::right),
-                        text("time B/A, 95 %", "/ratio", Align::right),
-                        text("", "/verdict", Align::wrapped)});
+    page = table(
+        rows,
+        {text("backend", "/backend"), text("table", "/table", Align::wrapped),
+         number("|error| A", "/before/error/max_abs", error_text),
+         number("B", "/after/error/max_abs", error_text),
+         text("Gfloat/s A", "/speed_before", Align::right), text("B", "/speed_after", Align::right),
+         text("time B/A, 95 %", "/ratio", Align::right), text("", "/verdict", Align::wrapped)});
   Names counted;
   for (const auto& [verdict, count] : others)
     if (count > 0) counted.push_back(fmt::format("{} {}", count, verdict));
@@ -209,7 +209,8 @@ std::string changes_page(const Comparison& comparison) {
 /// row.
 Json reports_in(const std::string& origin, const std::string& file) {
   Json reports = Json::array();
-  for (Json row : parse_json(read_document(file)).at("measurements")) {
+  const Json document = parse_json(read_document(file));
+  for (Json row : document.at("measurements")) {
     if (!row.contains("report")) continue;
     row["origin"] = origin;
     reports.push_back(std::move(row));
@@ -224,31 +225,25 @@ std::string name_of(const Json& report) {
                      report.at("backend").get<std::string>(), isas.substr(0, isas.find(' ')));
 }
 
-/// The largest errors of parts of the table, a column a report; of many parts, the worst.
-std::string parts_page(const Json& reports, const std::string& list, const Column& part,
-                       std::size_t most_shown) {
+/// The largest errors of each octave of positions, a column a report.
+std::string by_position(const Json& reports) {
   constexpr std::size_t most_columns = 3;
-  Json rows = reports[0].at("report").at(list);
-  for (Json& row : rows) row["largest"] = 0.0;
-  for (std::size_t r = 0; r < reports.size(); ++r) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Json& error = reports[r].at("report").at(list).at(i).at("max_abs");
-      rows[i][std::to_string(r)] = error;
-      if (error.is_number() && error > rows[i]["largest"]) rows[i]["largest"] = error;
-    }
-  }
-  if (rows.size() > most_shown) rows = largest(rows, "/largest", most_shown);
+  Json rows = reports[0].at("report").at("by_position");
   std::string page;
   for (std::size_t first = 0; first < reports.size(); first += most_columns) {
-    std::vector<Column> columns = {part};
-    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r)
-      columns.push_back(number(name_of(reports[r]), "/" + std::to_string(r), error_text));
-    page += (page.empty() ? "" : "\n") + table(rows, columns);
+    std::vector<Column> columns = {positions_column("positions")};
+    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
+      const std::string key = std::to_string(r);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i][key] = reports[r].at("report").at("by_position").at(i).at("max_abs");
+      columns.push_back(number(name_of(reports[r]), "/" + key, error_text));
+    }
+    page += "\n" + table(rows, columns);
   }
   return page;
 }
 
-/// The errors of two accuracy reports over the whole table, by position, and by channel. Empty
+/// The errors of two accuracy reports over the whole table and by position. Empty
 /// unless both documents have accuracy reports, all of one table.
 std::string reports_page(const Options& options) try {
   Json reports = reports_in("A", options.before);
@@ -263,7 +258,7 @@ std::string reports_page(const Options& options) try {
            at(row, "/report/worst/channel").dump();
   };
   return fmt::format(
-      "{}\n{}\nLargest |error| by position\n\n{}\nLargest |error| of the worst channels\n\n{}",
+      "{}\n{}\nLargest |error| by position\n{}",
       wrapped(table_title(table.spec, table.rows, table.type)),
       cli::table(reports, {text("in", "/origin"),
                            text("backend", "/backend"),
@@ -272,8 +267,7 @@ std::string reports_page(const Options& options) try {
                            number("RMS", "/error/rms", error_text),
                            number("correct", "/error/correctly_rounded", percent_text),
                            {"worst: row, channel", worst}}),
-      parts_page(reports, "by_position", positions_column("positions"), most_octaves),
-      parts_page(reports, "by_channel", text("channel", "/channel"), most_channels_shown));
+      by_position(reports));
 } catch (const std::exception& error) {
   throw InvalidArgument(fmt::format("documents are {} and {}: {}; allowed: JSON of posenc accuracy",
                                     options.before, options.after, error.what()));
@@ -323,19 +317,19 @@ int compare(const Options& options) {
 }  // namespace
 
 Subcommand compare_command() {
-  return {.name = "compare",
-          .description =
-              "Compare two documents of measurements; exit 1 on a regression, or if B lacks a row "
-              "of A",
-          .run = compare,
-          .options = "A B --tolerance",
-          .examples = {
-              {"posenc compare before.json after.json", "what changed in errors and in times"},
-              {"posenc compare rotation32.json div_term.json",
-               "accuracy reports of two backends side by side, by position and channel"},
-              {"posenc compare --tolerance 0.01 gcc.json clang.json",
-               "reports of two compilers, whose errors may differ by one percent"},
-              {"posenc compare --format json a.json b.json", "the same for programs"}}};
+  return {
+      .name = "compare",
+      .description =
+          "Compare two documents of measurements; exit 1 on a regression, or if B lacks a row "
+          "of A",
+      .run = compare,
+      .options = "A B --tolerance",
+      .examples = {{"posenc compare before.json after.json", "what changed in errors and in times"},
+                   {"posenc compare rotation32.json div_term.json",
+                    "accuracy reports of two backends side by side, also by position"},
+                   {"posenc compare --tolerance 0.01 gcc.json clang.json",
+                    "reports of two compilers, whose errors may differ by one percent"},
+                   {"posenc compare --format json a.json b.json", "the same for programs"}}};
 }
 
 }  // namespace posenc::cli

@@ -117,16 +117,6 @@ void write_rows(OutputFile& output, const Table& table, const std::string& forma
   }
 }
 
-/// Rows at any positions of one or more axes.
-void set_encoding(Table& table, const Options& options, const AxesSpec& spec) {
-  const auto encoder =
-      std::make_shared<const AxesEncoder>(spec, options.accuracy(), options.data_type());
-  table.columns = encoder->d_model();
-  table.encode = [encoder](const RowPositions& rows, const OutputView& out, int threads) {
-    encoder->encode(rows, out, threads);
-  };
-}
-
 /// The cache of a rotary embedding, by default vLLM's.
 void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
   const auto rotary = std::make_shared<const Rotary>(spec, options.accuracy());
@@ -148,14 +138,12 @@ void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
 void set_model(Table& table, const Options& options) {
   const RotaryReading reading = reading_of(options);
   const RotaryReading::Layers& layers = layers_of(reading, options.layers);
-  if (options.positions.empty()) {
-    if (!options.rows && reading.most_rows == 0) {
-      throw InvalidArgument(
-          "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
-          "--rows N");
-    }
-    table.positions = RowRange{options.first.value_or(0), options.rows.value_or(reading.most_rows)};
+  if (!options.rows && reading.most_rows == 0) {
+    throw InvalidArgument(
+        "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
+        "--rows N");
   }
+  table.positions = RowRange{options.first.value_or(0), options.rows.value_or(reading.most_rows)};
   set_rotary(table, options, layers.rotary);
   const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
   table.metadata["model"] = to_string(read);
@@ -163,22 +151,25 @@ void set_model(Table& table, const Options& options) {
 
 void set_grid(Table& table, const Options& options, const AxesTable& grid) {
   table.positions = grid.row_positions();
-  if (options.rotary.empty())
-    set_encoding(table, options, grid.spec);
-  else
+  if (!options.rotary.empty()) {
     set_rotary(table, options, {.angles = grid.spec});
+  } else {
+    const auto encoder =
+        std::make_shared<const AxesEncoder>(grid.spec, options.accuracy(), options.data_type());
+    table.columns = encoder->d_model();
+    table.encode = [encoder](const RowPositions& rows, const OutputView& out, int threads) {
+      encoder->encode(rows, out, threads);
+    };
+  }
   table.metadata["axes"] = options.axes;
 }
 
 void set_shape(Table& table, const Options& options) {
   const TableShape shape = shape_of(options);
   const EncodingSpec& spec = shape.spec;
-  if (options.positions.empty()) table.positions = shape.rows;
-  validate(table.positions, 1);
+  table.positions = shape.rows;
   if (!options.rotary.empty()) {
     set_rotary(table, options, rotary_spec(spec));
-  } else if (!options.positions.empty()) {
-    set_encoding(table, options, one_axis(spec));
   } else {
     const Backend& backend = backend_of(options, shape);
     backend.check_supports(options.data_type());
@@ -187,9 +178,9 @@ void set_shape(Table& table, const Options& options) {
     table.encode = [encoder](const RowPositions& rows, const OutputView& out, int threads) {
       rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
     };
+    table.metadata = {{"d_model", fmt::to_string(spec.d_model)},
+                      {"layout", to_string(spec.layout)}};
   }
-  if (options.rotary.empty())
-    table.metadata = {{"d_model", fmt::to_string(spec.d_model)}, {"layout", to_string(spec.layout)}};
   table.metadata.update({{"base", fmt::to_string(spec.base)},
                          {"spacing", to_string(spec.spacing)},
                          {"frequencies", to_string(spec.frequencies)}});
@@ -198,12 +189,7 @@ void set_shape(Table& table, const Options& options) {
 int generate(const Options& options) {
   const std::string format = format_of(options);
   Table table;
-  FilePositions given;
   AxesTable grid;
-  if (!options.positions.empty()) {
-    given = read_positions(options.positions);
-    table.positions = given.view();
-  }
   if (!options.config.empty()) {
     set_model(table, options);
   } else if (!options.axes.empty()) {
@@ -212,8 +198,7 @@ int generate(const Options& options) {
   } else {
     set_shape(table, options);
   }
-  if (table.positions.is_range())
-    table.metadata["first"] = fmt::to_string(table.positions.first());
+  if (table.positions.is_range()) table.metadata["first"] = fmt::to_string(table.positions.first());
   const std::string header = header_of(table, format, options.data_type());
   // On a terminal it would mix with the rows.
   Progress progress(!is_standard_output(options.output));
@@ -230,13 +215,13 @@ int generate(const Options& options) {
 
 Subcommand generate_command() {
   const std::string of_shape =
-      "--preset --d-model --base --layout --spacing --frequencies --backend --isa ";
+      "--preset --d-model --base --layout --spacing --frequencies --backend ";
   return {.name = "generate",
           .description = "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
           .run = generate,
           .options = "--preset --rows" + spec_options +
-                     "--backend --isa --max-error --max-ulp --rotary --config --layers --axes "
-                     "--grid --positions --dtype --threads",
+                     "--backend --max-error --max-ulp --rotary --config --layers --axes --grid "
+                     "--dtype --threads",
           .examples =
               {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                {"posenc generate --preset whisper --output whisper.npy",
@@ -251,10 +236,9 @@ Subcommand generate_command() {
                 "the tensor positional_encoding, for safetensors.torch.load_file"}},
           .excludes = {{"--max-error", "--backend --max-ulp"},
                        {"--max-ulp", "--backend"},
-                       {"--rotary", "--backend --isa --layout"},
+                       {"--rotary", "--backend --layout"},
                        {"--config", of_shape},
-                       {"--axes", of_shape + "--rows --first --config"},
-                       {"--positions", "--rows --first --backend --isa --axes"}},
+                       {"--axes", of_shape + "--rows --first --config"}},
           .needs = {{"--layers", "--config"}, {"--grid", "--axes"}},
           .formats = formats,
           .default_format = "npy; csv on standard output"};

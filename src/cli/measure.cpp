@@ -143,8 +143,8 @@ Timing time_in_new_process(const TimingRequest& request) {
                       {"seed", request.seed},
                       {"rows", std::move(rows)}};
   const File in = temporary_file(asked.dump()), out = temporary_file(), err = temporary_file();
-  const int code = wait_for(start_process(program_file(), {timing_argument},
-                                          {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
+  const int code = wait_for(start_process(
+      program_file(), {timing_argument}, {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
   if (code != good) {
     const std::string message = content_of(err.get());
     fail(message.empty() ? fmt::format("it ended with exit code {}", code)
@@ -152,8 +152,8 @@ Timing time_in_new_process(const TimingRequest& request) {
   }
   try {
     const Json json = Json::parse(content_of(out.get()));
-    return {json.at("seconds").get<std::vector<double>>(),
-            json.at("second_half").get<std::vector<double>>(),
+    return {json.at("seconds").get<std::vector<double> >(),
+            json.at("second_half").get<std::vector<double> >(),
             json.at("timed_seconds").get<double>(), json.at("lost_seconds").get<double>()};
   } catch (const Json::exception&) {
     fail("it wrote no result");
@@ -180,8 +180,9 @@ int time_on_request() {
     for (const Json& row : asked.at("rows"))
       request.rows.push_back({measurement_from(row.at("what")), row.at("twice").get<bool>()});
   } catch (const std::exception&) {
-    throw InvalidArgument(fmt::format(
-        "standard input is not a request; allowed with {}: one of posenc measure", timing_argument));
+    throw InvalidArgument(
+        fmt::format("standard input is not a request; allowed with {}: one of posenc measure",
+                    timing_argument));
   }
   const Timing timing = time_rows(request);
   write_all("", text_of({{"seconds", timing.seconds},

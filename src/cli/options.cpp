@@ -1,12 +1,10 @@
 #include "cli/options.h"
 
 #include "posenc/selection.h"
-#include "posenc/suite/checking/table_file.h"
 #include "posenc/suite/measuring/measure.h"
 #include "posenc/support/edit_distance.h"
 #include "posenc/support/files.h"
 #include "posenc/support/frequency_parameters.h"
-#include "posenc/support/little_endian.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/parse_real.h"
 
@@ -16,12 +14,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -141,18 +137,6 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
   }
 }
 
-[[noreturn]] void refuse(std::string_view what, std::string_view allowed) {
-  throw InvalidArgument(fmt::format("{}; allowed: {}", what, allowed));
-}
-
-template <class T>
-std::vector<std::int64_t> elements_of(std::string_view bytes) {
-  std::vector<T> elements(bytes.size() / sizeof(T));
-  std::memcpy(elements.data(), bytes.data(), bytes.size());
-  to_little_endian(std::span(elements));
-  return {elements.begin(), elements.end()};
-}
-
 }  // namespace
 
 Names words_of(const std::string& text) {
@@ -200,8 +184,6 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       choice("--axes", "system whose positions are on several axes, the cells of a grid",
              names_of(axes_presets(), &AxesPreset::name), "", &Options::axes),
       {"--grid", "T,H,W", "cells along time, height and width (default: a usual grid)", take_grid},
-      text("--positions", "FILE", &Options::positions,
-           "positions of the rows: .npy of int32 or int64, shape (rows) or (axes, rows)"),
       choice("--rotary",
              "the cache of a rotary embedding of dimension --d-model, times the attention factor "
              "of its frequencies",
@@ -260,19 +242,10 @@ TableShape shape_of(const Options& options) {
 }
 
 const Backend& backend_of(const Options& options, const TableShape& shape) {
-  if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
-  const Accuracy accuracy = options.accuracy();
-  const Selection selected =
-      select_backend(shape.spec, shape.rows, {.accuracy = accuracy, .type = options.data_type()});
-  if (!options.isa) return *selected.backend;
-  const Backend& chosen = backend(selected.backend->name(), *options.isa);
-  // A bound may be larger at another ISA.
-  if (accuracy.is_kept_by(promise_of(*chosen.plan(shape.spec), shape.rows, options.data_type())))
-    return chosen;
-  throw InvalidArgument(
-      fmt::format("--isa is '{}'; {} does not promise the accuracy asked for; allowed: another "
-                  "ISA, or a backend by --backend",
-                  to_string(*options.isa), chosen.full_name()));
+  if (!options.backends.empty()) return named_backend(options.backends.front(), {});
+  return *select_backend(shape.spec, shape.rows,
+                         {.accuracy = options.accuracy(), .type = options.data_type()})
+              .backend;
 }
 
 std::vector<const Backend*> backends_of(const Options& options) {
@@ -297,33 +270,6 @@ RotaryReading reading_of(const Options& options) {
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(fmt::format("{}: {}", file.string(), error.what()));
   }
-}
-
-FilePositions read_positions(const std::string& file) try {
-  const InputFile input(file);
-  const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
-  if (!is_npy(start)) refuse("the file is no .npy file", "positions as numpy.save() writes them");
-  const NpyHeader header = parse_npy_header(start, input.bytes());
-  const bool is_wide = header.descr == "<i8";
-  if (!is_wide && header.descr != "<i4")
-    refuse(fmt::format("descr is '{}'", header.descr), "<i4 and <i8");
-  const std::vector<std::int64_t>& shape = header.shape;
-  const bool has_axes = shape.size() == 2;
-  if (shape.empty() || shape.size() > 2 || header.is_column_major || (has_axes && shape[0] == 0))
-    refuse("the array has another shape or order", "(rows), or (axes, rows) in C order");
-  std::int64_t size = is_wide ? 8 : 4;
-  for (const std::int64_t each : shape) {
-    if (__builtin_mul_overflow(size, each, &size)) refuse("the array is too large", "64 bits");
-  }
-  const std::int64_t present = input.bytes() - header.bytes;
-  if (size != present)
-    refuse(fmt::format("the file has {} bytes of elements", present),
-           fmt::format("{}, as its shape says", size));
-  const std::string bytes = input.text(header.bytes, size);
-  return {is_wide ? elements_of<std::int64_t>(bytes) : elements_of<std::int32_t>(bytes),
-          has_axes ? shape[0] : 0, shape.back()};
-} catch (const InvalidArgument& error) {
-  throw InvalidArgument(fmt::format("{}: {}", file, error.what()));
 }
 
 std::string did_you_mean(std::string_view given, const Names& known) {

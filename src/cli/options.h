@@ -4,7 +4,6 @@
 #include "posenc/accuracy.h"
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
-#include "posenc/model/axes.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/presets.h"
@@ -52,8 +51,8 @@ struct Options {
   std::optional<double> max_error, max_ulp;
   std::optional<int> threads;
 
-  // A table from elsewhere: a model's configuration, a grid, positions, a file.
-  std::string config, layers, axes, positions, rotary, table, tensor;
+  // A table from elsewhere: a model's configuration, a grid, a file.
+  std::string config, layers, axes, rotary, table, tensor;
   std::optional<GridSizes> grid;
   bool is_twice = false, is_repeated = false;
 
@@ -65,7 +64,8 @@ struct Options {
 
   // Output.
   bool lists_presets = false;
-  std::string format, output;  ///< no format if neither --format nor the suffix of --output names it
+  std::string format,
+      output;  ///< no format if neither --format nor the suffix of --output names it
 
   DataType data_type() const { return type.value_or(DataType::float32); }
   /// That --max-error or --max-ulp asks for.
@@ -127,7 +127,7 @@ struct TableShape {
 /// The preset (by default the tutorial's) with what the other options override; validated.
 TableShape shape_of(const Options& options);
 
-/// The one backend that --backend and --isa name; if they name none, the library's selection.
+/// The one backend that --backend names; if it names none, the library's selection.
 const Backend& backend_of(const Options& options, const TableShape& shape);
 
 /// Every backend that --backend names, each once; if it names none, every backend that runs here,
@@ -136,19 +136,6 @@ std::vector<const Backend*> backends_of(const Options& options);
 
 /// What --config says. Throws InvalidArgument, or std::system_error if it cannot be read.
 RotaryReading reading_of(const Options& options);
-
-/// Positions of rows, equal on all axes or on each axis.
-struct FilePositions {
-  std::vector<std::int64_t> positions = {};
-  std::int64_t axes = 0;  ///< 0 if they are equal on all axes
-  std::int64_t rows = 0;
-
-  RowPositions view() const noexcept { return {positions.data(), axes, rows, rows}; }
-};
-
-/// Reads int32 or int64 of shape (rows) or (axes, rows) from a .npy file. Throws std::system_error
-/// if the file cannot be read, and InvalidArgument if it holds anything else.
-FilePositions read_positions(const std::string& file);
 
 /// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
 /// is known.

@@ -1,5 +1,6 @@
 // posenc check: formats of tables, its exit codes, its outputs, and the files it refuses.
 #include "command.h"
+#include "posenc/model/rotary.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace posenc {
 namespace {
@@ -32,6 +34,18 @@ std::string generated(const std::string& format, const Arguments& more = {}) {
   return run_posenc(Arguments{"generate", "--rows", "60", "--d-model", "32", "--format", format} +
                     more)
       .out;
+}
+
+/// The bytes of cosines and of sines of 60 rows, of dimension 32.
+std::pair<std::string, std::string> rotary_tables(Repeat repeat) {
+  const std::int64_t columns = repeat == Repeat::once ? 16 : 32;
+  Matrix cosines(60, columns), sines(60, columns);
+  Rotary(32).cosines_and_sines(RowRange{0, 60}, repeat, cosines.view(), sines.view());
+  const auto bytes_of = [](const Matrix& table) {
+    return std::string(reinterpret_cast<const char*>(table.data()),
+                       static_cast<std::size_t>(table.rows() * table.columns()) * sizeof(float));
+  };
+  return {bytes_of(cosines), bytes_of(sines)};
 }
 
 CommandResult run_check(const std::string& file, const Arguments& more = {}) {
@@ -90,19 +104,18 @@ TEST(CheckCommand, JudgesByTheConventionAskedFor) {
 /// Of a table that is something else than what is claimed, its values are right and it is wrong.
 TEST(CheckCommand, AcceptsNothingElseThanWhatIsClaimed) {
   const ScratchFolder folder;
-  const std::string twice = folder / "twice.npy", repeated = folder / "repeated.npy";
-  const Arguments cosines = {"generate", "--rows",  "60",       "--d-model", "32",
-                             "--rotary", "cosines", "--format", "npy"};
-  write_file(twice, run_posenc(cosines + Arguments{"--repeat", "halves"}).out);
-  write_file(repeated, run_posenc(cosines + Arguments{"--repeat", "interleaved"}).out);
+  const std::string twice = folder / "twice.raw", repeated = folder / "repeated.raw";
+  write_file(twice, rotary_tables(Repeat::halves).first);
+  write_file(repeated, rotary_tables(Repeat::interleaved).first);
+  const Arguments tutorial = {"--preset", "tutorial", "--d-model", "32"};
   for (const std::string& file : {twice, repeated}) {
-    const CommandResult claimed = run_check(file, {"--preset", "tutorial"});
+    const CommandResult claimed = run_check(file, tutorial);
     expect_exit(claimed, 1, "wrong: ");
     EXPECT_THAT(claimed.out, HasSubstr("not interleaved"));
     const bool is_twice = file == twice;
-    expect_exit(run_check(file, {"--preset", "tutorial", "--twice"}), is_twice ? 0 : 1,
+    expect_exit(run_check(file, tutorial + "--twice"), is_twice ? 0 : 1,
                 is_twice ? "good: " : "wrong: ");
-    expect_exit(run_check(file, {"--preset", "tutorial", "--repeated"}), is_twice ? 1 : 0,
+    expect_exit(run_check(file, tutorial + "--repeated"), is_twice ? 1 : 0,
                 is_twice ? "wrong: " : "good: ");
   }
   expect_refused(run_check(twice, {"--twice", "--repeated"}), "--repeated");
@@ -129,9 +142,11 @@ TEST(CheckCommand, JudgesTheCacheOfAModel) {
 TEST(CheckCommand, ReadsOneOfSeveralTensors) {
   const ScratchFolder folder;
   const std::string file = folder / "table.safetensors";
-  write_file(file, run_posenc({"generate", "--rows", "60", "--d-model", "32", "--rotary", "apart",
-                               "--format", "safetensors"})
-                       .out);
+  const auto [cosines, sines] = rotary_tables(Repeat::once);
+  const std::string header =
+      R"({"cosines":{"dtype":"F32","shape":[60,16],"data_offsets":[0,3840]},)"
+      R"("sines":{"dtype":"F32","shape":[60,16],"data_offsets":[3840,7680]}})";
+  write_file(file, little_endian(header.size()) + header + cosines + sines);
   expect_refused(run_check(file),
                  "2 tensors; allowed: one of them (give --tensor): cosines, sines");
   expect_refused(run_check(file, {"--tensor", "pe"}), "tensor is 'pe'; allowed: cosines, sines");

@@ -1,6 +1,6 @@
 // Invalid command lines: the command prints one line that names the argument, its value and what is
 // allowed, suggests a name for a mistyped one, and exits with 2.
-#include "cli/text.h"
+#include "cli/options.h"
 #include "command.h"
 #include "posenc/support/edit_distance.h"
 #include "support.h"
@@ -44,8 +44,6 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --first 9007199254740991", "row count is 3"},
     {"generate --rows 3 --layout thirds", "thirds"},
     {"generate --rows 3 --backend fastest", "backend is 'fastest'; allowed: "},
-    {"generate --rows 3 --backend naive --isa avx2", "avx2"},
-    {"generate --rows 3 --backend rotation:sse2 --isa avx2", "rotation:sse2"},
     {"generate --rows 3 --format cvs",
      "--format is 'cvs'; allowed: npy, safetensors, raw, csv; did you mean 'csv'?"},
     {"accuracy --rows 3 --output /nonexistent/x.npy",
@@ -72,29 +70,13 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --dtype bfloat16 --format npy", "bfloat16"},
     {"generate --rows 3 --backend rotation32 --dtype float64", "rotation32"},
     {"generate --rows 3 --threads 0", "--threads is '0'; allowed: an integer, 1 to 1024"},
-    {"generate --rows 3 --digits -1", "--digits is '-1'"},
-    {"generate --rows 3 --format raw --digits 3", "--digits"},
-    {"generate --rows 3 --like vllm",
-     "--like is 'vllm'; allowed: tutorial, transformers, vllm_bfloat16, ggml"},
-    {"generate --rows 3 --like vllm_bfloat16",
-     "dtype is float32; allowed for backend vllm_bfloat16: bfloat16"},
-    {"generate --rows 3 --like ggml --spacing inclusive",
-     "spacing is inclusive; allowed like ggml: paper"},
-    {"generate --rows 3 --like ggml --backend naive", "excludes"},
     {"generate --axes flx", "--axes is 'flx'; allowed: mrope, qwen3_vl, flux"},
     {"generate --axes flux --grid 1,2", "--grid is '1,2'; allowed: three integers"},
     {"generate --axes flux --grid 1,2,3,4", "--grid is '1,2,3,4'; allowed: three integers"},
     {"generate --axes flux --grid 1,-2,3", "a size of the grid is -2"},
     {"generate --rows 3 --grid 1,2,3", "--grid requires --axes"},
     {"generate --axes flux --d-model 8", "--axes"},
-    {"generate --rows 3 --rotary both",
-     "--rotary is 'both'; allowed: halves, interleaved, cosines"},
-    {"generate --rows 3 --rotary apart --format npy",
-     "--rotary is 'apart'; allowed in npy: halves"},
-    {"generate --rows 3 --rotary halves --repeat once", "--repeat is given with --rotary halves"},
-    {"generate --rows 3 --rotary sines --repeat twice",
-     "--repeat is 'twice'; allowed: once, halves"},
-    {"generate --rows 3 --repeat once", "--rotary"},
+    {"generate --rows 3 --rotary both", "--rotary is 'both'; allowed: halves, interleaved"},
     {"generate --rows 3 --rotary halves --layout halves", "--layout"},
     {"generate --rows 3 --rotary halves --backend naive", "--backend"},
     {"generate --rows 3 --rotary halves --d-model 4 --frequencies "
@@ -106,9 +88,12 @@ const BadCase bad_cases[] = {
     {"compar a b", "did you mean 'compare'?"},
     {"list accuracy", "argument is 'accuracy'"},
     {"--rows 3 generate", "argument is '--rows'"},
-    {"compare a b --allow-missing=maybe", "--allow-missing is 'maybe'"},
     {"generate --rows 3 --output x.foo", ".npy, .safetensors, .raw, .csv"},
     {"accuracy --rows 4 --d-model 5", "d_model is 5"},
+    {"accuracy --rows 3 --backend naive --isa avx2", "avx2"},
+    {"accuracy --rows 3 --backend rotation:sse2 --isa avx2", "rotation:sse2"},
+    {"list --force=maybe", "argument is '--force'"},
+    {"pick --force=maybe", "--force is 'maybe'; allowed: no value"},
     {"accuracy --rows 0 --d-model 4", "row count is 0"},
     {"pick --max-error 0", "max_error is 0; allowed: finite and greater than 0"},
     {"compare /dev/null", "B is required"},

@@ -199,26 +199,4 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
   return reports;
 }
 
-std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
-  validate(rows);
-  if (rows.count == 0) return {};
-  // Runs of rows at the start, at the end and in between, which cross the block edges of any
-  // method.
-  constexpr std::int64_t run_rows = 20, runs = 5;
-  const Encoder* const one[] = {&encoder};
-  const double bound = encoder.error_bound(rows, type);
-  const std::int64_t count = std::min(rows.count, run_rows);
-  for (std::int64_t run = 0; run < runs; ++run) {
-    const std::int64_t first = rows.first + (rows.count - count) * run / (runs - 1);
-    const AccuracyReport report =
-        measure_accuracy(one, {first, count}, {.type = type, .progress = {}}).front();
-    if (report.error.max_abs <= bound + static_cast<double>(Reference::relative_error)) continue;
-    const WorstEntry& worst = report.worst;
-    return format_text(
-        "position {} channel {}: got {}, expected {}, which is off by more than the bound of {}",
-        worst.position, worst.channel, worst.got, worst.expected, digits_text(bound, 3));
-  }
-  return {};
-}
-
 }  // namespace posenc::suite

@@ -22,15 +22,20 @@ constexpr auto system_names =
     enum_names<System>("system", "tutorial", "transformers", "vllm_bfloat16", "ggml");
 static_assert(system_names.names.size() == std::size(all_systems));
 
-/// The rules of frequencies that the system has, by their names.
-std::vector<std::string_view> rules_of(System system) {
-  switch (system) {
-    case System::tutorial: return {"base"};
-    case System::transformers: return {"base", "linear", "ntk", "yarn", "llama3"};
-    case System::vllm_bfloat16: return {"base", "llama3"};
-    case System::ggml: break;
-  }
-  return {"base", "linear"};
+/// Of a system, in the order of System.
+struct Convention {
+  std::vector<std::string_view> rules;  ///< of frequencies, by their names
+  Float32Phases (*phases)(const EncodingSpec& spec);
+};
+
+const Convention& convention_of(System system) {
+  static const Convention all[] = {
+      {{"base"}, Float32Phases::tutorial},
+      {{"base", "linear", "ntk", "yarn", "llama3"}, Float32Phases::transformers},
+      {{"base", "llama3"}, Float32Phases::transformers},
+      {{"base", "linear"}, Float32Phases::ggml},
+  };
+  return all[static_cast<std::size_t>(system)];
 }
 
 void check_spec(System system, const EncodingSpec& spec) {
@@ -39,27 +44,17 @@ void check_spec(System system, const EncodingSpec& spec) {
                                       to_string(spec.spacing), to_string(system)));
   }
   const std::string_view rule = rule_names[spec.frequencies.index()];
-  const std::vector<std::string_view> allowed = rules_of(system);
+  const std::vector<std::string_view>& allowed = convention_of(system).rules;
   if (std::ranges::count(allowed, rule) > 0) return;
   throw InvalidArgument(format_text("frequencies is {}; allowed like {}: {}", rule,
                                     to_string(system), join(allowed, ", ")));
-}
-
-Float32Phases phases_of(System system, const EncodingSpec& spec) {
-  switch (system) {
-    case System::tutorial: return Float32Phases::tutorial(spec);
-    case System::transformers:
-    case System::vllm_bfloat16: return Float32Phases::transformers(spec);
-    case System::ggml: break;
-  }
-  return Float32Phases::ggml(spec);
 }
 
 class ParityEncoder final : public Encoder {
  public:
   ParityEncoder(System system, const EncodingSpec& spec, const Backend& backend)
       : Encoder(spec, backend),
-        phases_(phases_of(system, spec)),
+        phases_(convention_of(system).phases(spec)),
         error_per_position_(phases_.error_per_position(spec)) {}
 
   /// The roundings of the entry to float32, and from there to a narrower type, and the error of the

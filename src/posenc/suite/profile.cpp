@@ -13,12 +13,6 @@
 namespace posenc::suite {
 namespace {
 
-std::string names_of(const std::vector<Isa>& isas) {
-  std::vector<std::string_view> names;
-  for (const Isa isa : isas) names.push_back(to_string(isa));
-  return join(names, ", ");
-}
-
 /// The backend of a measured candidate; null if it is not in this build, cannot be picked or does
 /// not run here.
 const Backend* backend_of(const Candidate& candidate) {
@@ -38,9 +32,11 @@ Profile::Profile(const Measurements& document) : classes_(classes_of(document)) 
 
 Profile Profile::load(const std::filesystem::path& file) {
   const Measurements document = read_measurements(file);
-  if (const std::string why = why_not_of_this_machine(document); !why.empty())
-    throw InvalidArgument(format_text("profile {} cannot be used: {}", file.string(), why));
-  return Profile(document);
+  try {
+    return Profile(document);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(format_text("{}: {}", file.string(), error.what()));
+  }
 }
 
 Selection Profile::select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,
@@ -66,19 +62,17 @@ Selection Profile::select(const EncodingSpec& spec, RowRange rows, const Selecti
 }
 
 std::string why_not_of_this_machine(const Measurements& document) {
-  if (document.machine.model != cpu().model) {
-    return format_text("it is of another CPU, '{}'; this one is '{}'", document.machine.model,
-                       cpu().model);
-  }
-  if (document.machine.isas != cpu().isas) {
-    return format_text("it is of a CPU with {}; this one has {}", names_of(document.machine.isas),
-                       names_of(cpu().isas));
-  }
-  if (document.kernels != kernels_digest()) {
-    return format_text("it measured the kernels {}, these are {}", document.kernels,
-                       kernels_digest());
-  }
-  return "";
+  const auto text_of = [](const Cpu& machine) {
+    std::vector<std::string_view> isas;
+    for (const Isa each : machine.isas) isas.push_back(to_string(each));
+    return format_text("'{}' with {}", machine.model, join(isas, ", "));
+  };
+  const std::string measured = text_of(document.machine), here = text_of(cpu());
+  if (measured != here)
+    return format_text("it is of another CPU, {}; this one is {}", measured, here);
+  if (document.kernels == kernels_digest()) return "";
+  return format_text("it measured the kernels {}, these are {}", document.kernels,
+                     kernels_digest());
 }
 
 Measurements merge(const Measurements& older, const Measurements& newer) {

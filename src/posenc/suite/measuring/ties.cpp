@@ -1,6 +1,5 @@
 #include "posenc/suite/measuring/ties.h"
 
-
 #include <array>
 
 namespace posenc::suite {

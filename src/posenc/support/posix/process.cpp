@@ -31,9 +31,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
 
 File temporary_file(const std::string& content) {
   File file(std::tmpfile(), &std::fclose);
-  const bool is_written = file && std::fwrite(content.data(), 1, content.size(), file.get()) ==
-                                      content.size() &&
-                          std::fflush(file.get()) == 0 && ::lseek(fileno(file.get()), 0, SEEK_SET) == 0;
+  const bool is_written =
+      file && std::fwrite(content.data(), 1, content.size(), file.get()) == content.size() &&
+      std::fflush(file.get()) == 0 && ::lseek(fileno(file.get()), 0, SEEK_SET) == 0;
   if (!is_written) fail(errno, "cannot make a temporary file");
   return file;
 }
