@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 namespace posenc::cli {
-
 namespace {
 
 /// What the table should be: parts that the command line does not name are found.
@@ -145,8 +144,7 @@ Subcommand check_command() {
                         "and what phases in double cost)"}},
       .excludes = {{"--config", "--preset --base --layout --spacing --frequencies"},
                    {"--twice", "--repeated --layout"},
-                   {"--repeated", "--layout"},
-                   {"--positions", "--first"}},
+                   {"--repeated", "--layout"}},
       .needs = {{"--layers", "--config"}}};
 }
 

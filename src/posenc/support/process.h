@@ -2,12 +2,14 @@
 // and not block. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
@@ -37,4 +39,4 @@ int wait_for(int process);
 /// Linux: the system ends this process when the one that started it ends.
 void end_with_parent() noexcept;
 
-}  // namespace posenc
+}  // namespace posenc::detail

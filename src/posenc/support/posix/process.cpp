@@ -13,7 +13,7 @@
 
 extern char** environ;  // NOLINT: POSIX declares it in no header
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
@@ -78,4 +78,4 @@ void end_with_parent() noexcept {
 #endif
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail
