@@ -38,17 +38,17 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
                     measured.threads, measured.threads == 1 ? "thread" : "threads");
     if (std::exchange(heading, tables) != tables) rows.push_back(tables);
     Json& row = rows.emplace_back(Json{{"shape", class_text(measured.shape, machine)}});
-    row["picked"] = each.pick ? each.pick->candidate.full_name() : "none";
+    row["picked"] = each.pick ? each.pick->full_name() : "none";
     if (!each.pick) continue;
-    row["speed"] = each.pick->candidate.gfloats_per_second;
-    row["bound"] = number_or_null(each.pick->candidate.promise.max_abs);
-    if (const JudgedCandidate* const next = each.next(); next != nullptr) {
-      row["next"] = next->candidate.full_name();
-      row["ratio"] = next->ratio;
+    row["speed"] = each.pick->gfloats_per_second;
+    row["bound"] = number_or_null(each.pick->promise.max_abs);
+    if (const Candidate* const next = each.next(); next != nullptr) {
+      row["next"] = next->full_name();
+      row["ratio"] = next->time.ratio;
     }
     Names tied;
-    for (const JudgedCandidate& other : each.others)
-      if (other.tied) tied.push_back(other.candidate.full_name());
+    for (const Candidate& other : each.others)
+      if (other.tied) tied.push_back(other.full_name());
     row["tied"] = join(tied, ", ");
   }
   return table(
@@ -63,7 +63,7 @@ std::string uses_table(const std::vector<Verdict>& verdicts) {
   Json rows = Json::array();
   for (const Verdict& each : verdicts) {
     if (!each.pick) continue;
-    const Candidate& picked = each.pick->candidate;
+    const Candidate& picked = *each.pick;
     Json row = {{"code", fmt::format("posenc::backend(\"{}\", posenc::Isa::{})", picked.backend,
                                      picked.isa)},
                 {"variable", "POSENC_BACKEND=" + picked.full_name()}};
@@ -93,8 +93,7 @@ std::string page_of(const Measurements& document, const Accuracy& accuracy,
   return page + uses_table(verdicts);
 }
 
-Json entry_of(const JudgedCandidate& judged) {
-  const Candidate& candidate = judged.candidate;
+Json entry_of(const Candidate& candidate) {
   return {{"backend", candidate.backend},
           {"isa", candidate.isa},
           {"role", to_string(candidate.role)},
@@ -103,12 +102,11 @@ Json entry_of(const JudgedCandidate& judged) {
           {"max_abs", number_or_null(candidate.max_abs)},
           {"max_ulp", number_or_null(candidate.max_ulp)},
           {"error_bound", number_or_null(candidate.promise.max_abs)},
-          {"promises", judged.promises},
-          {"compared", judged.compared},
-          {"ratio", judged.ratio},
-          {"low", judged.low},
-          {"high", number_or_null(judged.high)},
-          {"tied", judged.tied}};
+          {"compared", candidate.compared},
+          {"ratio", candidate.time.ratio},
+          {"low", candidate.time.low},
+          {"high", number_or_null(candidate.time.high)},
+          {"tied", candidate.tied}};
 }
 
 Json document_of(const Measurements& document, const Accuracy& accuracy,
@@ -128,7 +126,7 @@ Json document_of(const Measurements& document, const Accuracy& accuracy,
                   {"noise_floor", each.measured.noise_floor},
                   {"pick", each.pick ? entry_of(*each.pick) : Json()},
                   {"others", Json::array()}};
-    for (const JudgedCandidate& other : each.others) entry["others"].push_back(entry_of(other));
+    for (const Candidate& other : each.others) entry["others"].push_back(entry_of(other));
     json["classes"].push_back(std::move(entry));
   }
   return json;

@@ -3,7 +3,6 @@
 #include "posenc/suite/measuring/measure.h"
 
 #include "fake_backend.h"
-#include "posenc/suite/measuring/measured_class.h"
 #include "posenc/suite/pick.h"
 #include "support.h"
 
@@ -111,7 +110,7 @@ TEST(Measure, PeersAreMeasuredAndNeverPicked) {
   const Measurements document = measure(quick({small}));
   EXPECT_EQ(row_of(document, "peer:scalar").role, Role::peer);
   EXPECT_THAT(row_of(document, "peer:scalar").seconds, Not(IsEmpty()));
-  EXPECT_NE(pick(document, Accuracy::within(2)).front().pick.value().candidate.backend, "peer");
+  EXPECT_NE(pick(document, Accuracy::within(2)).front().pick.value().backend, "peer");
 }
 
 TEST(Measure, DefaultTablesGoFromTheFirstCacheToMemory) {
@@ -203,7 +202,7 @@ TEST(MeasuringProcesses, EachTimesEveryRowInItsOwnOrder) {
   EXPECT_EQ(seeds.size(), 3U);
   for (const Measurement& each : document.all) EXPECT_EQ(each.seconds.size(), 3U);
   EXPECT_EQ(document.disturbed, "");
-  EXPECT_EQ(pick(document).front().pick.value().candidate.backend, "rotation");
+  EXPECT_EQ(pick(document).front().pick.value().backend, "rotation");
 }
 
 TEST(MeasuringProcesses, OneDisturbedProcessDecidesNothing) {
@@ -219,11 +218,11 @@ TEST(MeasuringProcesses, OneDisturbedProcessDecidesNothing) {
   const Measurements document = measure(options);
   // If the decision is uncertain, it is a tie that includes the fastest backend.
   const Verdict verdict = pick(document).front();
-  const bool is_named = verdict.pick.value().candidate.backend == "rotation" ||
-                        std::ranges::any_of(verdict.others, [](const JudgedCandidate& each) {
-                          return each.candidate.backend == "rotation" && each.tied;
+  const bool is_named = verdict.pick.value().backend == "rotation" ||
+                        std::ranges::any_of(verdict.others, [](const Candidate& each) {
+                          return each.backend == "rotation" && each.tied;
                         });
-  EXPECT_TRUE(is_named) << verdict.pick->candidate.backend;
+  EXPECT_TRUE(is_named) << verdict.pick->backend;
 }
 
 TEST(MeasuringProcesses, NoiseAddsProcessesAndIsReported) {
@@ -257,7 +256,7 @@ TEST(MeasuringProcesses, ASlowdownCommonToAProcessIsNotNoise) {
   };
   const Measurements document = measure(processes.options());
   EXPECT_NEAR(noise_of(document), 0, 1e-6);
-  EXPECT_EQ(pick(document).front().pick.value().candidate.backend, "rotation");
+  EXPECT_EQ(pick(document).front().pick.value().backend, "rotation");
   EXPECT_EQ(document.disturbed, "");
 }
 

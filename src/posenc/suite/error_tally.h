@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace posenc::suite {
@@ -121,5 +122,11 @@ struct Tally {
   double worst_error = -1;
   WorstEntry worst;
 };
+
+/// measure_accuracy() of a table of which these runs of rows are compared, in order. The rows of
+/// the reports are the whole table's.
+std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
+                                             RowRange table, std::span<const RowRange> compared,
+                                             const AccuracyOptions& options);
 
 }  // namespace posenc::suite

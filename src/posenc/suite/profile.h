@@ -8,8 +8,8 @@
 #pragma once
 
 #include "posenc/selection.h"
-#include "posenc/suite/measuring/measured_class.h"
 #include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/pick.h"
 
 #include <filesystem>
 #include <string>

@@ -3,9 +3,9 @@
 #include "posenc/cpu.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
-#include "posenc/suite/accuracy_report.h"
-#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/error_tally.h"
 #include "posenc/suite/measuring/statistics.h"
+#include "posenc/suite/pick.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 
@@ -66,24 +66,6 @@ std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
   return runs;
 }
 
-/// Sums of the errors over the runs of a table.
-struct ErrorSums {
-  double max_abs = 0, max_ulp = 0, squares = 0, correct = 0, entries = 0;
-
-  void add(const AccuracyReport& report) {
-    const auto count = static_cast<double>(report.entries);
-    max_abs = worst(max_abs, report.error.max_abs);
-    max_ulp = worst(max_ulp, report.error.max_ulp);
-    squares += report.error.rms * report.error.rms * count;
-    correct += static_cast<double>(report.entries - report.wrongly_rounded);
-    entries += count;
-  }
-  MeasuredError of(const MeasuredTable& table) const {
-    return {max_abs, max_ulp, std::sqrt(squares / entries), correct / entries,
-            entries / table.entries()};
-  }
-};
-
 /// The rows of the backends that can write the table's type, not timed yet.
 Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*>& backends,
                     const Progress& progress) {
@@ -98,26 +80,15 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
         format_text("no backend of those asked for can write {}; allowed: another dtype or backend",
                     to_string(table.type)));
   }
-  const std::vector<RowRange> runs = rows_to_check(table);
   const std::string doing = format_text("checking {}", table.name);
-  Rows rows(encoders.size());
-  std::vector<ErrorSums> sums(rows.size());
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const auto report = [&](double share) {
-      progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
-    };
-    const auto reports =
-        measure_accuracy(encoders, runs[run],
-                         {.threads = cpu().logical_cores, .type = table.type, .progress = report});
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (run == 0) rows[i] = reports[i].measurement();
-      sums[i].add(reports[i]);
-    }
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].table = table;
-    rows[i].promise = promise_of(*encoders[i], table.rows, table.type);
-    rows[i].error = sums[i].of(table);
+  const AccuracyOptions options = {.threads = cpu().logical_cores,
+                                   .type = table.type,
+                                   .progress = [&](double share) { progress(share, doing); }};
+  Rows rows;
+  for (const AccuracyReport& each :
+       measure_accuracy(encoders, table.rows, rows_to_check(table), options)) {
+    rows.push_back(each.measurement());
+    rows.back().table = table;
   }
   return rows;
 }

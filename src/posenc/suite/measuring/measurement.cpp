@@ -8,8 +8,8 @@
 #include "posenc/support/json_text.h"
 #include "posenc/version.h"
 
-#include <chrono>
 #include <concepts>
+#include <ctime>
 #include <system_error>
 #include <unordered_set>
 
@@ -23,18 +23,10 @@ constexpr auto role_names = enum_names<Role>("role", "backend", "peer", "limit")
 
 /// The time now in UTC, as ISO 8601.
 std::string now() {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  const auto days = std::chrono::floor<std::chrono::days>(seconds);
-  const std::chrono::year_month_day date(days);
-  const std::chrono::hh_mm_ss time(seconds - days);
-  const auto two = [](auto value) {
-    const std::string digits = std::to_string(static_cast<int>(value));
-    return digits.size() < 2 ? "0" + digits : digits;
-  };
-  return format_text("{}-{}-{}T{}:{}:{}Z", static_cast<int>(date.year()),
-                     two(static_cast<unsigned>(date.month())),
-                     two(static_cast<unsigned>(date.day())), two(time.hours().count()),
-                     two(time.minutes().count()), two(time.seconds().count()));
+  const std::time_t seconds = std::time(nullptr);
+  char text[sizeof "2017-06-12T17:57:34Z"];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
+  return text;
 }
 
 /// Writes the members of a value.

@@ -99,34 +99,24 @@ void fence() noexcept { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 #endif
 
-const StoreLoops& stores() noexcept {
+/// The rest is shorter than a step.
+void store_all(StoreSteps StoreLoops::*steps, void* destination, std::int64_t bytes) noexcept {
   static const StoreLoops best = best_stores();
-  return best;
-}
-
-void store_all(StoreSteps store_steps, void* destination, std::int64_t bytes) noexcept {
-  auto* const to = static_cast<std::byte*>(destination);
-  constexpr auto value_bytes = std::int64_t{sizeof stored_value};
-  for (std::int64_t done = store_steps(static_cast<float*>(destination), bytes); done < bytes;
-       done += value_bytes) {
-    std::memcpy(to + done, &stored_value,
-                static_cast<std::size_t>(std::min(bytes - done, value_bytes)));
-  }
+  float rest[step / sizeof(float)];
+  std::ranges::fill(rest, stored_value);
+  const std::int64_t done = (best.*steps)(static_cast<float*>(destination), bytes);
+  std::memcpy(static_cast<char*>(destination) + done, rest, static_cast<std::size_t>(bytes - done));
 }
 
 }  // namespace
 
 void store_loop(void* destination, std::int64_t bytes) noexcept {
-  store_all(stores().plain, destination, bytes);
+  store_all(&StoreLoops::plain, destination, bytes);
 }
 
 void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept {
-  store_all(stores().non_temporal, destination, bytes);
+  store_all(&StoreLoops::non_temporal, destination, bytes);
   fence();
-}
-
-void copy_loop(void* destination, const void* source, std::int64_t bytes) noexcept {
-  std::memcpy(destination, source, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace posenc::suite

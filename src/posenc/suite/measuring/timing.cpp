@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -83,91 +84,22 @@ Write encoding(const Measurement& what) {
 
 /// The limits have one thread, and no gaps between rows.
 Write limit(const Measurement& what) {
-  if (what.backend == "store") {
+  if (what.backend == "store")
     return [](RowRange, const OutputView& out) { store_loop(out.data, bytes_of(out)); };
-  }
-  if (what.backend == "non_temporal_store") {
+  if (what.backend == "non_temporal_store")
     return
         [](RowRange, const OutputView& out) { non_temporal_store_loop(out.data, bytes_of(out)); };
-  }
   if (what.backend == "copy") {
     const auto kept = std::make_shared<const TableMemory>(what.table);
     return [kept, first = what.table.rows.first](RowRange rows, const OutputView& out) {
       const auto offset = (rows.first - first) * out.stride * size_of(out.type);
-      copy_loop(out.data, static_cast<const char*>(kept->view().data) + offset, bytes_of(out));
+      std::memcpy(out.data, static_cast<const char*>(kept->view().data) + offset,
+                  static_cast<std::size_t>(bytes_of(out)));
     };
   }
   throw InvalidArgument(
       format_text("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend));
 }
-
-/// A row of a document at work: the number of rows of its table that fill one sample.
-class TimedTable {
- public:
-  /// The memory must outlive this object.
-  TimedTable(const Measurement& what, const OutputView& memory, double seconds_per_sample)
-      : table_(what.table),
-        memory_(memory),
-        seconds_per_sample_(seconds_per_sample),
-        write_(what.role == Role::limit ? limit(what) : encoding(what)) {}
-
-  /// Warms caches, page tables, threads and clocks, and finds how many rows fill a sample.
-  void warm_up() {
-    for (rows_per_sample_ = std::min(table_.rows.count, aligned_rows);; rows_per_sample_ *= 2) {
-      const double seconds = work();
-      if (seconds < seconds_per_sample_ / 2) continue;
-      rows_per_sample_ =
-          rows_for(seconds_per_sample_ / seconds * static_cast<double>(rows_per_sample_));
-      break;
-    }
-    next_ = 0;
-    work();
-  }
-
-  /// Times one sample. Returns seconds per table.
-  double sample() {
-    const double seconds = work();
-    return seconds * static_cast<double>(table_.rows.count) / static_cast<double>(rows_per_sample_);
-  }
-
- private:
-  /// A number of whole tables, or a slice of one if a whole one would take too long.
-  std::int64_t rows_for(double rows) const {
-    const auto count = static_cast<double>(table_.rows.count);
-    if (rows * slow_samples >= count)
-      return std::max<std::int64_t>(1, std::llround(rows / count)) * table_.rows.count;
-    const auto slice = static_cast<std::int64_t>(rows) / aligned_rows * aligned_rows;
-    return std::clamp<std::int64_t>(slice, std::min(aligned_rows, table_.rows.count),
-                                    table_.rows.count);
-  }
-
-  /// Writes rows_per_sample_ rows, starting after the last sample. Returns seconds.
-  double work() {
-    const RowRange all = table_.rows;
-    if (next_ + std::min(rows_per_sample_, all.count) > all.count) next_ = 0;
-    const auto start = Clock::now();
-    for (std::int64_t left = rows_per_sample_; left > 0;) {
-      const std::int64_t count = std::min(left, all.count - next_);
-      OutputView part = memory_;
-      part.rows = count;
-      part.data = static_cast<char*>(memory_.data) + next_ * memory_.stride * size_of(memory_.type);
-      write_({.first = all.first + next_, .count = count}, part);
-      next_ = (next_ + count) % all.count;
-      left -= count;
-    }
-    return seconds_since(start);
-  }
-
-  const MeasuredTable& table_;
-  const OutputView& memory_;
-  double seconds_per_sample_;
-  Write write_;
-  std::int64_t rows_per_sample_ = 1;
-  std::int64_t next_ = 0;  ///< the row of the table that the next sample begins at
-};
-
-/// If more than this share of the time of all samples is lost, the machine is busy.
-constexpr double lost_share_when_busy = 0.2;
 
 /// Wall time, and the part of it in which the calling thread had no processor.
 struct Elapsed {
@@ -183,44 +115,90 @@ struct Elapsed {
   double lost_share() const noexcept { return passed > 0 ? lost / passed : 0; }
 };
 
-/// Takes samples, and again those that were disturbed: other work and the hypervisor take a
-/// processor away for some milliseconds at a time, so that most samples are not disturbed at all.
-class Sampler {
+/// A row of a document at work: the number of rows of its table that fill one sample.
+class TimedTable {
  public:
-  /// Returns seconds per table.
-  double sample(TimedTable& timed) {
-    Sample best = take(timed);
-    for (int tries = 1; tries < most_tries && best.elapsed.lost_share() > allowed_loss; ++tries) {
-      const Sample again = take(timed);
-      if (again.elapsed.lost_share() < best.elapsed.lost_share()) best = again;
+  /// The memory must outlive this object. Warms caches, page tables, threads and clocks, and finds
+  /// how many rows fill a sample.
+  TimedTable(const Measurement& what, const OutputView& memory, double seconds_per_sample)
+      : table_(what.table),
+        memory_(memory),
+        write_(what.role == Role::limit ? limit(what) : encoding(what)) {
+    for (rows_per_sample_ = std::min(table_.rows.count, aligned_rows);; rows_per_sample_ *= 2) {
+      const double seconds = sample().passed;
+      if (seconds < seconds_per_sample / 2) continue;
+      rows_per_sample_ =
+          rows_for(seconds_per_sample / seconds * static_cast<double>(rows_per_sample_));
+      break;
     }
-    kept_ += best.elapsed;
-    return best.seconds;
+    next_ = 0;
+    sample();
   }
 
-  const Elapsed& kept() const noexcept { return kept_; }  ///< by the samples that were returned
-  const Elapsed& all() const noexcept { return all_; }    ///< by these and the disturbed ones
+  double samples_per_table() const {
+    return static_cast<double>(table_.rows.count) / static_cast<double>(rows_per_sample_);
+  }
+
+  /// Writes the rows of one sample, which begin after those of the last one.
+  Elapsed sample() {
+    const RowRange all = table_.rows;
+    if (next_ + std::min(rows_per_sample_, all.count) > all.count) next_ = 0;
+    const double processor = thread_seconds();
+    const auto start = Clock::now();
+    for (std::int64_t left = rows_per_sample_; left > 0;) {
+      const std::int64_t count = std::min(left, all.count - next_);
+      OutputView part = memory_;
+      part.rows = count;
+      part.data = static_cast<char*>(memory_.data) + next_ * memory_.stride * size_of(memory_.type);
+      write_({.first = all.first + next_, .count = count}, part);
+      next_ = (next_ + count) % all.count;
+      left -= count;
+    }
+    const double passed = seconds_since(start);
+    return {passed, std::max(0.0, passed - (thread_seconds() - processor))};
+  }
 
  private:
+  /// A number of whole tables, or a slice of one if a whole one would take too long.
+  std::int64_t rows_for(double rows) const {
+    const auto count = static_cast<double>(table_.rows.count);
+    if (rows * slow_samples >= count)
+      return std::max<std::int64_t>(1, std::llround(rows / count)) * table_.rows.count;
+    const auto slice = static_cast<std::int64_t>(rows) / aligned_rows * aligned_rows;
+    return std::clamp<std::int64_t>(slice, std::min(aligned_rows, table_.rows.count),
+                                    table_.rows.count);
+  }
+
+  const MeasuredTable& table_;
+  const OutputView& memory_;
+  Write write_;
+  std::int64_t rows_per_sample_ = 1;
+  std::int64_t next_ = 0;  ///< the row of the table that the next sample begins at
+};
+
+/// If more than this share of the time of all samples is lost, the machine is busy.
+constexpr double lost_share_when_busy = 0.2;
+
+/// Takes samples, and again those that were disturbed: other work and the hypervisor take a
+/// processor away for some milliseconds at a time, so that most samples are not disturbed at all.
+struct Sampler {
   static constexpr double allowed_loss = 0.02;
   static constexpr int most_tries = 5;
 
-  struct Sample {
-    double seconds;
-    Elapsed elapsed;
-  };
+  Elapsed kept, all;  ///< the samples that were returned; these and the disturbed ones
 
-  Sample take(TimedTable& timed) {
-    const auto start = Clock::now();
-    const double processor = thread_seconds();
-    const double seconds = timed.sample();
-    const double used = thread_seconds() - processor, passed = seconds_since(start);
-    const Sample taken = {seconds, {passed, std::max(0.0, passed - used)}};
-    all_ += taken.elapsed;
-    return taken;
+  /// Returns seconds per table.
+  double sample(TimedTable& timed) {
+    Elapsed best = timed.sample();
+    all += best;
+    for (int tries = 1; tries < most_tries && best.lost_share() > allowed_loss; ++tries) {
+      const Elapsed again = timed.sample();
+      all += again;
+      if (again.lost_share() < best.lost_share()) best = again;
+    }
+    kept += best;
+    return best.passed * timed.samples_per_table();
   }
-
-  Elapsed kept_, all_;
 };
 
 /// A row that takes turns, and its samples.
@@ -240,7 +218,6 @@ void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& ra
   for (const TimingRequest::Row& row : rows) {
     tables.push_back(
         std::make_unique<TimedTable>(row.what, memory.view(), request.seconds_per_sample));
-    tables.back()->warm_up();
     turns.push_back({tables.back().get()});
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -289,11 +266,11 @@ Timing time_rows(const TimingRequest& request) {
     time_table(left.first(count), request, random, sampler, result);
     left = left.subspan(count);
   }
-  const double lost_of_all = sampler.all().lost_share();
+  const double lost_of_all = sampler.all.lost_share();
   // Work that takes so much also slows down the samples that it leaves whole.
   const double lost_share =
-      lost_of_all > lost_share_when_busy ? lost_of_all : sampler.kept().lost_share();
-  result.timed_seconds = sampler.kept().passed;
+      lost_of_all > lost_share_when_busy ? lost_of_all : sampler.kept.lost_share();
+  result.timed_seconds = sampler.kept.passed;
   result.lost_seconds = lost_share * result.timed_seconds;
   return result;
 }
