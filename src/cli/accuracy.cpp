@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace posenc::cli {
 namespace {
 
 std::vector<AccuracyReport> reports_of(const Options& options) {
-  const TableShape shape = shape_of(options);
+  const Preset shape = shape_of(options);
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
@@ -27,6 +28,32 @@ std::vector<AccuracyReport> reports_of(const Options& options) {
                           {.threads = options.threads.value_or(cpu().logical_cores),
                            .type = options.data_type(),
                            .progress = [&](double share) { progress(share, "measuring"); }});
+}
+
+/// "rotation:avx2", the first of its ISAs
+std::string name_of(const Json& row) {
+  const std::string isas = row.at("isa").get<std::string>();
+  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
+}
+
+/// The largest errors of each octave of positions, a column a backend.
+std::string by_position(const Json& backends) {
+  constexpr std::size_t most_columns = 3;
+  const auto octaves = [](const Json& row) { return row.at("report").at("by_position"); };
+  Json rows = octaves(backends[0]);
+  std::string page = "\nLargest |error| by position\n";
+  for (std::size_t first = 0; first < backends.size(); first += most_columns) {
+    std::vector<Column> columns = {positions_column("positions")};
+    for (std::size_t i = first; i < std::min(first + most_columns, backends.size()); ++i) {
+      const std::string name = name_of(backends[i]);
+      const Json errors = octaves(backends[i]);
+      for (std::size_t row = 0; row < rows.size(); ++row)
+        rows[row][name] = errors[row].at("max_abs");
+      columns.push_back(number(name, "/" + name, error_text));
+    }
+    page += "\n" + table(rows, columns);
+  }
+  return page;
 }
 
 std::string page_of(const Json& document, const AccuracyReport& first) {
@@ -53,7 +80,7 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
                           text("worst at position", "/report/worst/position", Align::right),
                           text("channel", "/report/worst/channel", Align::right)});
   page += explained_mark(rows);
-  if (measurements.size() > 1) return page;
+  if (measurements.size() > 1) return page + by_position(rows);
   return page + "\n" +
          details_page(measurements[0].at("report"), first.type, arrangement_of(first.spec.layout));
 }
@@ -80,6 +107,8 @@ Subcommand accuracy_command() {
           .run = accuracy,
           .options = "--preset --rows" + spec_options + "--backend... --isa --dtype --threads",
           .examples = {{"posenc accuracy --preset whisper", "all backends over one model's table"},
+                       {"posenc accuracy --backend rotation32 --backend div_term",
+                        "two methods side by side"},
                        {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
                         "one backend in detail: by position and channel, with its worst entry"},
                        {"posenc accuracy --first 1000000000000 --rows 1000",

@@ -4,7 +4,6 @@
 #include "cli/report.h"
 
 #include "posenc/suite/measuring/ties.h"
-#include "posenc/support/files.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>
@@ -152,19 +151,14 @@ Json shown(const Row& row) {
 }
 
 std::string verdict_text(const Comparison& comparison) {
-  const int bad = comparison.regressions, missing = comparison.missing;
-  std::string text =
-      fmt::format("{} compared, noise {:.1f} %: {}", comparison.common, 100 * comparison.noise,
-                  bad == 0   ? "no regression"
-                  : bad == 1 ? "1 regression"
-                             : fmt::format("{} regressions", bad));
-  if (missing > 0)
-    text += fmt::format("; {} of A {} missing in B", missing, missing == 1 ? "is" : "are");
-  if (!comparison.same_machine) text += "; times are of different CPUs, and are not judged";
+  std::string text = fmt::format("{} compared, noise {:.1f} %; regressions: {}; missing in B: {}\n",
+                                 comparison.common, 100 * comparison.noise, comparison.regressions,
+                                 comparison.missing);
+  if (!comparison.same_machine) text += "The times are of different CPUs, and are not judged\n";
   if (comparison.factor != 1) {
     text += fmt::format(
-        "\nThe machine took {:.3f} times as long in B, its store limits and copies, too: times B/A "
-        "are without that factor",
+        "The machine took {:.3f} times as long in B, its store limits and copies, too: times B/A "
+        "are without that factor\n",
         comparison.factor);
   }
   return wrapped(text);
@@ -205,74 +199,6 @@ std::string changes_page(const Comparison& comparison) {
   return page + (page.empty() ? "" : "\n") + wrapped("Not shown: " + join(counted, ", "));
 }
 
-/// The rows of an accuracy report; of another document, none. Backends with the same errors share a
-/// row.
-Json reports_in(const std::string& origin, const std::string& file) {
-  Json reports = Json::array();
-  const Json document = parse_json(read_document(file));
-  for (Json row : document.at("measurements")) {
-    if (!row.contains("report")) continue;
-    row["origin"] = origin;
-    reports.push_back(std::move(row));
-  }
-  return joined_by_isa(reports);
-}
-
-/// "A rotation:avx2"
-std::string name_of(const Json& report) {
-  const std::string isas = report.at("isa").get<std::string>();
-  return fmt::format("{} {}:{}", report.at("origin").get<std::string>(),
-                     report.at("backend").get<std::string>(), isas.substr(0, isas.find(' ')));
-}
-
-/// The largest errors of each octave of positions, a column a report.
-std::string by_position(const Json& reports) {
-  constexpr std::size_t most_columns = 3;
-  Json rows = reports[0].at("report").at("by_position");
-  std::string page;
-  for (std::size_t first = 0; first < reports.size(); first += most_columns) {
-    std::vector<Column> columns = {positions_column("positions")};
-    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
-      const std::string key = std::to_string(r);
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        rows[i][key] = reports[r].at("report").at("by_position").at(i).at("max_abs");
-      columns.push_back(number(name_of(reports[r]), "/" + key, error_text));
-    }
-    page += "\n" + table(rows, columns);
-  }
-  return page;
-}
-
-/// The errors of two accuracy reports over the whole table and by position. Empty
-/// unless both documents have accuracy reports, all of one table.
-std::string reports_page(const Options& options) try {
-  Json reports = reports_in("A", options.before);
-  const Json others = reports_in("B", options.after);
-  if (reports.empty() || others.empty()) return "";
-  reports.insert(reports.end(), others.begin(), others.end());
-  for (const Json& each : reports)
-    if (each.at("table") != reports[0].at("table")) return "";
-  const MeasuredTable table = measurement_from(reports[0], "measurement").table;
-  const auto worst = [](const Json& row) {
-    return at(row, "/report/worst/position").dump() + ", " +
-           at(row, "/report/worst/channel").dump();
-  };
-  return fmt::format(
-      "{}\n{}\nLargest |error| by position\n{}",
-      wrapped(table_title(table.spec, table.rows, table.type)),
-      cli::table(reports, {text("in", "/origin"),
-                           text("backend", "/backend"),
-                           text("ISA", "/isa"),
-                           number("max |error|", "/error/max_abs", error_text),
-                           number("RMS", "/error/rms", error_text),
-                           number("correct", "/error/correctly_rounded", percent_text),
-                           {"worst: row, channel", worst}}),
-      by_position(reports));
-} catch (const std::exception& error) {
-  throw InvalidArgument(fmt::format("documents are {} and {}: {}; allowed: JSON of posenc accuracy",
-                                    options.before, options.after, error.what()));
-}
-
 std::string origin_text(const std::string& name, const std::string& file,
                         const Measurements& document) {
   return fmt::format("{}  {}\n   {}\n   {}, posenc {}, kernels {}\n", name, escaped(file),
@@ -284,20 +210,14 @@ int compare(const Options& options) {
   const Measurements before = read_measurements(options.before);
   const Measurements after = read_measurements(options.after);
   const Comparison comparison = comparison_of(before, after, options.tolerance.value_or(0));
-  const std::string reports = reports_page(options);
-  const bool shares_rows = comparison.common > 0;
-  if (!shares_rows && reports.empty()) {
+  if (comparison.common == 0) {
     throw InvalidArgument(fmt::format(
-        "{} and {} have no backend and table in common; allowed: documents that share one, or "
-        "accuracy reports of one table",
+        "{} and {} have no backend and table in common; allowed: documents that share one",
         options.before, options.after));
   }
-  std::string page =
-      origin_text("A", options.before, before) + origin_text("B", options.after, after);
-  if (shares_rows)
-    page += fmt::format("\n{}\n{}", changes_page(comparison), verdict_text(comparison));
-  if (!reports.empty()) page += "\n" + reports;
-  if (!shares_rows) page += "\nDifferent backends are not judged.\n";
+  const std::string page = fmt::format("{}{}\n{}\n{}", origin_text("A", options.before, before),
+                                       origin_text("B", options.after, after),
+                                       changes_page(comparison), verdict_text(comparison));
   Json rows = Json::array();
   for (const Row& each : comparison.rows) rows.push_back(to_json(each));
   Json document = new_document();
@@ -310,8 +230,7 @@ int compare(const Options& options) {
                    {"missing", comparison.missing},
                    {"rows", rows}});
   write_document(options, document, page);
-  const bool is_good = comparison.regressions == 0 && comparison.missing == 0;
-  return !shares_rows || is_good ? good : check_failed;
+  return comparison.regressions + comparison.missing == 0 ? good : check_failed;
 }
 
 }  // namespace
@@ -325,8 +244,6 @@ Subcommand compare_command() {
       .run = compare,
       .options = "A B --tolerance",
       .examples = {{"posenc compare before.json after.json", "what changed in errors and in times"},
-                   {"posenc compare rotation32.json div_term.json",
-                    "accuracy reports of two backends side by side, also by position"},
                    {"posenc compare --tolerance 0.01 gcc.json clang.json",
                     "reports of two compilers, whose errors may differ by one percent"},
                    {"posenc compare --format json a.json b.json", "the same for programs"}}};

@@ -2,6 +2,7 @@
 // rows are encoded as they are written, in constant memory.
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/report.h"
 
 #include "posenc/model/rotary.h"
 #include "posenc/support/little_endian.h"
@@ -30,7 +31,7 @@ struct Table {
   RowPositions positions = RowRange{};
   /// Writes the rows of these positions.
   std::function<void(const RowPositions& positions, const OutputView& out, int threads)> encode;
-  Json metadata = Json::object();  ///< of .safetensors: texts
+  std::string description = "encoding";  ///< a line of metadata in .safetensors
 };
 
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
@@ -68,7 +69,7 @@ std::string safetensors_header(const Table& table, DataType type) {
   static_assert(std::size(types) == std::size(all_data_types));
   const std::int64_t rows = table.positions.count();
   Json header;
-  header["__metadata__"] = table.metadata;
+  header["__metadata__"] = {{"description", table.description}};
   header[table.name] = {
       {"dtype", types[static_cast<std::size_t>(type)]},
       {"shape", {rows, table.columns}},
@@ -122,16 +123,15 @@ void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
   const auto rotary = std::make_shared<const Rotary>(spec, options.accuracy());
   rotary->selection().backend->check_supports(options.data_type());
   validate(table.positions, spec.angles.axes());
-  const auto layout =
-      options.rotary == "interleaved" ? RotaryLayout::interleaved : RotaryLayout::halves;
+  const bool is_interleaved = options.rotary == "interleaved";
+  const RotaryLayout layout = is_interleaved ? RotaryLayout::interleaved : RotaryLayout::halves;
   table.name = "rotary_cache";
   table.columns = rotary->dimension();
   table.encode = [=](const RowPositions& positions, const OutputView& out, int threads) {
     rotary->cache(positions, layout, out, threads);
   };
-  table.metadata = {{"rotary", options.rotary.empty() ? "halves" : options.rotary},
-                    {"dimension", fmt::to_string(spec.dimension())},
-                    {"attention_factor", fmt::to_string(spec.attention_factor)}};
+  table.description = fmt::format("rotary cache, {}, attention factor {}",
+                                  is_interleaved ? "interleaved" : "halves", spec.attention_factor);
 }
 
 /// The cache of the model that --config describes; by default at all its positions.
@@ -146,7 +146,7 @@ void set_model(Table& table, const Options& options) {
   table.positions = RowRange{options.first.value_or(0), options.rows.value_or(reading.most_rows)};
   set_rotary(table, options, layers.rotary);
   const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
-  table.metadata["model"] = to_string(read);
+  table.description += ", " + to_string(read);
 }
 
 void set_grid(Table& table, const Options& options, const AxesTable& grid) {
@@ -161,15 +161,17 @@ void set_grid(Table& table, const Options& options, const AxesTable& grid) {
       encoder->encode(rows, out, threads);
     };
   }
-  table.metadata["axes"] = options.axes;
+  table.description += ", axes " + options.axes;
 }
 
 void set_shape(Table& table, const Options& options) {
-  const TableShape shape = shape_of(options);
+  const Preset shape = shape_of(options);
   const EncodingSpec& spec = shape.spec;
   table.positions = shape.rows;
   if (!options.rotary.empty()) {
     set_rotary(table, options, rotary_spec(spec));
+    table.description +=
+        fmt::format(", base {}, frequencies {}", spec.base, to_string(spec.frequencies));
   } else {
     const Backend& backend = backend_of(options, shape);
     backend.check_supports(options.data_type());
@@ -178,12 +180,8 @@ void set_shape(Table& table, const Options& options) {
     table.encode = [encoder](const RowPositions& rows, const OutputView& out, int threads) {
       rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
     };
-    table.metadata = {{"d_model", fmt::to_string(spec.d_model)},
-                      {"layout", to_string(spec.layout)}};
+    table.description += ", " + spec_text(spec);
   }
-  table.metadata.update({{"base", fmt::to_string(spec.base)},
-                         {"spacing", to_string(spec.spacing)},
-                         {"frequencies", to_string(spec.frequencies)}});
 }
 
 int generate(const Options& options) {
@@ -198,7 +196,8 @@ int generate(const Options& options) {
   } else {
     set_shape(table, options);
   }
-  if (table.positions.is_range()) table.metadata["first"] = fmt::to_string(table.positions.first());
+  if (table.positions.is_range())
+    table.description += fmt::format(", first position {}", table.positions.first());
   const std::string header = header_of(table, format, options.data_type());
   // On a terminal it would mix with the rows.
   Progress progress(!is_standard_output(options.output));

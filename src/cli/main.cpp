@@ -95,25 +95,14 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
   for (const auto& [option, needed] : subcommand.needs) command.get_option(option)->needs(needed);
 }
 
-/// Why the parser refused the command line: an argument that nothing takes, and what is allowed in
-/// its place, or the parser's reason.
+/// Why the parser refused the command line: an argument that nothing takes, or its own reason.
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
   Names stray = app.remaining(true);
   std::erase(stray, "--");
-  if (stray.empty())
-    return fmt::format("{}; allowed: see posenc{} --help", error.what(),
-                       chosen.empty() ? "" : " " + command.get_name());
-  const bool is_subcommand = chosen.empty() && !stray.front().starts_with('-');
-  const auto is_option = [](const CLI::Option* each) { return each->nonpositional(); };
-  const auto name = [](const auto* each) { return each->get_name(); };
-  const Names allowed = is_subcommand ? names_of(app.get_subcommands({}), name)
-                                      : names_of(command.get_options(is_option), name);
-  const std::string given =
-      stray.front().substr(0, is_subcommand ? std::string::npos : stray.front().find('='));
-  return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument", given,
-                     join(allowed, ", "), did_you_mean(given, allowed));
+  return fmt::format("{}; allowed: see posenc{} --help",
+                     stray.empty() ? error.what() : fmt::format("argument is '{}'", stray.front()),
+                     chosen.empty() ? "" : " " + chosen.front()->get_name());
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -2,7 +2,6 @@
 
 #include "posenc/selection.h"
 #include "posenc/suite/measuring/measure.h"
-#include "posenc/support/edit_distance.h"
 #include "posenc/support/files.h"
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
@@ -74,7 +73,7 @@ Rule choice_of(const char* key, const std::string& what, const Names& known,
           (what.empty() ? "" : what + ": ") + names +
               (by_default.empty() ? "" : " (default: " + by_default + ")"),
           [=](Options& options, const std::string& name) {
-            if (std::ranges::count(known, name) == 0) return names + did_you_mean(name, known);
+            if (std::ranges::count(known, name) == 0) return names;
             use(options, name);
             return std::string();
           }};
@@ -128,13 +127,7 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
         fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
                     to_string(*isa), name));
   }
-  try {
-    return isa ? backend(name, *isa) : posenc::backend(name);
-  } catch (const InvalidArgument& error) {
-    Names known = names_of(backends(), &Backend::name);
-    std::ranges::copy(names_of(backends(), &Backend::full_name), std::back_inserter(known));
-    throw InvalidArgument(error.what() + did_you_mean(name, known));
-  }
+  return isa ? backend(name, *isa) : posenc::backend(name);
 }
 
 }  // namespace
@@ -224,24 +217,24 @@ Accuracy Options::accuracy() const {
   return max_ulp ? Accuracy::within_ulp(*max_ulp) : Accuracy();
 }
 
-TableShape shape_of(const Options& options) {
-  const Preset& base = preset(options.presets.empty() ? "tutorial" : options.presets.front());
-  const TableShape shape = {
-      .spec = {.d_model = options.d_model.value_or(base.spec.d_model),
-               .base = options.base.value_or(base.spec.base),
-               .layout = options.layout.value_or(base.spec.layout),
-               .spacing = options.spacing.value_or(base.spec.spacing),
-               .frequencies = options.frequencies.value_or(base.spec.frequencies)},
-      .rows = {.first = options.first.value_or(base.rows.first),
-               .count = options.rows.value_or(base.rows.count)}};
-  validate(shape.spec);
+Preset shape_of(const Options& options) {
+  Preset shape = preset(options.presets.empty() ? "tutorial" : options.presets.front());
+  EncodingSpec& spec = shape.spec;
+  spec.d_model = options.d_model.value_or(spec.d_model);
+  spec.base = options.base.value_or(spec.base);
+  spec.layout = options.layout.value_or(spec.layout);
+  spec.spacing = options.spacing.value_or(spec.spacing);
+  spec.frequencies = options.frequencies.value_or(spec.frequencies);
+  shape.rows.first = options.first.value_or(shape.rows.first);
+  shape.rows.count = options.rows.value_or(shape.rows.count);
+  validate(spec);
   validate(shape.rows);
   table_bytes(shape.spec, shape.rows.count,
               size_of(options.data_type()));  // throws if they overflow
   return shape;
 }
 
-const Backend& backend_of(const Options& options, const TableShape& shape) {
+const Backend& backend_of(const Options& options, const Preset& shape) {
   if (!options.backends.empty()) return named_backend(options.backends.front(), {});
   return *select_backend(shape.spec, shape.rows,
                          {.accuracy = options.accuracy(), .type = options.data_type()})
@@ -270,15 +263,6 @@ RotaryReading reading_of(const Options& options) {
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(fmt::format("{}: {}", file.string(), error.what()));
   }
-}
-
-std::string did_you_mean(std::string_view given, const Names& known) {
-  // One edit per three letters, and at most two: two edits turn a short name into nearly any other.
-  const std::size_t most_edits = std::min<std::size_t>(2, given.size() / 3);
-  const auto distance = [given](const std::string& name) { return edit_distance(given, name); };
-  const auto nearest = std::ranges::min_element(known, {}, distance);
-  if (nearest == known.end() || *nearest == given || distance(*nearest) > most_edits) return "";
-  return "; did you mean '" + *nearest + "'?";
 }
 
 }  // namespace posenc::cli

@@ -64,8 +64,7 @@ struct Options {
 
   // Output.
   bool lists_presets = false;
-  std::string format,
-      output;  ///< no format if neither --format nor the suffix of --output names it
+  std::string format, output;  ///< no format: neither --format nor a suffix names it
 
   DataType data_type() const { return type.value_or(DataType::float32); }
   /// That --max-error or --max-ulp asks for.
@@ -118,17 +117,12 @@ std::vector<Rule> rules(const Subcommand& subcommand);
 /// The words between blanks.
 Names words_of(const std::string& text);
 
-/// The table that a command is asked for.
-struct TableShape {
-  EncodingSpec spec;
-  RowRange rows;
-};
-
-/// The preset (by default the tutorial's) with what the other options override; validated.
-TableShape shape_of(const Options& options);
+/// The table that a command is asked for: the preset (by default the tutorial's) with what the
+/// other options override; validated.
+Preset shape_of(const Options& options);
 
 /// The one backend that --backend names; if it names none, the library's selection.
-const Backend& backend_of(const Options& options, const TableShape& shape);
+const Backend& backend_of(const Options& options, const Preset& shape);
 
 /// Every backend that --backend names, each once; if it names none, every backend that runs here,
 /// at --isa if given.
@@ -136,9 +130,5 @@ std::vector<const Backend*> backends_of(const Options& options);
 
 /// What --config says. Throws InvalidArgument, or std::system_error if it cannot be read.
 RotaryReading reading_of(const Options& options);
-
-/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
-/// is known.
-std::string did_you_mean(std::string_view given, const Names& known);
 
 }  // namespace posenc::cli

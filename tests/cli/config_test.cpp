@@ -62,7 +62,7 @@ TEST_F(GenerateConfig, WritesTheCacheWithTheAttentionFactor) {
 TEST_F(GenerateConfig, NamesWhatWasRead) {
   const CommandResult result =
       run_posenc({"generate", "--config", write(qwen), "--rows", "1", "--format", "safetensors"});
-  EXPECT_THAT(result.out, HasSubstr(R"("model":"qwen2: dimension 16, base 1000000, rule yarn:)"));
+  EXPECT_THAT(result.out, HasSubstr("qwen2: dimension 16, base 1000000, rule yarn:"));
   EXPECT_THAT(result.out, HasSubstr(R"("rotary_cache":{"dtype":"F32","shape":[1,16])"));
 }
 
