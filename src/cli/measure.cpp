@@ -111,7 +111,7 @@ int run_measure(const Options& options) {
 
 #ifdef _WIN32
 
-constexpr Timing (*time_in_new_process)(const TimingRequest&) = nullptr;
+constexpr auto time_in_new_process = time_rows;
 
 #else
 
@@ -136,8 +136,7 @@ std::string program_file() {
 /// fails.
 Timing time_in_new_process(const TimingRequest& request) {
   Json rows = Json::array();
-  for (const auto& [what, twice] : request.rows)
-    rows.push_back({{"what", to_json(what)}, {"twice", twice}});
+  for (const Measurement& row : request.rows) rows.push_back(to_json(row));
   const Json asked = {{"samples", request.samples},
                       {"seconds_per_sample", request.seconds_per_sample},
                       {"seed", request.seed},
@@ -152,9 +151,8 @@ Timing time_in_new_process(const TimingRequest& request) {
   }
   try {
     const Json json = Json::parse(content_of(out.get()));
-    return {json.at("seconds").get<std::vector<double> >(),
-            json.at("second_half").get<std::vector<double> >(),
-            json.at("timed_seconds").get<double>(), json.at("lost_seconds").get<double>()};
+    return {json.at("seconds").get<std::vector<double> >(), json.at("timed_seconds").get<double>(),
+            json.at("lost_seconds").get<double>()};
   } catch (const Json::exception&) {
     fail("it wrote no result");
   }
@@ -177,8 +175,7 @@ int time_on_request() {
                .samples = asked.at("samples").get<int>(),
                .seconds_per_sample = asked.at("seconds_per_sample").get<double>(),
                .seed = asked.at("seed").get<std::uint64_t>()};
-    for (const Json& row : asked.at("rows"))
-      request.rows.push_back({measurement_from(row.at("what")), row.at("twice").get<bool>()});
+    for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
   } catch (const std::exception&) {
     throw InvalidArgument(
         fmt::format("standard input is not a request; allowed with {}: one of posenc measure",
@@ -186,7 +183,6 @@ int time_on_request() {
   }
   const Timing timing = time_rows(request);
   write_all("", text_of({{"seconds", timing.seconds},
-                         {"second_half", timing.second_half},
                          {"timed_seconds", timing.timed_seconds},
                          {"lost_seconds", timing.lost_seconds}}));
   return good;

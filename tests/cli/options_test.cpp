@@ -52,7 +52,7 @@ const BadCase bad_cases[] = {
      "attention_factor is 1.138629436111989; allowed in an encoding"},
     {"generate --rows 3 --frequencies own:values=1", "frequencies has 1 values"},
     {"generate --rows 3 --colour", "--colour"},
-    {"generate --rows 3 --backend naive:scaler", "backend is 'naive:scaler'; allowed: "},
+    {"generate --rows 3 --backend naive:scaler", "ISA is 'scaler'; allowed: scalar"},
     {"generate --rows --d-model 4", "--rows is '--d-model'; allowed"},
     {"generate --rows 3 --rows 4", "1 required but received 2"},
     {"generate --rows", "--rows: 1 required N missing; allowed: see posenc generate --help"},

@@ -138,27 +138,28 @@ std::string disturbance(double lost_share, double noise) {
 /// Adds the times of one process after another, until the noise is low or the largest number of
 /// processes is reached. Rows that break their bounds are not timed.
 void add_times(Measurements& document, const MeasureOptions& options, const Progress& progress) {
-  const bool has_processes = options.time_in_process != nullptr;
-  const int wanted = has_processes ? options.processes : 1;
-  const int most = has_processes ? most_processes_factor * wanted : 1;
+  const int wanted = options.processes, most = most_processes_factor * wanted;
   TimingRequest request = {
       .rows = {}, .samples = options.samples, .seconds_per_sample = options.seconds_per_sample};
-  std::vector<Measurement*> timed;
+  std::vector<Measurement*> timed;  // for each row of the request
   for (Measurement& row : document.all) {
     if (!row.keeps_its_promise()) continue;
-    request.rows.push_back({row, is_timed_twice(row, document.all)});
-    timed.push_back(&row);
+    const std::size_t times = is_timed_twice(row, document.all) ? 2 : 1;
+    request.rows.insert(request.rows.end(), times, row);
+    timed.insert(timed.end(), times, &row);
   }
   double timed_seconds = 0, lost_seconds = 0, lost_share = 0, noise = 0;
   for (int process = 0; process < most; ++process) {
     progress(static_cast<double>(process) / most,
              format_text("timing, process {} of {} to {}", process + 1, wanted, most));
     request.seed = static_cast<std::uint64_t>(process);
-    const Timing timing = has_processes ? options.time_in_process(request) : time_rows(request);
+    const Timing timing = options.time_in_process(request);
     for (std::size_t i = 0; i < timed.size(); ++i) {
-      timed[i]->seconds.push_back(timing.seconds.at(i));
-      if (request.rows[i].twice)
-        timed[i]->self_ratios.push_back(timing.second_half.at(i) / timing.seconds[i]);
+      const double seconds = timing.seconds.at(i);
+      if (i > 0 && timed[i - 1] == timed[i])
+        timed[i]->self_ratios.push_back(seconds / timed[i]->seconds.back());
+      else
+        timed[i]->seconds.push_back(seconds);
     }
     timed_seconds += timing.timed_seconds;
     lost_seconds += timing.lost_seconds;

@@ -35,11 +35,9 @@ struct MeasureOptions {
   bool limits = true;                    ///< store loops and copies too
   int samples = 9;                       ///< of every row in each process
   double seconds_per_sample = 0.005;     ///< about this long
-  /// Times rows in another process. If empty, this process times them, once: there is then one
-  /// median, and no interval.
-  std::function<Timing(const TimingRequest&)> time_in_process;
-  /// With time_in_process; up to twice this, while a backend differs from itself by over 3 %.
-  int processes = 7;
+  /// Times rows. Only times of several processes show how much differs from one to the next.
+  std::function<Timing(const TimingRequest&)> time_in_process = time_rows;
+  int processes = 7;  ///< up to twice this, while a backend differs from itself by over 3 %
   /// Called repeatedly, with the finished share of the work in [0, 1] and what is done.
   std::function<void(double share, std::string_view doing)> progress;
 };

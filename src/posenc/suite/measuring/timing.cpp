@@ -201,53 +201,39 @@ struct Sampler {
   }
 };
 
-/// A row that takes turns, and its samples.
-struct Turn {
-  TimedTable* timed;
-  std::vector<double> seconds = {};
-};
-
-using RowsOfTable = std::span<const TimingRequest::Row>;
+using RowsOfTable = std::span<const Measurement>;
 
 /// Times the rows of one table.
 void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& random,
                 Sampler& sampler, Timing& result) {
-  const TableMemory memory(rows.front().what.table);
+  const TableMemory memory(rows.front().table);
   std::vector<std::unique_ptr<TimedTable>> tables;
-  std::vector<Turn> turns;  // of all rows, and then second ones of those that are timed twice
-  for (const TimingRequest::Row& row : rows) {
-    tables.push_back(
-        std::make_unique<TimedTable>(row.what, memory.view(), request.seconds_per_sample));
-    turns.push_back({tables.back().get()});
+  std::vector<std::size_t> order;
+  for (const Measurement& row : rows) {
+    order.push_back(tables.size());
+    tables.push_back(std::make_unique<TimedTable>(row, memory.view(), request.seconds_per_sample));
   }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].twice) turns.push_back({tables[i].get()});
-  }
-  std::vector<Turn*> order;
-  for (Turn& each : turns) order.push_back(&each);
+  std::vector<std::vector<double>> seconds(rows.size());
   for (int sample = 0; sample < request.samples; ++sample) {
     std::ranges::shuffle(order, random);
-    for (Turn* const turn : order) turn->seconds.push_back(sampler.sample(*turn->timed));
+    for (const std::size_t i : order) seconds[i].push_back(sampler.sample(*tables[i]));
   }
-  std::size_t second = rows.size();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    result.seconds.push_back(median(turns[i].seconds));
-    result.second_half.push_back(rows[i].twice ? median(turns[second++].seconds) : 0);
-  }
+  for (const std::vector<double>& each : seconds) result.seconds.push_back(median(each));
 }
 
 void check(const TimingRequest& request) {
   check_positive("seconds_per_sample", request.seconds_per_sample);
   check_at_least_one("samples", request.samples);
-  for (const auto& [what, twice] : request.rows) {
-    check_threads(what.table.threads);
-    validate(what.table.spec);
-    validate(what.table.rows);
-    if (what.table.rows.count == 0)
-      throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", what.table.name));
-    if (what.table.stride < what.table.spec.d_model) {
-      throw InvalidArgument(format_text("stride is {}; allowed: at least d_model, {}",
-                                        what.table.stride, what.table.spec.d_model));
+  for (const auto& row : request.rows) {
+    const MeasuredTable& table = row.table;
+    check_threads(table.threads);
+    validate(table.spec);
+    validate(table.rows);
+    if (table.rows.count == 0)
+      throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", table.name));
+    if (table.stride < table.spec.d_model) {
+      throw InvalidArgument(format_text("stride is {}; allowed: at least d_model, {}", table.stride,
+                                        table.spec.d_model));
     }
   }
 }
@@ -260,7 +246,7 @@ Timing time_rows(const TimingRequest& request) {
   Sampler sampler;
   Timing result;
   for (RowsOfTable left = request.rows; !left.empty();) {
-    const auto is_other = [&](const auto& row) { return row.what.table != left[0].what.table; };
+    const auto is_other = [&](const auto& row) { return row.table != left[0].table; };
     const auto end = std::ranges::find_if(left, is_other);
     const auto count = static_cast<std::size_t>(end - left.begin());
     time_table(left.first(count), request, random, sampler, result);
