@@ -198,8 +198,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       // The table of Student's t ends at 30 processes.
       integer("--processes", &Options::processes,
               "processes to time in; up to twice as many if figures are noisy (default: 7)", 2, 15),
-      text("--save", "FILE", &Options::save, "add the measurements to this profile"),
-      flag("--force", &Options::force, "accept and save the times even if other work ran"),
+      text("--save", "FILE", &Options::save,
+           "keep the measurements in this file, a profile that programs load"),
       flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),
       choice("--format", "", subcommand.formats,
              "by the suffix of --output, else " + subcommand.default_format, &Options::format),

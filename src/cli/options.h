@@ -60,7 +60,6 @@ struct Options {
   std::string before, after, document, save;  ///< no document: measure now
   std::optional<double> tolerance;
   std::optional<int> processes;
-  bool force = false;
 
   // Output.
   bool lists_presets = false;

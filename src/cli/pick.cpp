@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace posenc::cli {
@@ -110,13 +109,12 @@ Json entry_of(const Candidate& candidate) {
 }
 
 Json document_of(const Measurements& document, const Accuracy& accuracy,
-                 const std::vector<Verdict>& verdicts, const std::string& saved) {
+                 const std::vector<Verdict>& verdicts) {
   Json json = new_document();
   json["machine"] = suite::to_json(document.machine);
   json["measured_at"] = document.measured_at;
   json["accuracy"] = to_string(accuracy);
   json["disturbed"] = document.disturbed;
-  json["profile"] = saved.empty() ? Json() : Json(saved);
   json["classes"] = Json::array();
   for (const Verdict& each : verdicts) {
     Json entry = {{"shape_class", to_string(each.measured.shape)},
@@ -132,30 +130,10 @@ Json document_of(const Measurements& document, const Accuracy& accuracy,
   return json;
 }
 
-/// The measurements of the profile in the file; none if it is of another machine or other kernels.
-Measurements profile_in(const std::string& file) {
-  if (!std::filesystem::is_regular_file(file)) return {};
-  const Measurements older = read_measurements(file);
-  return why_not_of_this_machine(older).empty() ? older : Measurements{};
-}
-
-/// Returns a line that says what was done.
-std::string save(const Measurements& older, const Measurements& measured, const std::string& file) {
-  const Measurements merged = merge(older, measured);
-  write_all(file, text_of(to_json(merged)));
-  return fmt::format("\nProfile saved: {} ({} earlier measurements kept)\n", file,
-                     merged.all.size() - measured.all.size());
-}
-
 int run_pick(const Options& options) {
   const std::string& file = options.save;
   const Accuracy accuracy = options.accuracy();
-  Measurements older;
-  if (!file.empty()) {
-    make_folder_of(file);
-    check_output(file);
-    older = profile_in(file);
-  }
+  if (!file.empty()) check_output(file);
   const bool is_new = options.document.empty();
   if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
     for (const MeasuredTable& each : tables_of(options))
@@ -171,12 +149,13 @@ int run_pick(const Options& options) {
   }
   const std::vector<Verdict> verdicts = pick(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
-  const bool is_refused =
-      (is_new || !file.empty()) && !document.disturbed.empty() && !options.force;
-  const bool is_saved = !file.empty() && !is_refused;
-  const std::string saved = is_saved ? save(older, document, file) : "";
-  write_document(options, document_of(document, accuracy, verdicts, is_saved ? file : ""),
-                 page_of(document, accuracy, verdicts) + saved);
+  const bool is_refused = (is_new || !file.empty()) && !document.disturbed.empty();
+  std::string page = page_of(document, accuracy, verdicts);
+  if (!file.empty() && !is_refused) {
+    write_all(file, text_of(to_json(document)));
+    page += "\nProfile saved: " + file + "\n";
+  }
+  write_document(options, document_of(document, accuracy, verdicts), page);
   int code = check_promises(document);
   const auto fail = [&code](const std::string& message) {
     print_message(message);
@@ -190,7 +169,7 @@ int run_pick(const Options& options) {
   if (verdicts.empty()) fail("the document has no measurement to pick from");
   if (is_refused)
     fail(document.disturbed +
-         (file.empty() ? "" : "; nothing is saved (--force saves the times as they are)"));
+         (file.empty() ? "" : "; nothing is saved (posenc measure writes the times as they are)"));
   return code;
 }
 
@@ -201,7 +180,7 @@ Subcommand pick_command() {
       .name = "pick",
       .description = "Find the fastest backend that promises an accuracy, by measurements",
       .run = run_pick,
-      .options = "DOCUMENT? --max-error --max-ulp" + measuring_options + "--save --force",
+      .options = "DOCUMENT? --max-error --max-ulp" + measuring_options + "--save",
       .examples = {{"posenc pick", "the fastest that is correctly rounded, measured now"},
                    {"posenc pick --save profile.json", "the same, kept for programs that load it"},
                    {"posenc pick here.json --max-error 1e-6",

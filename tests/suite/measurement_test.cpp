@@ -76,7 +76,7 @@ std::string reason_of(const std::string& content) {
 
 TEST(Measurements, RoundTripThroughTheirFile) {
   const ScratchFolder folder;
-  const auto file = folder / "a" / "b" / "profile.json";
+  const auto file = folder / "profile.json";
   const Measurements document = some_document();
   write_measurements(document, file);
   write_measurements(document, file);
@@ -103,7 +103,7 @@ TEST(Measurements, RoundTripThroughTheirFile) {
     }
   }
   EXPECT_TRUE(std::isnan(read.all.back().error->max_ulp)) << "JSON has no NaN: null";
-  EXPECT_THAT(folder.listing(), ElementsAre("a")) << "no temporary file stays";
+  EXPECT_THAT(folder.listing(), ElementsAre("profile.json")) << "no temporary file stays";
 }
 
 TEST(Measurements, ATableWithoutAPromiseKeptIsSeen) {
@@ -229,23 +229,6 @@ TEST(Profile, MissingAndUnreadableFilesAreRefusedByName) {
   for (const std::filesystem::path& file : {std::filesystem::path(), folder.path()})
     EXPECT_FALSE(refused(file).empty());
   EXPECT_FALSE(refused("/dev/null").empty());
-}
-
-TEST(Profile, MergeReplacesMeasuredClassesAndKeepsTheOthers) {
-  const auto row = [](const char* backend, std::int64_t rows, int threads) {
-    Measurement made = measured(backend, 1e-6);
-    made.table = table_of({.d_model = 64}, {0, rows}, DataType::float32, threads);
-    return made;
-  };
-  const Measurements older =
-      document_of({row("old", 8, 1), row("old", 1 << 20, 1), row("old", 8, 2), row("old", 16, 1)});
-  const Measurements newer = document_of({row("new", 10, 1), row("new", 1 << 22, 4)});
-  const Measurements merged = merge(older, newer);
-  std::vector<std::string> rows;
-  for (const Measurement& each : merged.all)
-    rows.push_back(each.backend + " " + each.table.name + " " + std::to_string(each.table.threads));
-  EXPECT_THAT(rows,
-              ElementsAre("new 10x64 1", "new 4194304x64 4", "old 1048576x64 1", "old 8x64 2"));
 }
 
 }  // namespace

@@ -5,9 +5,6 @@
 #include "posenc/support/format.h"
 #include "posenc/version.h"
 
-#include <algorithm>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace posenc::suite {
@@ -73,19 +70,6 @@ std::string why_not_of_this_machine(const Measurements& document) {
   if (document.kernels == kernels_digest()) return "";
   return format_text("it measured the kernels {}, these are {}", document.kernels,
                      kernels_digest());
-}
-
-Measurements merge(const Measurements& older, const Measurements& newer) {
-  const auto class_of = [](const Measurement& row) {
-    return std::tuple(shape_class(row.table.bytes()), row.table.type, row.table.threads);
-  };
-  Measurements merged = newer;
-  std::set<std::tuple<ShapeClass, DataType, int>> replaced;
-  for (const Measurement& row : newer.all) replaced.insert(class_of(row));
-  for (const Measurement& old : older.all) {
-    if (!replaced.contains(class_of(old))) merged.all.push_back(old);
-  }
-  return merged;
 }
 
 }  // namespace posenc::suite

@@ -114,13 +114,6 @@ void OutputFile::commit() {
   temporary_.clear();
 }
 
-void make_folder_of(const std::filesystem::path& file) {
-  const std::filesystem::path folder = file.parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error) throw std::system_error(error, format_text("cannot make folder {}", folder.string()));
-}
-
 InputFile::InputFile(const std::filesystem::path& file) : file_(file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);

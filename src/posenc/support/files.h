@@ -41,9 +41,6 @@ class OutputFile {
   std::ostream& stream_ = own_;
 };
 
-/// The folder of a file and those that it is in, unless they exist. Throws std::system_error.
-void make_folder_of(const std::filesystem::path& file);
-
 /// A regular file that is open for reading.
 class InputFile {
  public:

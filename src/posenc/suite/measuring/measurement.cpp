@@ -334,7 +334,6 @@ Measurements read_measurements(const std::filesystem::path& file) try {
 }
 
 void write_measurements(const Measurements& document, const std::filesystem::path& file) {
-  make_folder_of(file);
   OutputFile output(file);
   output.write(text_of(to_json(document)));
   output.commit();

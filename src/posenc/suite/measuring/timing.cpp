@@ -207,11 +207,14 @@ using RowsOfTable = std::span<const Measurement>;
 void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& random,
                 Sampler& sampler, Timing& result) {
   const TableMemory memory(rows.front().table);
-  std::vector<std::unique_ptr<TimedTable>> tables;
+  std::vector<std::shared_ptr<TimedTable>> tables;
   std::vector<std::size_t> order;
   for (const Measurement& row : rows) {
+    const bool is_again = !order.empty() && rows[order.back()].full_name() == row.full_name();
     order.push_back(tables.size());
-    tables.push_back(std::make_unique<TimedTable>(row, memory.view(), request.seconds_per_sample));
+    tables.push_back(
+        is_again ? tables.back()
+                 : std::make_shared<TimedTable>(row, memory.view(), request.seconds_per_sample));
   }
   std::vector<std::vector<double>> seconds(rows.size());
   for (int sample = 0; sample < request.samples; ++sample) {

@@ -13,7 +13,7 @@ namespace posenc::suite {
 /// What one process times.
 struct TimingRequest {
   /// Backends or limits, and their tables. Rows of one table stand together: they take turns, in
-  /// random order. A row may stand twice (A/A).
+  /// random order. A row that stands twice in succession is timed as if it were two (A/A).
   std::vector<Measurement> rows;
   int samples = 1;                    ///< of each row; at least 1
   double seconds_per_sample = 0.005;  ///< about this long
