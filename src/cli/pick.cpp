@@ -57,22 +57,6 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
              text("tied with", "/tied", Align::wrapped)});
 }
 
-/// What makes a program use the picks.
-std::string uses_table(const std::vector<Verdict>& verdicts) {
-  Json rows = Json::array();
-  for (const Verdict& each : verdicts) {
-    if (!each.pick) continue;
-    const Candidate& picked = *each.pick;
-    Json row = {{"code", fmt::format("posenc::backend(\"{}\", posenc::Isa::{})", picked.backend,
-                                     picked.isa)},
-                {"variable", "POSENC_BACKEND=" + picked.full_name()}};
-    if (std::ranges::count(rows, row) == 0) rows.push_back(std::move(row));
-  }
-  if (rows.empty()) return "";
-  return "\n" + table(rows, {text("to use it in C++", "/code"),
-                             text("in the environment of a program", "/variable")});
-}
-
 std::string page_of(const Measurements& document, const Accuracy& accuracy,
                     const std::vector<Verdict>& verdicts) {
   std::string page = fmt::format(
@@ -89,7 +73,10 @@ std::string page_of(const Measurements& document, const Accuracy& accuracy,
   }
   if (!document.disturbed.empty())
     page += wrapped("\nNot to be trusted: " + document.disturbed + "\n");
-  return page + uses_table(verdicts);
+  return page +
+         wrapped(
+             "\nA program uses a pick NAME:ISA by posenc::backend(\"NAME\", posenc::Isa::ISA), "
+             "or with POSENC_BACKEND=NAME:ISA in its environment\n");
 }
 
 Json entry_of(const Candidate& candidate) {

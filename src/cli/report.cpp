@@ -97,6 +97,17 @@ std::vector<Column> with_errors(std::vector<Column> columns) {
   return columns;
 }
 
+/// The `count` largest first, by the number at the path.
+Json largest(const Json& rows, const std::string& path, std::size_t count) {
+  auto sorted = rows.get<std::vector<Json>>();
+  std::ranges::stable_sort(sorted, std::greater(), [&path](const Json& row) {
+    const Json value = at(row, path);
+    return value.is_number() ? value.get<double>() : 0.0;
+  });
+  sorted.resize(std::min(sorted.size(), count));
+  return sorted;
+}
+
 }  // namespace
 
 std::string error_text(double error) { return error == 0 ? "0" : fmt::format("{:.2e}", error); }
@@ -271,16 +282,6 @@ Json to_json(const AccuracyReport& report) {
   for (std::size_t channel = 0; channel < report.by_channel.size(); ++channel)
     add("by_channel", {{"channel", channel}}, report.by_channel[channel]);
   return result;
-}
-
-Json largest(const Json& rows, const std::string& path, std::size_t count) {
-  auto sorted = rows.get<std::vector<Json>>();
-  std::ranges::stable_sort(sorted, std::greater(), [&path](const Json& row) {
-    const Json value = at(row, path);
-    return value.is_number() ? value.get<double>() : 0.0;
-  });
-  sorted.resize(std::min(sorted.size(), count));
-  return sorted;
 }
 
 std::string details_page(const Json& report, DataType type, Arrangement arrangement) {

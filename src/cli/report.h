@@ -79,7 +79,4 @@ std::string details_page(const Json& report, DataType type, Arrangement arrangem
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
 std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type);
 
-/// The `count` largest first, by the number at the path.
-Json largest(const Json& rows, const std::string& path, std::size_t count);
-
 }  // namespace posenc::cli

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <sstream>
 #include <utility>
 
 namespace posenc {
@@ -38,17 +37,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-
-std::vector<std::vector<float>> parse_csv(const std::string& text) {
-  std::vector<std::vector<float>> rows;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream cells(line);
-    rows.emplace_back();
-    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::stof(cell));
-  }
-  return rows;
-}
 
 template <class T>
 std::string bytes_of(BasicMatrix<T>& table) {
@@ -79,19 +67,6 @@ TEST(Generate, GivesThePapersFirstValues) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_EQ(result.out, small_csv_content);
-}
-
-TEST(Generate, CsvReadsBackAsTheSameFloats) {
-  const CommandResult result =
-      run_posenc(words("generate --rows 20 --d-model 34 --first 123456 --format csv"));
-  const auto rows = parse_csv(result.out);
-  Matrix expected(20, 34);
-  backend("rotation")
-      .plan({.d_model = 34})
-      ->encode({.first = 123456, .count = 20}, expected.view());
-  ASSERT_EQ(rows.size(), 20U);
-  for (std::int64_t r = 0; r < 20; ++r)
-    EXPECT_TRUE(test::same_bits(rows[static_cast<std::size_t>(r)], expected.row(r))) << r;
 }
 
 TEST(Generate, RawIsTheLibrarysBytes) {

@@ -3,6 +3,7 @@
 
 #include "measurements.h"
 #include "posenc/error.h"
+#include "posenc/registry.h"
 #include "posenc/suite/profile.h"
 #include "posenc/version.h"
 #include "support.h"
@@ -31,7 +32,7 @@ using test::write_file;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::Not;
 
 Measurements some_document() {
   Measurement limit;
@@ -220,15 +221,20 @@ TEST(Profile, IsADocumentOfThisMachineAndItsKernels) {
   EXPECT_THAT(reason_of(document.dump()), HasSubstr("with scalar; this one is"));
 }
 
-TEST(Profile, MissingAndUnreadableFilesAreRefusedByName) {
-  const ScratchFolder folder;
-  const auto refused = [](const std::filesystem::path& file) {
-    return test::refusal([&] { Profile::load(file); });
+TEST(Profile, SelectsByTheLargestNumberOfThreadsUpToThatAskedFor) {
+  std::vector<Measurement> rows;
+  for (const int threads : {1, 4}) {
+    rows.push_back(measured("rotation", 1e-6));
+    rows.back().isa = to_string(backend("rotation").isa());
+    rows.back().table.threads = threads;
+  }
+  const Profile profile(document_of(rows));
+  const auto reason = [&](int threads, DataType type = DataType::float32) {
+    return profile.select({.d_model = 64}, {0, 40}, {.accuracy = {}, .type = type}, threads).reason;
   };
-  EXPECT_THAT(refused(folder / "nothing.json"), HasSubstr((folder / "nothing.json").string()));
-  for (const std::filesystem::path& file : {std::filesystem::path(), folder.path()})
-    EXPECT_FALSE(refused(file).empty());
-  EXPECT_FALSE(refused("/dev/null").empty());
+  EXPECT_THAT(reason(3), HasSubstr("(l1, float32, 1 thread)"));
+  EXPECT_THAT(reason(9), HasSubstr("(l1, float32, 4 threads)"));
+  EXPECT_THAT(reason(9, DataType::bfloat16), Not(HasSubstr("profile")));
 }
 
 }  // namespace

@@ -162,15 +162,6 @@ TEST(Verdict, ClassesDifferInSizeTypeAndThreads) {
                                  "l1, float16, 1 thread", "l1, float16, 4 threads",
                                  "memory, float32, 1 thread", "memory, float32, 4 threads",
                                  "memory, float16, 1 thread", "memory, float16, 4 threads"));
-  const auto threads_found = [&](ShapeClass shape, DataType type, int threads) {
-    const MeasuredClass* found = find_class(classes, shape, type, threads);
-    return found == nullptr ? 0 : found->threads;
-  };
-  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::float32, 3), 1);
-  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::float32, 9), 4);
-  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::float32, 0), 0);
-  EXPECT_EQ(threads_found(ShapeClass::l2, DataType::float32, 1), 0);
-  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::bfloat16, 1), 0);
 }
 
 }  // namespace

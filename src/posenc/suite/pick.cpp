@@ -188,16 +188,6 @@ double noise_floor_of(const Measurements& document) {
   return noise;
 }
 
-const MeasuredClass* find_class(const std::vector<MeasuredClass>& classes, ShapeClass shape,
-                                DataType type, int threads) noexcept {
-  const MeasuredClass* best = nullptr;
-  for (const MeasuredClass& each : classes) {
-    if (each.shape != shape || each.type != type || each.threads > threads) continue;
-    if (best == nullptr || each.threads > best->threads) best = &each;
-  }
-  return best;
-}
-
 const Candidate* Verdict::next() const noexcept {
   const auto found = std::ranges::find_if(others, may_be_picked);
   return found == others.end() ? nullptr : &*found;

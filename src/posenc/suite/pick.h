@@ -66,11 +66,6 @@ std::vector<MeasuredClass> classes_of(const Measurements& document);
 /// The largest noise floor of its classes.
 double noise_floor_of(const Measurements& document);
 
-/// The class with this shape and type, and the largest number of threads up to `threads`; null if
-/// there is none.
-const MeasuredClass* find_class(const std::vector<MeasuredClass>& classes, ShapeClass shape,
-                                DataType type, int threads) noexcept;
-
 /// The pick of one class, and the candidates beside it.
 struct Verdict {
   MeasuredClass measured;         ///< the class that it is of

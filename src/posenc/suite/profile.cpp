@@ -42,7 +42,11 @@ Selection Profile::select(const EncodingSpec& spec, RowRange rows, const Selecti
   validate(rows);
   check_threads(threads);
   const ShapeClass shape = shape_class(table_bytes(spec, rows.count, size_of(options.type)));
-  const MeasuredClass* const measured = find_class(classes_, shape, options.type, threads);
+  const MeasuredClass* measured = nullptr;  // with the largest number of threads up to `threads`
+  for (const MeasuredClass& each : classes_) {
+    const bool fits = each.shape == shape && each.type == options.type && each.threads <= threads;
+    if (fits && (measured == nullptr || each.threads > measured->threads)) measured = &each;
+  }
   std::vector<const Candidate*> able;
   if (measured != nullptr) {
     for (const Candidate& each : measured->candidates) {

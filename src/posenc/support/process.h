@@ -4,6 +4,7 @@
 
 #include "posenc/support/detail.h"
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -21,11 +22,7 @@ File temporary_file(const std::string& content = "");
 std::string content_of(std::FILE* file);
 
 /// Descriptors of a process's standard input, output and error.
-struct Streams {
-  int in;
-  int out;
-  int err;
-};
+using Streams = std::array<int, 3>;
 
 /// Starts a program, found as a shell would find it, with the environment ("NAME=value"), or if
 /// that is empty with this process's own. Returns its number. Throws std::system_error naming the

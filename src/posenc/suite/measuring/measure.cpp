@@ -173,12 +173,6 @@ void add_times(Measurements& document, const MeasureOptions& options, const Prog
   document.disturbed = disturbance(lost_share, noise);
 }
 
-void check(const MeasureOptions& options) {
-  check_at_least_one("processes", options.processes);
-  check_at_least_one("samples", options.samples);
-  check_positive("seconds_per_sample", options.seconds_per_sample);
-}
-
 }  // namespace
 
 MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type, int threads) {
@@ -232,7 +226,9 @@ std::vector<const Backend*> backends_here(std::optional<Isa> isa) {
 }
 
 Measurements measure(const MeasureOptions& options) {
-  check(options);
+  check_at_least_one("processes", options.processes);
+  check_at_least_one("samples", options.samples);
+  check_positive("seconds_per_sample", options.seconds_per_sample);
   const auto tables = options.tables.empty() ? default_tables() : options.tables;
   const auto backends = options.backends.empty() ? backends_here() : options.backends;
   Measurements document = measurements_of_this_machine();

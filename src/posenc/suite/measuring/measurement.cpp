@@ -64,20 +64,20 @@ struct Writer {
   }
 };
 
-/// A value of a document, and its path in the document for messages. Throws BadDocument if a member
-/// is not what is asked for.
+/// A value of a document, and its path in the document for messages. Throws InvalidArgument if a
+/// member is not what is asked for.
 struct Reader {
   const Json& value;
   std::string path;
 
   [[noreturn]] void fail(std::string_view wanted) const {
-    throw BadDocument(
+    throw InvalidArgument(
         format_text("{} is not {}", path.empty() ? std::string("the document") : path, wanted));
   }
   Reader operator[](const char* key) const {
     if (!value.is_object()) fail("an object");
     const std::string place = path.empty() ? key : path + "." + key;
-    if (!value.contains(key)) throw BadDocument(format_text("{} is missing", place));
+    if (!value.contains(key)) throw InvalidArgument(format_text("{} is missing", place));
     return {value.at(key), place};
   }
   bool has(const char* key) const {  ///< present, and not null
@@ -128,7 +128,7 @@ struct Reader {
     try {
       to = parse(name);
     } catch (const InvalidArgument& error) {
-      throw BadDocument(path + ": " + error.what());
+      throw InvalidArgument(path + ": " + error.what());
     }
   }
   void read(std::vector<Isa>& to) const {
@@ -219,6 +219,26 @@ void members(auto&& io, Measurements& document) {
   io("disturbed", document.disturbed, true);
 }
 
+Measurements parsed(const std::string& text) {
+  const auto json = parse_json_text<Json>(text, "it");
+  const Reader root = {json, ""};
+  int version = 0;
+  root("version", version, 1, 1 << 20);
+  if (version != Measurements::format_version) {
+    throw InvalidArgument(format_text("its format is {}, this library reads {}", version,
+                                      Measurements::format_version));
+  }
+  Measurements document;
+  members(root, document);
+  std::unordered_set<std::string> seen;
+  for (const Reader& node : root["measurements"].elements()) {
+    const Measurement& added = document.all.emplace_back(measurement_from(node.value, node.path));
+    if (!seen.insert(added.full_name() + Writer::written(added.table).dump()).second)
+      throw InvalidArgument(format_text("{} repeats a backend and table", node.path));
+  }
+  return document;
+}
+
 }  // namespace
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -260,41 +280,9 @@ Measurement measurement_from(const Json& value, const std::string& path) {
     validate(measured.table.rows);
     measured.table.bytes();
   } catch (const InvalidArgument& error) {
-    throw BadDocument(path + ".table: " + error.what());
+    throw InvalidArgument(path + ".table: " + error.what());
   }
   return measured;
-}
-
-Json parse_json(const std::string& text) {
-  try {
-    return parse_json_text<Json>(text, "it");
-  } catch (const InvalidArgument& error) {
-    throw BadDocument(error.what());
-  } catch (const Json::parse_error& error) {
-    throw BadDocument(format_text("it is not JSON at byte {}", error.byte));
-  } catch (const Json::exception&) {
-    throw BadDocument("it is not JSON (a number out of range)");
-  }
-}
-
-Measurements parse_measurements(const std::string& text) {
-  const Json json = parse_json(text);
-  const Reader root = {json, ""};
-  int version = 0;
-  root("version", version, 1, 1 << 20);
-  if (version != Measurements::format_version) {
-    throw BadDocument(format_text("its format is {}, this library reads {}", version,
-                                  Measurements::format_version));
-  }
-  Measurements document;
-  members(root, document);
-  std::unordered_set<std::string> seen;
-  for (const Reader& node : root["measurements"].elements()) {
-    const Measurement& added = document.all.emplace_back(measurement_from(node.value, node.path));
-    if (!seen.insert(added.full_name() + Writer::written(added.table).dump()).second)
-      throw BadDocument(format_text("{} repeats a backend and table", node.path));
-  }
-  return document;
 }
 
 double MeasuredTable::entries() const noexcept {
@@ -321,16 +309,19 @@ Measurements measurements_of_this_machine() {
           .all = {}};
 }
 
-Measurements read_measurements(const std::filesystem::path& file) try {
-  return parse_measurements(read_document(file));
-} catch (const std::system_error& error) {
+Measurements read_measurements(const std::filesystem::path& file) {
+  std::string why;
+  try {
+    return parsed(read_document(file));
+  } catch (const std::system_error& error) {
+    why = ", which cannot be read: " + error.code().message();
+  } catch (const Json::exception&) {
+    why = ": it is not JSON";
+  } catch (const InvalidArgument& error) {
+    why = std::string(": ") + error.what();
+  }
   throw InvalidArgument(
-      format_text("document is {}, which cannot be read: {}; allowed: JSON of "
-                  "posenc measure",
-                  file.string(), error.code().message()));
-} catch (const BadDocument& error) {
-  throw InvalidArgument(format_text("document is {}: {}; allowed: JSON of posenc measure",
-                                    file.string(), error.what()));
+      format_text("document is {}{}; allowed: JSON of posenc measure", file.string(), why));
 }
 
 void write_measurements(const Measurements& document, const std::filesystem::path& file) {

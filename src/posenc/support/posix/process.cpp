@@ -52,9 +52,8 @@ int start_process(const std::string& program, std::vector<std::string> arguments
   arguments.insert(arguments.begin(), program);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, streams.in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, streams.out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, streams.err, STDERR_FILENO);
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_adddup2(&actions, streams[each], each);
   pid_t process = 0;
   const int failure =
       posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers_to(arguments).data(),
