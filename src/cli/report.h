@@ -14,6 +14,8 @@
 
 namespace posenc::cli {
 
+using namespace suite;
+
 std::string error_text(double error);       ///< "2.98e-08", "0"
 std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
 std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1

@@ -53,20 +53,13 @@ Candidate candidate_of(const RowsOfBackend& rows, std::size_t tables) {
     candidate.promise.max_ulp = std::max(candidate.promise.max_ulp, promise.max_ulp);
     candidate.promise.is_correctly_rounded &= promise.is_correctly_rounded;
     candidate.keeps_promise &= row->keeps_its_promise();
-    const MeasuredError error = row->error.value_or(MeasuredError{});
-    candidate.max_abs = worst(candidate.max_abs, error.max_abs);
-    candidate.max_ulp = worst(candidate.max_ulp, error.max_ulp);
+    if (row->error) candidate.max_abs = worst(candidate.max_abs, row->error->max_abs);
   }
   if (rows.size() < tables) return candidate;  // documents may be merged from several builds
   candidate.seconds_per_entry =
       means_by_process(rows, &Measurement::seconds, std::mem_fn(&MeasuredTable::entries));
-  if (candidate.seconds_per_entry.empty()) return candidate;
-  double log_speeds = 0;
-  for (const Measurement* row : rows) {
-    log_speeds += std::log(row->gfloats_per_second());
-    candidate.relative_iqr = std::max(candidate.relative_iqr, relative_iqr(row->seconds));
-  }
-  candidate.gfloats_per_second = std::exp(log_speeds / static_cast<double>(rows.size()));
+  if (!candidate.seconds_per_entry.empty())
+    candidate.gfloats_per_second = 1e-9 / median(candidate.seconds_per_entry);
   return candidate;
 }
 

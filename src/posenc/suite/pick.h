@@ -32,13 +32,11 @@ struct Candidate {
   std::size_t method = 0;     ///< place of its method in the document, the simplest first
   Promise promise;            ///< the weakest of its tables
   double max_abs = 0;         ///< largest measured error, over all tables
-  double max_ulp = 0;         ///< the same in ulp
   bool keeps_promise = true;  ///< on every table
   /// One value per process: the geometric mean, over the tables, of the seconds for an entry. Empty
   /// unless it was timed on every table of the class.
   std::vector<double> seconds_per_entry;
-  double gfloats_per_second = 0;  ///< geometric mean over the tables; 0 if not timed
-  double relative_iqr = 0;        ///< of the noisiest table: half the IQR over the median
+  double gfloats_per_second = 0;  ///< of the median process; 0 if not timed
   // What pick() finds:
   bool compared = false;  ///< promises the accuracy and keeps it, and is timed, on every table
   bool tied = false;      ///< with the fastest
