@@ -30,32 +30,6 @@ std::vector<AccuracyReport> reports_of(const Options& options) {
                            .progress = [&](double share) { progress(share, "measuring"); }});
 }
 
-/// "rotation:avx2", the first of its ISAs
-std::string name_of(const Json& row) {
-  const std::string isas = row.at("isa").get<std::string>();
-  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
-}
-
-/// The largest errors of each octave of positions, a column a backend.
-std::string by_position(const Json& backends) {
-  constexpr std::size_t most_columns = 3;
-  const auto octaves = [](const Json& row) { return row.at("report").at("by_position"); };
-  Json rows = octaves(backends[0]);
-  std::string page = "\nLargest |error| by position\n";
-  for (std::size_t first = 0; first < backends.size(); first += most_columns) {
-    std::vector<Column> columns = {positions_column("positions")};
-    for (std::size_t i = first; i < std::min(first + most_columns, backends.size()); ++i) {
-      const std::string name = name_of(backends[i]);
-      const Json errors = octaves(backends[i]);
-      for (std::size_t row = 0; row < rows.size(); ++row)
-        rows[row][name] = errors[row].at("max_abs");
-      columns.push_back(number(name, "/" + name, error_text));
-    }
-    page += "\n" + table(rows, columns);
-  }
-  return page;
-}
-
 std::string page_of(const Json& document, const AccuracyReport& first) {
   const Json& measurements = document.at("measurements");
   const Json rows = joined_by_isa(measurements);
@@ -80,7 +54,10 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
                           text("worst at position", "/report/worst/position", Align::right),
                           text("channel", "/report/worst/channel", Align::right)});
   page += explained_mark(rows);
-  if (measurements.size() > 1) return page + by_position(rows);
+  if (measurements.size() > 1) {
+    return page + "\nLargest |error| by position\n" +
+           parts_page(rows, "by_position", positions_column("positions"), rows.size() + 64);
+  }
   return page + "\n" +
          details_page(measurements[0].at("report"), first.type, arrangement_of(first.spec.layout));
 }

@@ -98,11 +98,20 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
 /// Why the parser refused the command line: an argument that nothing takes, or its own reason.
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const auto name = [](const auto* each) { return each->get_name(); };
   Names stray = app.remaining(true);
   std::erase(stray, "--");
-  return fmt::format("{}; allowed: see posenc{} --help",
-                     stray.empty() ? error.what() : fmt::format("argument is '{}'", stray.front()),
-                     chosen.empty() ? "" : " " + chosen.front()->get_name());
+  std::string fault = error.what(), near;
+  if (!stray.empty()) {
+    const std::string given = stray.front().substr(0, stray.front().find('='));
+    Names known = names_of(command.get_options({}), name);
+    std::ranges::copy(names_of(command.get_subcommands({}), name), std::back_inserter(known));
+    fault = fmt::format("argument is '{}'", given);
+    near = did_you_mean(given, known);
+  }
+  return fmt::format("{}; allowed: see posenc{} --help{}", fault,
+                     chosen.empty() ? "" : " " + command.get_name(), near);
 }
 
 int run(const std::vector<std::string>& arguments) {

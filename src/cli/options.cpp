@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "cli/report.h"
+
 #include "posenc/selection.h"
 #include "posenc/suite/measuring/measure.h"
 #include "posenc/support/files.h"
@@ -73,7 +75,7 @@ Rule choice_of(const char* key, const std::string& what, const Names& known,
           (what.empty() ? "" : what + ": ") + names +
               (by_default.empty() ? "" : " (default: " + by_default + ")"),
           [=](Options& options, const std::string& name) {
-            if (std::ranges::count(known, name) == 0) return names;
+            if (std::ranges::count(known, name) == 0) return names + did_you_mean(name, known);
             use(options, name);
             return std::string();
           }};
@@ -127,7 +129,11 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
         fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
                     to_string(*isa), name));
   }
-  return isa ? backend(name, *isa) : posenc::backend(name);
+  try {
+    return isa ? backend(name, *isa) : posenc::backend(name);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(error.what() + did_you_mean(name, names_of(backends(), &Backend::name)));
+  }
 }
 
 }  // namespace
@@ -181,6 +187,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
              "the cache of a rotary embedding of dimension --d-model, times the attention factor "
              "of its frequencies",
              {"halves", "interleaved"}, "", &Options::rotary),
+      text("--positions", "FILE", &Options::positions,
+           "positions of the rows: .npy of int32 or int64, of one dimension"),
       text("TABLE", "FILE", &Options::table,
            ".npy, .safetensors, or raw little-endian elements with --d-model"),
       text("--tensor", "NAME", &Options::tensor,

@@ -1,6 +1,7 @@
 #include "cli/report.h"
 
 #include "posenc/suite/checking/arrangement.h"
+#include "posenc/support/edit_distance.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>
@@ -143,6 +144,15 @@ std::string spec_text(const EncodingSpec& spec) {
                      is_base(spec.frequencies) ? "" : ", frequencies " + rule);
 }
 
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
+  // One edit per three letters, and at most two: two edits turn a short name into nearly any other.
+  const std::size_t most_edits = std::min<std::size_t>(2, given.size() / 3);
+  const auto distance = [given](const std::string& name) { return edit_distance(given, name); };
+  const auto nearest = std::ranges::min_element(known, {}, distance);
+  if (nearest == known.end() || *nearest == given || distance(*nearest) > most_edits) return "";
+  return "; did you mean '" + *nearest + "'?";
+}
+
 Json at(const Json& row, const std::string& path) {
   const Json::json_pointer pointer(path);
   return row.contains(pointer) ? row.at(pointer) : Json();
@@ -282,6 +292,37 @@ Json to_json(const AccuracyReport& report) {
   for (std::size_t channel = 0; channel < report.by_channel.size(); ++channel)
     add("by_channel", {{"channel", channel}}, report.by_channel[channel]);
   return result;
+}
+
+std::string name_of(const Json& row) {
+  const std::string isas = row.at("isa").get<std::string>();
+  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
+}
+
+std::string parts_page(const Json& reports, const std::string& list, const Column& part,
+                       std::size_t most) {
+  constexpr std::size_t most_columns = 3;
+  Json rows = reports[0].at("report").at(list);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i]["largest"] = 0.0;
+    for (std::size_t r = 0; r < reports.size(); ++r) {
+      const Json& error = reports[r].at("report").at(list).at(i).at("max_abs");
+      rows[i][std::to_string(r)] = error;
+      if (error.is_number() && error > rows[i]["largest"]) rows[i]["largest"] = error;
+    }
+  }
+  if (rows.size() > most) rows = largest(rows, "/largest", most);
+  std::string page;
+  for (std::size_t first = 0; first < reports.size(); first += most_columns) {
+    std::vector<Column> columns = {part};
+    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
+      const std::string origin = reports[r].value("origin", "");  // of posenc compare
+      columns.push_back(number((origin.empty() ? "" : origin + " ") + name_of(reports[r]),
+                               "/" + std::to_string(r), error_text));
+    }
+    page += "\n" + table(rows, columns);
+  }
+  return page;
 }
 
 std::string details_page(const Json& report, DataType type, Arrangement arrangement) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc::cli {
@@ -25,6 +26,10 @@ std::string seconds_text(double seconds);   ///< "1.23 ms"
 std::string positions_text(RowRange rows);  ///< "0 .. 4999"
 /// "base 10000, layout interleaved, spacing paper", and a rule of frequencies if there is one.
 std::string spec_text(const EncodingSpec& spec);
+
+/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
+/// is known.
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 enum class Align {
   left,
@@ -77,6 +82,14 @@ Json to_json(const AccuracyReport& report);
 /// The worst entry, quantiles, the errors by position, and the channels with the largest errors and
 /// what each holds: "sin(pos w_12)".
 std::string details_page(const Json& report, DataType type, Arrangement arrangement);
+
+/// "rotation:avx2": a row's backend and the first of its ISAs
+std::string name_of(const Json& row);
+
+/// The largest errors of the parts of a table, which reports list under the name `list`, with a
+/// column for each report. Of more than `most` parts, the worst.
+std::string parts_page(const Json& reports, const std::string& list, const Column& part,
+                       std::size_t most);
 
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
 std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type);
