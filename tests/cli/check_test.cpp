@@ -1,6 +1,7 @@
 // posenc check: formats of tables, its exit codes, its outputs, and the files it refuses.
 #include "command.h"
 #include "posenc/model/rotary.h"
+#include "posenc/support/little_endian.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -10,9 +11,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace posenc {
 namespace {
@@ -119,6 +123,30 @@ TEST(CheckCommand, AcceptsNothingElseThanWhatIsClaimed) {
                 is_twice ? "wrong: " : "good: ");
   }
   expect_refused(run_check(twice, {"--twice", "--repeated"}), "--repeated");
+}
+
+TEST(CheckCommand, JudgesByThePositionsOfAFile) {
+  const ScratchFolder folder;
+  const std::string table = folder / "table.raw", positions = folder / "positions.npy";
+  write_file(table, generated("raw"));
+  const auto npy = [](std::int32_t last, const std::string& shape) {
+    std::vector<std::int32_t> all(60);
+    std::iota(all.begin(), all.end(), last - 59);
+    std::string fields = "{'descr': '<i4', 'fortran_order': False, 'shape': " + shape + "}\n";
+    fields.insert(0, 54 - fields.size(), ' ');
+    to_little_endian(std::span(all));
+    return std::string("\x93NUMPY\x01\x00\x36\x00", 10) + fields +
+           std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof all[0]);
+  };
+  const Arguments more = {"--d-model", "32", "--positions", positions};
+  write_file(positions, npy(59, "(60,)"));
+  expect_exit(run_check(table, more), 0, "good");
+  write_file(positions, npy(60, "(60,)"));
+  expect_exit(run_check(table, more), 1, "wrong");
+  for (const std::string shape : {"(59,)", "(2, 30)", "()"}) {
+    write_file(positions, npy(59, shape));
+    expect_refused(run_check(table, more), "--positions is");
+  }
 }
 
 TEST(CheckCommand, JudgesTheCacheOfAModel) {

@@ -198,5 +198,24 @@ TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
   expect_refused(run_posenc({"compare", report, other}), "no backend and table in common");
 }
 
+TEST(Compare, AccuracyReportsOfTwoBackendsStandSideBySide) {
+  const ScratchFolder folder;
+  const Arguments report = {"accuracy", "--rows", "40", "--d-model", "64", "--format", "json"};
+  const std::string a = folder / "a.json", b = folder / "b.json", c = folder / "c.json";
+  for (const auto& [name, file] : {std::pair{"rotation", a}, {"div_term", b}}) {
+    ASSERT_EQ(run_posenc(report + Arguments{"--backend", name, "--output", file}).exit_code, 0);
+  }
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "41", "--d-model", "64", "--format", "json",
+                        "--backend", "naive", "--output", c})
+                .exit_code,
+            0);
+  const CommandResult both = run_posenc({"compare", a, b});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.out,
+              AllOf(HasSubstr("A rotation:"), HasSubstr("B div_term:scalar"), HasSubstr("32 .. 39"),
+                    HasSubstr("worst channels"), HasSubstr("not judged")));
+  expect_refused(run_posenc({"compare", a, c}), "accuracy reports of one table");
+}
+
 }  // namespace
 }  // namespace posenc
