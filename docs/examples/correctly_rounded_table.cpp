@@ -6,7 +6,7 @@
 //         of doubles, about 100 bits.
 // Error   none: each entry is the float nearest to the exact value. Where 100 bits do not suffice
 //         to tell which float that is, the program says so and stops; no such entry is known.
-// Range   positions from 0 to 2^31
+// Range   positions from 0 to 2^53
 // Cost    eight operations an entry, and one in thousands is recomputed
 //
 // Build without -ffast-math and with -ffp-contract=off:
@@ -142,7 +142,6 @@ float recomputed(const Phase& phase, bool is_cosine) {
 }
 
 constexpr std::int64_t rows_per_anchor = 16;
-
 /// In units of 2^-53: an anchor is right to 2. A rotation adds 3.2: the constants' roundings 0.7
 /// and those of two products and their sum 1.5 for sine and cosine each, times sqrt(2) for both.
 /// The 15 rotations keep the length of earlier errors. 2 sqrt(2) + 15 * 3.2 = 51.
@@ -161,12 +160,10 @@ void encode(std::int64_t first, std::int64_t rows, std::int64_t d_model, double 
     Rotation at = {};
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t position = first + row;
-      if (row == 0 || position % rows_per_anchor == 0) {
-        at = rotation_of(phase_at(position, quarters));
-      } else {
-        at = {at.cosine * step.cosine - at.sine * step.sine,
-              at.sine * step.cosine + at.cosine * step.sine};
-      }
+      at = row == 0 || position % rows_per_anchor == 0
+               ? rotation_of(phase_at(position, quarters))
+               : Rotation{at.cosine * step.cosine - at.sine * step.sine,
+                          at.sine * step.cosine + at.cosine * step.sine};
       for (const bool is_cosine : {false, true}) {
         const double value = is_cosine ? at.cosine : at.sine;
         const float below = static_cast<float>(value - error_of_row),

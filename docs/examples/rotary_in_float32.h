@@ -22,6 +22,7 @@ namespace rotary_in_float32 {
 // On the host: fractions of 128 bits, whose products round down.
 
 __extension__ using Fraction = unsigned __int128;
+__extension__ using Difference = __int128;
 
 inline Fraction product(Fraction a, Fraction b) {
   const auto half = [](Fraction value, bool is_high) {
@@ -46,9 +47,9 @@ inline Fraction ratio_of(std::uint32_t base, int d) {
   const Fraction power_wanted = ~Fraction{0} / base;
   auto ratio = static_cast<Fraction>(std::ldexp(std::pow(base, -2.0 / d), 64)) << 64;
   for (int step = 0; step < 2; ++step) {
-    const auto excess = static_cast<__int128>(power(ratio, d / 2) - power_wanted);
+    const auto excess = static_cast<Difference>(power(ratio, d / 2) - power_wanted);
     const double relative = static_cast<double>(excess) / static_cast<double>(power_wanted) * 2 / d;
-    ratio -= static_cast<Fraction>(static_cast<__int128>(
+    ratio -= static_cast<Fraction>(static_cast<Difference>(
         std::ldexp(relative, 100) * std::ldexp(static_cast<double>(ratio), -100)));
   }
   return ratio;
