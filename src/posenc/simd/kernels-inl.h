@@ -11,14 +11,14 @@
 #include "posenc/simd/rotation/rotation-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
 #include "posenc/simd/rotation32/rotation32-inl.h"
-#ifdef POSENC_HAS_VECTOR_SINCOS
+#ifndef POSENC_PORTABLE_VECTORS
 #include "posenc/simd/sincos-inl.h"
 #endif
 
 namespace posenc::simd {
 
 const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
-#ifdef POSENC_HAS_VECTOR_SINCOS
+#ifndef POSENC_PORTABLE_VECTORS
   constexpr SincosKernel sincos = sincos_kernel;
 #else
   constexpr SincosKernel sincos = nullptr;

@@ -3,8 +3,6 @@
 
 #define POSENC_ISA avx2
 #define POSENC_ARCH xsimd::fma3<xsimd::avx2>
-#define POSENC_VECTORS "posenc/simd/isa/xsimd_vectors-inl.h"
-#define POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
@@ -16,29 +14,6 @@ constexpr bool has_word_minimum = true;
 inline F32 narrow(F64 a, F64 b) {
   return F32(_mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a)));
 }
-inline Both<F32> interleave(F32 a, F32 b) {
-  const __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
-  return {F32(_mm256_permute2f128_ps(low, high, 0x20)),
-          F32(_mm256_permute2f128_ps(low, high, 0x31))};
-}
-inline F32 even_lanes(F32 a) { return F32(_mm256_moveldup_ps(a)); }
-inline F32 odd_lanes(F32 a) { return F32(_mm256_movehdup_ps(a)); }
-inline F32 swap_neighbours(F32 a) { return F32(_mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1))); }
-inline Both<F64> deinterleave(F64 a, F64 b) {
-  return {F64(_mm256_permute2f128_pd(a, b, 0x20)), F64(_mm256_permute2f128_pd(a, b, 0x31))};
-}
-inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
-  return {F64(_mm256_unpacklo_pd(a, b)), F64(_mm256_unpackhi_pd(a, b))};
-}
-inline F32 low_halves(U64 a, U64 b) {
-  return F32(
-      _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
-}
-inline F32 high_halves(U64 a, U64 b) {
-  return F32(
-      _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
-}
-inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm256_castsi256_ps(a))); }
 inline F32 pack(I32 a, I32 b) {
   return F32(_mm256_castsi256_ps(
       _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0))));

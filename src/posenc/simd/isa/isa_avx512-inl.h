@@ -3,8 +3,6 @@
 
 #define POSENC_ISA avx512
 #define POSENC_ARCH xsimd::avx512bw
-#define POSENC_VECTORS "posenc/simd/isa/xsimd_vectors-inl.h"
-#define POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
@@ -16,31 +14,6 @@ constexpr bool has_word_minimum = true;
 inline F32 narrow(F64 a, F64 b) {
   return F32(_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1));
 }
-inline Both<F32> interleave(F32 a, F32 b) {
-  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const __m512i high =
-      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  return {F32(_mm512_permutex2var_ps(a, low, b)), F32(_mm512_permutex2var_ps(a, high, b))};
-}
-inline F32 even_lanes(F32 a) { return F32(_mm512_moveldup_ps(a)); }
-inline F32 odd_lanes(F32 a) { return F32(_mm512_movehdup_ps(a)); }
-inline F32 swap_neighbours(F32 a) { return F32(_mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1))); }
-inline Both<F64> deinterleave(F64 a, F64 b) {
-  return {F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0))),
-          F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)))};
-}
-inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
-  return {F64(_mm512_unpacklo_pd(a, b)), F64(_mm512_unpackhi_pd(a, b))};
-}
-inline F32 low_halves(U64 a, U64 b) {
-  return F32(
-      _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
-}
-inline F32 high_halves(U64 a, U64 b) {
-  return F32(
-      _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
-}
-inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm512_castsi512_ps(a))); }
 inline F32 pack(I32 a, I32 b) {
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   return F32(_mm512_castsi512_ps(_mm512_permutexvar_epi64(order, _mm512_packs_epi32(a, b))));
