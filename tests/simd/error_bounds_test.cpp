@@ -5,10 +5,10 @@
 #include "posenc/simd/error_bounds.h"
 
 #include "posenc/backends/rotation_constants.h"
+#include "posenc/compiled_isas.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
 #include "posenc/simd/dispatch.h"
-#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/spec.h"
 #include "simd/unrounded.h"
 

@@ -66,7 +66,7 @@ class XsimdEncoder final : public Encoder {
     }
   }
 
-  simd::SincosKernel kernel_;
+  decltype(simd::Kernels::sincos) kernel_;
   FrequencyTables frequencies_;
 };
 

@@ -170,7 +170,7 @@ inline void write_all_anchors(std::int64_t frequencies, const FrequencyArrays& w
   }
 }
 
-/// See AnchorKernel. The sines and cosines are multiplied by `scale`, a power of two.
+/// See Kernels::anchors. The sines and cosines are multiplied by `scale`, a power of two.
 inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
                            std::uint64_t position, double scale, double* sin_out, double* cos_out) {
   const auto write =
@@ -205,7 +205,7 @@ inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_
   rotate(tables.cos_block + begin, tables.sin_block + begin, size, sine, cosine);
 }
 
-/// See AnchorKernel. A file that only tests the parts above does not use it.
+/// See Kernels::anchors. A file that only tests the parts above does not use it.
 [[maybe_unused]] void anchor_kernel(std::int64_t frequencies, const FrequencyArrays& w,
                                     std::uint64_t position, double* sin_out,
                                     double* cos_out) noexcept {

@@ -11,7 +11,7 @@
 namespace posenc::simd {
 namespace {
 
-/// See AngleKernel.
+/// See Kernels::angles.
 [[maybe_unused]] void angle_kernel(std::int64_t frequencies, const AngleSteps& steps,
                                    const AngleRows& rows) noexcept {
   float* columns = rows.columns;

@@ -18,25 +18,24 @@
 namespace posenc::simd {
 
 const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
-#ifndef POSENC_PORTABLE_VECTORS
-  constexpr SincosKernel sincos = sincos_kernel;
-#else
-  constexpr SincosKernel sincos = nullptr;
-#endif
   static constexpr Kernels kernels = {.has_fused_operations = fused_rounds_once,
                                       .float_lanes = float_lanes,
                                       .anchors = anchor_kernel,
                                       .angles = angle_kernel,
                                       .rotation = rotation_kernel,
                                       .rotation32 = rotation32_kernel,
-                                      .sincos = sincos,
+#ifdef POSENC_PORTABLE_VECTORS
+                                      .sincos = nullptr,
+#else
+                                      .sincos = sincos_kernel,
+#endif
                                       .combine = combine_kernel,
                                       .join = join_kernel,
                                       .extent = extent_kernel,
                                       .rotate = rotate_kernel,
                                       .widen = widen_kernel,
                                       .narrow = narrow_kernel,
-                                      .fence = fence_kernel};
+                                      .fence = fence};
   return kernels;
 }
 

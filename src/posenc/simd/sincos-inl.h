@@ -84,11 +84,6 @@ struct Lanes<double> {
   }
 };
 
-template <class Element>
-inline void copy_columns(const Element* from, std::int64_t count, Element* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
-}
-
 /// Writes one row of float_lanes frequencies, of which the first `used` exist.
 template <class Element>
 inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, std::int64_t begin,
@@ -100,7 +95,7 @@ inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, s
     Element* const to = row + 2 * (begin + k);
     if (used == float_lanes) return Lanes<Element>::store_pairs(sines, cosines, to);
     Lanes<Element>::store_pairs(sines, cosines, part);
-    return copy_columns(part, 2 * used, to);
+    return copy(part, 2 * used, to);
   }
   Element* const sine_to = row + tables.columns.sine + begin + k;
   Element* const cosine_to = row + tables.columns.cosine + begin + k;
@@ -111,8 +106,8 @@ inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, s
   }
   sines.store(part);
   cosines.store(part + float_lanes);
-  copy_columns(part, used, sine_to);
-  copy_columns(part + float_lanes, used, cosine_to);
+  copy(part, used, sine_to);
+  copy(part + float_lanes, used, cosine_to);
 }
 
 template <class Element>

@@ -22,6 +22,10 @@
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
 //   store_non_temporal     stores to an address aligned to the vector; other threads see the values
 //                          after a fence
+// and, if the ISA has instructions for 16-bit floats:
+//   nearest_float16        a vector of floats as the nearest 16-bit floats
+//   widened_float16        16-bit floats in memory as a vector of floats
+//   has_nan                true if a lane of either vector is NaN
 // and, if a vector is a cache line:
 //   consecutive_lanes      as many lanes as a vector has of a and b in a row, from lane `first` on
 //   store_lanes            stores the lanes begin .. end - 1 alone, each at its place
@@ -103,9 +107,28 @@ inline To cast_bits(const From& from) {
 #endif
 }
 
+/// The nearest 16-bit floats to finite values, in the low half of each word. Values below 2^-14 are
+/// rounded to multiples of 2^-24 by adding 1/2.
+[[maybe_unused]] inline I32 to_float16(F32 value) {
+  const I32 bits = cast_bits<I32>(value);
+  const I32 magnitude = bits & I32(0x7fffffff);
+  const I32 odd = (magnitude >> 13) & I32(1);
+  const I32 normal = ((magnitude + I32(0xfff) + odd) >> 13) - I32((127 - 15) << 10);
+  const F32 shifted = cast_bits<F32>(magnitude) + F32(0.5f);
+  const I32 subnormal = cast_bits<I32>(shifted) - I32(0x3f000000);
+  const I32 is_small = (magnitude - I32(0x38800000)) >> 31;
+  return (normal & ~is_small) | (subnormal & is_small) | ((bits ^ magnitude) >> 16);
+}
+
 /// The place of column k of float_lanes if they are deinterleaved.
 constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
+}
+
+/// Not std::copy_n(), which the linker could take from this file for others.
+template <class T>
+inline void copy(const T* from, std::int64_t count, T* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
 template <class Batch>
@@ -114,14 +137,18 @@ struct Both {
   Batch second;
 };
 
-/// Of the lanes of a and b, numbered in order, source(i) for each lane i. The compiler finds the
-/// instructions, one of them for each use below but interleave().
-template <class Batch, class Source>
-[[gnu::always_inline]] inline Batch shuffle(Batch a, Batch b, Source) {
+/// Of the lanes of a and b, numbered in order, source(i) for each of `count` lanes i. The compiler
+/// finds the instructions, one of them for each use below but interleave().
+template <std::size_t count, class Vector, class Source>
+[[gnu::always_inline]] inline auto lanes_of(Vector a, Vector b, Source) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
-    return Batch(__builtin_shufflevector(a.data, b.data, static_cast<int>(Source()(i))...));
+    return __builtin_shufflevector(a, b, static_cast<int>(Source()(i))...);
   }
-  (std::make_index_sequence<Batch::size>());
+  (std::make_index_sequence<count>());
+}
+template <class Batch, class Source>
+inline Batch shuffle(Batch a, Batch b, Source source) {
+  return Batch(lanes_of<Batch::size>(a.data, b.data, source));
 }
 
 /// a0 a0 a2 a2 ...

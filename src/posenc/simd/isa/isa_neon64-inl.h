@@ -44,7 +44,7 @@ inline F32 fused(F32 a, F32 b, F32 c) { return F32(vfmaq_f32(c, a, b)); }
 inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(vfmaq_f32(vnegq_f32(c), a, b)); }
 inline F32 clamp_to_one(F32 a) { return xsimd::min(xsimd::max(a, F32(-1.0f)), F32(1.0f)); }
 inline I32 magnitude(I32 a) { return I32(vabsq_s32(a)); }
-inline void fence() {}
+inline void fence() noexcept {}
 /// A plain store: the processor decides whether to bypass its caches.
 inline void store_non_temporal(F32 from, float* to) { from.store_unaligned(to); }
 

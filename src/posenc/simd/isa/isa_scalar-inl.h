@@ -27,7 +27,7 @@ inline std::uint32_t nonzero_lanes(I32 a) {
   for (std::size_t i = 0; i < a.size; ++i) found |= std::uint32_t{a.data[i] != 0} << i;
   return found;
 }
-inline void fence() {}
+inline void fence() noexcept {}
 inline void store_non_temporal(F32 from, float* to) { from.store_unaligned(to); }
 inline U64 multiply_low_halves(U64 a, U64 b) {
   const U64 low(std::uint64_t{0xffffffff});

@@ -18,7 +18,7 @@ inline std::uint32_t nonzero_lanes(I32 a) {
   const __m128i is_zero = _mm_cmpeq_epi32(a, _mm_setzero_si128());
   return static_cast<std::uint32_t>(~_mm_movemask_ps(_mm_castsi128_ps(is_zero))) & 0xf;
 }
-inline void fence() { _mm_sfence(); }
+inline void fence() noexcept { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm_stream_ps(to, from); }
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm_mul_epu32(a, b)); }
 

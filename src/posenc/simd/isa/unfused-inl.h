@@ -22,18 +22,6 @@ inline F32 pack_upper_halves(I32 a, I32 b) {
   return cast_bits<F32>((low >> 16) | (high & U32(0xffff0000)));
 }
 
-/// The nearest 16-bit floats, in the low half of each word. Values below 2^-14 are rounded to
-/// multiples of 2^-24 by adding 1/2.
-inline I32 to_float16(F32 value) {
-  const I32 bits = cast_bits<I32>(value);
-  const I32 magnitude = bits & I32(0x7fffffff);
-  const I32 odd = (magnitude >> 13) & I32(1);
-  const I32 normal = ((magnitude + I32(0xfff) + odd) >> 13) - I32((127 - 15) << 10);
-  const F32 shifted = cast_bits<F32>(magnitude) + F32(0.5f);
-  const I32 subnormal = cast_bits<I32>(shifted) - I32(0x3f000000);
-  const I32 is_small = (magnitude - I32(0x38800000)) >> 31;
-  return (normal & ~is_small) | (subnormal & is_small) | ((bits ^ magnitude) >> 16);
-}
 inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
 inline F32 pack_truncated_float16(F32 a, F32 b) {
   const auto truncated = [](F32 x) {

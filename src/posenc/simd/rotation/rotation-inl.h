@@ -241,7 +241,7 @@ void rotation_to_float32(const RotationTables& tables, const RowTask& task,
   write_rows<RoundToFloat32>(tables, task, nullptr);
 }
 
-/// See RotationKernel. A file that only tests the parts above does not use it.
+/// See Kernels::rotation. A file that only tests the parts above does not use it.
 [[maybe_unused]] void rotation_kernel(const RotationTables& tables, const RowTask& task,
                                       const Addition* addition) noexcept {
   switch (task.type) {
