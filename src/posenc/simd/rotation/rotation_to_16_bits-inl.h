@@ -285,9 +285,9 @@ struct BracketTiles {
 template <class T, bool interleaved>
 class BracketPanel {
  public:
-  using Element = T;
   using Tables = RotationTables;
   using Tiles = BracketTiles<T, interleaved>;
+  static constexpr bool is_interleaved = interleaved;
 
   explicit BracketPanel(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
@@ -295,7 +295,6 @@ class BracketPanel {
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;
-    used_ = used;
     size_ = padded_size(used);
     below_centre_ = task.first / paired_block_rows * paired_block_rows + paired_block_rows / 2 - 1;
     set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
@@ -303,30 +302,24 @@ class BracketPanel {
     // What is far from a midpoint of every type, so that padding needs no correction.
     for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
     set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
+    set_centre();
   }
 
-  void write_block(const BlockRows& rows, std::int64_t at_once, T* out, const RowTask& task) {
-    set_centre();
-    const auto write = [&](bool cosines, std::int64_t count, T* to) {
-      const Tiles tiles = {.uncertain = uncertain_,
-                           .pairs = pairs_,
-                           .centre = centre_,
-                           .angles = tables_.angles + begin_ * paired_block_rows,
-                           .first_frequency = begin_,
-                           .below_centre = below_centre_,
-                           .are_below = rows.is_turned(),
-                           .are_cosines = cosines};
-      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.stores.method);
-    };
-    const Columns& columns = tables_.columns;
-    if constexpr (interleaved) {
-      write(false, 2 * used_, out + columns.sine + 2 * begin_);
-    } else {
-      write(false, used_, out + columns.sine + begin_);
-      write(true, used_, out + columns.cosine + begin_);
-    }
+  void next_block() {
     rotate(tables_, begin_, size_, sine_, cosine_);
     below_centre_ += paired_block_rows;
+    set_centre();
+  }
+
+  Tiles tiles(bool are_cosines, bool are_below) {
+    return {.uncertain = uncertain_,
+            .pairs = pairs_,
+            .centre = centre_,
+            .angles = tables_.angles + begin_ * paired_block_rows,
+            .first_frequency = begin_,
+            .below_centre = below_centre_,
+            .are_below = are_below,
+            .are_cosines = are_cosines};
   }
 
  private:
@@ -366,8 +359,7 @@ class BracketPanel {
   const Tables& tables_;
   UncertainList<typename RoundFloat32<T>::Round> uncertain_;
   UncertainPairs pairs_;
-  std::int64_t begin_, used_, size_;
-  std::int64_t below_centre_;
+  std::int64_t begin_, size_, below_centre_;
   double sine_[wide_panel], cosine_[wide_panel];
   BracketCentre centre_[wide_panel / float_lanes];
 };
