@@ -193,8 +193,8 @@ TEST_P(RotationErrors, OfARotation) {
         const long double sine = sines[k], cosine = cosines[k];
         worst = std::max(
             {worst,
-             std::fabs(s[k] - (sine * constants.cos_block[k] + cosine * constants.sin_block[k])),
-             std::fabs(c[k] - (cosine * constants.cos_block[k] - sine * constants.sin_block[k]))});
+             std::fabs(s[k] - (sine * constants.block.cosine[k] + cosine * constants.block.sine[k])),
+             std::fabs(c[k] - (cosine * constants.block.cosine[k] - sine * constants.block.sine[k]))});
       }
     }
   }
@@ -228,7 +228,7 @@ TEST_P(RotationErrors, OfTheMultiplier) {
       const auto at = static_cast<std::size_t>(k);
       const long double w = constants.radians[at];
       const long double off =
-          2 * std::fabs(constants.cos_row[at] - to_long_double(cosine(frequencies[k]))) / unit;
+          2 * std::fabs(constants.row.cosine[at] - to_long_double(cosine(frequencies[k]))) / unit;
       excess = std::max(excess, off - multiplier_error(w));
       worst = std::max(worst, off);
     }

@@ -107,7 +107,7 @@ void unrounded_float64_rows(const RotationTables& tables, const RowTask& task,
 
 void rotate_anchors(const RotationTables& tables, std::int64_t frequencies, double* sine,
                     double* cosine) noexcept {
-  rotate(tables, 0, frequencies, sine, cosine);
+  rotate(tables.block, frequencies, sine, cosine);
 }
 
 void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept {

@@ -33,7 +33,8 @@ class RotationEncoder final : public Encoder {
       : Encoder(spec, backend),
         kernels_(compiled.kernels),
         exact_(shared_frequencies(spec)),
-        constants_(shared_rotation_constants(spec, *exact_, compiled.kernels)) {}
+        constants_(shared_values<RotationConstants>().get(
+            key_of_any_layout(spec, &compiled.kernels), *exact_, compiled.kernels)) {}
 
   /// Half an ulp of a value below 1, because every entry is correctly rounded.
   double error_bound(RowRange, DataType type) const noexcept override {

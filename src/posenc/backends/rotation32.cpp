@@ -6,6 +6,7 @@
 // Cost    five operations for two vectors of floats, or seven
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/shared_values.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/simd/store_plan.h"
@@ -26,7 +27,8 @@ class Rotation32Encoder final : public Encoder {
                     const simd::IsaKernels& compiled)
       : Encoder(spec, backend),
         kernels_(compiled.kernels),
-        constants_(shared_rotation32_constants(spec, compiled.kernels)) {}
+        constants_(shared_values<Rotation32Constants>().get({spec, &compiled.kernels}, spec,
+                                                            compiled.kernels)) {}
 
   double error_bound(RowRange, DataType type) const noexcept override {
     const double bound =

@@ -31,6 +31,14 @@ struct HalfRowAngles {
   std::unique_ptr<float[]> rows;
 };
 
+/// Owns the arrays of simd::AngleArrays: those of a position.
+struct Angles {
+  Angles(const FrequencyTables& turns, const simd::Kernels& kernels, std::int64_t position);
+  simd::AngleArrays arrays() const noexcept { return {cosine.data(), sine.data()}; }
+
+  std::vector<double> cosine, sine;
+};
+
 /// Owns the arrays of simd::RotationTables.
 class RotationConstants {
  public:
@@ -42,7 +50,7 @@ class RotationConstants {
 
   FrequencyTables turns;
   std::vector<float> radians;
-  std::vector<double> cos_row, sin_row, cos_block, sin_block;
+  Angles row, block;
 
  private:
   const simd::Kernels& kernels_;
@@ -62,12 +70,5 @@ struct Rotation32Constants {
   std::vector<std::uint64_t> group_high, group_low, centre, step;
   HalfRowAngles angles;
 };
-
-/// The constants of a spec, which are computed once a process while they are kept.
-std::shared_ptr<const RotationConstants> shared_rotation_constants(const EncodingSpec& spec,
-                                                                   const Frequencies& frequencies,
-                                                                   const simd::Kernels& kernels);
-std::shared_ptr<const Rotation32Constants> shared_rotation32_constants(
-    const EncodingSpec& spec, const simd::Kernels& kernels);
 
 }  // namespace posenc::detail

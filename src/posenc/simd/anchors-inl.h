@@ -188,21 +188,14 @@ inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::i
   for (std::int64_t k = used; k < size; ++k) sine[k] = scale;
 }
 
-/// Advances sines and cosines by angles, given the angles' cosines and sines.
-inline void rotate(const double* cos_angle, const double* sin_angle, std::int64_t size,
-                   double* sine, double* cosine) {
+/// Advances sines and cosines by angles.
+inline void rotate(const AngleArrays& by, std::int64_t size, double* sine, double* cosine) {
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     const F64 s = load(sine + k), c = load(cosine + k);
-    const F64 cos_a = load(cos_angle + k), sin_a = load(sin_angle + k);
+    const F64 cos_a = load(by.cosine + k), sin_a = load(by.sine + k);
     fused(s, cos_a, c * sin_a).store_unaligned(sine + k);
     fused_minus(c, cos_a, s * sin_a).store_unaligned(cosine + k);
   }
-}
-
-/// Advances sines and cosines by one block.
-inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size,
-                   double* sine, double* cosine) {
-  rotate(tables.cos_block + begin, tables.sin_block + begin, size, sine, cosine);
 }
 
 /// See Kernels::anchors. A file that only tests the parts above does not use it.

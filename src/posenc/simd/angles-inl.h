@@ -12,17 +12,17 @@ namespace posenc::simd {
 namespace {
 
 /// See Kernels::angles.
-[[maybe_unused]] void angle_kernel(std::int64_t frequencies, const AngleSteps& steps,
-                                   const AngleRows& rows) noexcept {
+[[maybe_unused]] void angle_kernel(std::int64_t frequencies, const AngleArrays& first,
+                                   const AngleArrays& step, const AngleRows& rows) noexcept {
   float* columns = rows.columns;
   for (std::int64_t k = 0; k < frequencies; k += float_lanes, columns += rows.vector_stride) {
-    F64 s[2], c[2], sin_one[2], cos_one[2];
+    F64 s[2], c[2], sin_step[2], cos_step[2];
     for (std::int64_t i = 0; i < 2; ++i) {
       const std::int64_t at = k + i * double_lanes;
-      s[i] = load(steps.sine + at);
-      c[i] = load(steps.cosine + at);
-      sin_one[i] = load(steps.sin_one + at);
-      cos_one[i] = load(steps.cos_one + at);
+      s[i] = load(first.sine + at);
+      c[i] = load(first.cosine + at);
+      sin_step[i] = load(step.sine + at);
+      cos_step[i] = load(step.cosine + at);
     }
     for (std::int64_t j = 0; j < paired_block_rows / 2; ++j) {
       float* const out = columns + j * rows.row_stride;
@@ -37,8 +37,8 @@ namespace {
       }
       for (std::int64_t i = 0; i < 2; ++i) {
         const F64 sine_of_row = s[i];
-        s[i] = sine_of_row * cos_one[i] + c[i] * sin_one[i];
-        c[i] = c[i] * cos_one[i] - sine_of_row * sin_one[i];
+        s[i] = sine_of_row * cos_step[i] + c[i] * sin_step[i];
+        c[i] = c[i] * cos_step[i] - sine_of_row * sin_step[i];
       }
     }
   }

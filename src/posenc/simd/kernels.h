@@ -44,19 +44,23 @@ struct FrequencyArrays {
   }
 };
 
+/// Cosines and sines of an angle of each frequency, padded.
+struct AngleArrays {
+  const double *cosine, *sine;
+
+  AngleArrays from(std::int64_t k) const { return {cosine + k, sine + k}; }
+};
+
 /// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
 /// position.
 struct RotationTables {
   std::int64_t frequencies;
   Columns columns;
   FrequencyArrays w;
-  const float* radians;     ///< w
-  const double* cos_row;    ///< cos(w), which advances by one row
-  const double* sin_row;    ///< sin(w)
-  const double* cos_block;  ///< cos(block_rows w), which advances by one block
-  const double* sin_block;  ///< sin(block_rows w)
-  const double* cos_half;   ///< cos(w / 2)
-  const double* sin_half;   ///< sin(w / 2)
+  const float* radians;  ///< w
+  AngleArrays row;       ///< of w, which advances by one row
+  AngleArrays block;     ///< of block_rows w, which advances by one block
+  AngleArrays half;      ///< of w / 2
   /// cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
   const float* angles;
   ExactEntry exact_entry;
@@ -97,12 +101,6 @@ struct AngleRows {
   std::int64_t vector_stride;
   std::int64_t row_stride;
   std::int64_t sine_after;
-};
-
-/// Cosines and sines of the first angle, and of the angle that each row adds.
-struct AngleSteps {
-  const double *cosine, *sine;
-  const double *cos_one, *sin_one;
 };
 
 /// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.
@@ -184,9 +182,11 @@ struct Kernels {
   /// frequency, within 2^-52.
   void (*anchors)(std::int64_t frequencies, const FrequencyArrays& w, std::uint64_t position,
                   double* sin_out, double* cos_out) noexcept;
-  /// Writes paired_block_rows / 2 rows for these frequencies, which are padded. Products and sums
-  /// are rounded one by one, so that every ISA has the same bits.
-  void (*angles)(std::int64_t frequencies, const AngleSteps& steps, const AngleRows& rows) noexcept;
+  /// Writes paired_block_rows / 2 rows for these frequencies, which are padded: the first angle,
+  /// and each after it one step more. Products and sums are rounded one by one, so that every ISA
+  /// has the same bits.
+  void (*angles)(std::int64_t frequencies, const AngleArrays& first, const AngleArrays& step,
+                 const AngleRows& rows) noexcept;
   /// Writes the rows of the task, or adds them if `addition` is not null (float32 only).
   void (*rotation)(const RotationTables& tables, const RowTask& task,
                    const Addition* addition) noexcept;

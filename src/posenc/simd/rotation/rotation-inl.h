@@ -138,8 +138,8 @@ inline void fill_constants(Panel& panel, const ColumnMap& map) {
   const RotationTables& tables = map.tables;
   const std::int64_t begin = map.first_frequency, size = map.panel_size;
   for (std::int64_t k = 0; k < size; k += float_lanes) {
-    const F64 cos_row[2] = {load(tables.cos_row + begin + k),
-                            load(tables.cos_row + begin + k + double_lanes)};
+    const F64 cos_row[2] = {load(tables.row.cosine + begin + k),
+                            load(tables.row.cosine + begin + k + double_lanes)};
     const F64 multiplier[2] = {cos_row[0] + cos_row[0], cos_row[1] + cos_row[1]};
     store_columns<interleaved>(multiplier, multiplier, panel.multiplier, size, k);
     const F32 slope = load(tables.radians + begin + k);
@@ -164,8 +164,8 @@ inline void fill_start(Panel& panel, const ColumnMap& map) {
     F64 s[2], c[2], next_s[2], next_c[2];
     for (std::int64_t i = 0; i < 2; ++i) {
       const std::int64_t at = k + i * double_lanes;
-      const F64 cos_row = load(tables.cos_row + begin + at),
-                sin_row = load(tables.sin_row + begin + at);
+      const F64 cos_row = load(tables.row.cosine + begin + at),
+                sin_row = load(tables.row.sine + begin + at);
       s[i] = load(panel.sine + at);
       c[i] = load(panel.cosine + at);
       next_s[i] = fused(s[i], cos_row, c[i] * sin_row);
@@ -214,7 +214,7 @@ inline void write_panel(const ColumnMap& map, const RowTask& task, const Additio
       set_anchors(tables, begin, map.used, size, task.first + row + middle, Round::value_scale,
                   panel.sine, panel.cosine);
     } else {
-      rotate(tables, begin, size, panel.sine, panel.cosine);
+      rotate(tables.block.from(begin), size, panel.sine, panel.cosine);
     }
     fill_start<interleaved>(panel, map);
     write_block<Round, interleaved>(map, panel, task, addition, row, middle, rows);

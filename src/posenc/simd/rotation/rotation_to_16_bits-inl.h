@@ -277,7 +277,7 @@ class BracketPanel {
     size_ = padded_size(used);
     below_centre_ = task.first / paired_block_rows * paired_block_rows + paired_block_rows / 2 - 1;
     set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
-    rotate(tables_.cos_half + begin, tables_.sin_half + begin, size_, sine_, cosine_);
+    rotate(tables_.half.from(begin), size_, sine_, cosine_);
     // What is far from a midpoint of every type, so that padding needs no correction.
     for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
     set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
@@ -285,7 +285,7 @@ class BracketPanel {
   }
 
   void next_block() {
-    rotate(tables_, begin_, size_, sine_, cosine_);
+    rotate(tables_.block.from(begin_), size_, sine_, cosine_);
     below_centre_ += paired_block_rows;
     set_centre();
   }
