@@ -1,7 +1,7 @@
 #include "posenc/backends/vectorised.h"
 
+#include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 namespace posenc::detail {
 
@@ -15,14 +15,16 @@ void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept {
   const std::int64_t frequencies = spec.d_model / 2;
   with_type(task.type, [&]<class T>(T) {
     T* const row = task.row<T>(0);
-    const auto fill = [&](auto step) {
+    const T zero = nearest<T>(0.0), one = nearest<T>(1.0);
+    if (columns.interleaved) {
       for (std::int64_t k = 0; k < frequencies; ++k) {
-        row[columns.sine + step * k] = nearest<T>(0.0);
-        row[columns.cosine + step * k] = nearest<T>(1.0);
+        row[2 * k] = zero;
+        row[2 * k + 1] = one;
       }
-    };
-    columns.interleaved ? fill(std::integral_constant<std::int64_t, 2>())
-                        : fill(std::integral_constant<std::int64_t, 1>());
+    } else {
+      std::fill_n(row + columns.sine, frequencies, zero);
+      std::fill_n(row + columns.cosine, frequencies, one);
+    }
   });
 }
 
