@@ -4,7 +4,6 @@
 #include "posenc/simd/kernels.h"
 
 #include "posenc/simd/anchors-inl.h"
-#include "posenc/simd/angles-inl.h"
 #include "posenc/simd/join-inl.h"
 #include "posenc/simd/layers/combine-inl.h"
 #include "posenc/simd/layers/rotary-inl.h"

@@ -164,8 +164,9 @@ inline F32 swap_neighbours(F32 a) {
   return shuffle(a, a, [](std::size_t i) { return i ^ 1; });
 }
 /// a0 b0 a1 b1 ...
-inline Both<F32> interleave(F32 a, F32 b) {
-  constexpr std::size_t n = F32::size;
+template <class Batch>
+inline Both<Batch> interleave(Batch a, Batch b) {
+  constexpr std::size_t n = Batch::size;
   return {shuffle(a, b, [](std::size_t i) { return i / 2 + i % 2 * n; }),
           shuffle(a, b, [](std::size_t i) { return (n + i) / 2 + i % 2 * n; })};
 }
