@@ -4,7 +4,7 @@
 // must also exceed half of the bound, so that a bound that is twice as large as needed fails too.
 #include "posenc/simd/error_bounds.h"
 
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
 #include "posenc/compiled_isas.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"

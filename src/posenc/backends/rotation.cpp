@@ -5,9 +5,8 @@
 // Range   every position up to max_position
 // Cost    AVX2: 56 operations for 32 floats (simd/rotation/rounding-inl.h)
 #include "posenc/backends/backends.h"
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
 #include "posenc/backends/shared_values.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/exact/entry.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/simd/store_plan.h"

@@ -5,9 +5,8 @@
 // Range   every position up to max_position; every type but float64
 // Cost    five operations for two vectors of floats, or seven
 #include "posenc/backends/backends.h"
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
 #include "posenc/backends/shared_values.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/simd/store_plan.h"
 

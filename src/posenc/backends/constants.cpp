@@ -1,5 +1,6 @@
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
 
+#include "posenc/backends/backends.h"
 #include "posenc/backends/shared_values.h"
 #include "posenc/exact/fixed_point.h"
 
@@ -20,6 +21,35 @@ constexpr std::size_t spread_stride(std::size_t count) {
 }
 
 }  // namespace
+
+FrequencyTables::FrequencyTables(const Frequencies& frequencies)
+    : high_(static_cast<std::size_t>((frequencies.count() + simd::padding - 1) / simd::padding *
+                                     simd::padding)),
+      low_(high_.size()),
+      quarter_turns_(high_.size()),
+      rest_(high_.size()) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(frequencies.count()); ++k) {
+    const Turns& turns = frequencies[static_cast<std::int64_t>(k)];
+    high_[k] = turns.limb[0];
+    low_[k] = turns.limb[1];
+    const FrequencyDoubles doubles = frequency_doubles(this->turns(k));
+    quarter_turns_[k] = doubles.quarter_turns;
+    rest_[k] = doubles.rest;
+  }
+}
+
+FrequencyDoubles frequency_doubles(uint128 turns) noexcept {
+  // Of a turn or its complement, whichever is shorter, so that nothing overflows.
+  const bool is_negative = turns >> 127 != 0;
+  const uint128 magnitude = is_negative ? -turns : turns;
+  const auto rounded = static_cast<double>(magnitude);
+  const uint128 lacking = magnitude - static_cast<uint128>(rounded);  // modulo 2^128
+  const double rest =
+      lacking >> 127 != 0 ? -static_cast<double>(-lacking) : static_cast<double>(lacking);
+  constexpr double two_pi = 6.283185307179586;
+  const double sign = is_negative ? -1 : 1;
+  return {sign * rounded * 0x1p-126, sign * rest * 0x1p-128 * two_pi};
+}
 
 HalfRowAngles::HalfRowAngles(std::int64_t padded_count, Order wanted) : order(wanted) {
   const auto count = static_cast<std::size_t>(padded_count);
