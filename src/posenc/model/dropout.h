@@ -44,9 +44,14 @@ class Dropout {
   void apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
              std::uint64_t first_element = 0, EncodeOptions options = {}) const;
 
+  /// The same in place, by one thread.
+  void apply(std::span<float> x, std::uint64_t seed, std::uint64_t first_element) const noexcept;
+
  private:
   double probability_;
   float scale_;
+  std::uint8_t threshold_;        ///< drops an element if its byte is below, keeps it if above
+  std::uint32_t fine_threshold_;  ///< if the byte is equal, drops the element if its word is below
 };
 
 }  // namespace posenc

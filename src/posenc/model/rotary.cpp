@@ -1,6 +1,6 @@
 #include "posenc/model/rotary.h"
 
-#include "posenc/model/axes/rows.h"
+#include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/cache_rows.h"
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/internal/turn_heads.h"
@@ -34,7 +34,7 @@ InputView check_output(const char* name, const OutputView& out, std::int64_t row
   check_equal(name, "columns", out.columns, "this layout", columns);
   InputView used(static_cast<const float*>(out.data), rows, columns, out.stride);
   used.type = out.type;
-  check_memory({name, used});
+  check_memory(name, used);
   return used;
 }
 
@@ -42,7 +42,7 @@ void check_cache(const RotaryCacheView& cache, std::int64_t pairs) {
   const auto check = [](const char* name, const InputView& table, std::int64_t columns) {
     check_not_double(name, table.type);
     check_equal(name, "columns", table.columns, "this layout", columns);
-    check_memory({name, table});
+    check_memory(name, table);
   };
   if (!cache.is_apart) return check("cache", cache.cosines, 2 * pairs);
   check("cosines", cache.cosines, columns_of(cache.repeat, pairs));
@@ -79,7 +79,7 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
       throw InvalidArgument(format_text("{} has {} columns; allowed: at least the dimension, {}",
                                         name, each.columns, dimension));
     }
-    check_memory({name, each});
+    check_memory(name, each);
     check_same_rows(name, each, "x[0]", x[0]);
     const bool is_empty = each.batch == 0 || each.rows == 0 || each.heads == 0;
     for (std::size_t j = 0; j < i && !is_empty; ++j) {
@@ -237,7 +237,7 @@ void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, Out
   const InputView to_cosines = check_output("cosines", cosines, positions.count(), columns),
                   to_sines = check_output("sines", sines, positions.count(), columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
-  check_apart({"sines", to_sines}, {"cosines", to_cosines});
+  check_apart(strided("sines", to_sines), strided("cosines", to_cosines));
   if (positions.count() == 0) return;
   with_type(cosines.type, [&]<class T>(T) {
     fill_scaled_cache(encoder_, attention_factor(), positions,

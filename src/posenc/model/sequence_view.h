@@ -37,31 +37,24 @@ struct SequenceView {
 };
 
 /// A SequenceView of any element type but double, from which it converts implicitly.
-struct AnySequences {
+struct AnySequences : SequenceView<void> {
   /// The same memory.
   template <class T>
-  AnySequences(const SequenceView<T>& view) noexcept
-      : data(const_cast<std::remove_const_t<T>*>(view.data)),
-        type(data_type_of<std::remove_const_t<T>>),
-        order(view.order),
-        batch(view.batch),
-        rows(view.rows),
-        columns(view.columns),
-        batch_stride(view.batch_stride),
-        row_stride(view.row_stride) {
+  AnySequences(const SequenceView<T>& of) noexcept
+      : SequenceView<void>{const_cast<std::remove_const_t<T>*>(of.data),
+                           of.order,
+                           of.batch,
+                           of.rows,
+                           of.columns,
+                           of.batch_stride,
+                           of.row_stride},
+        type(data_type_of<std::remove_const_t<T>>) {
     static_assert(size_of(data_type_of<std::remove_const_t<T>>) <= 4);
   }
 
   std::int64_t element_bytes() const noexcept { return size_of(type); }  ///< of an element
 
-  void* data;                 ///< the first element
-  DataType type;              ///< of the elements
-  BatchOrder order;           ///< which dimension comes first
-  std::int64_t batch;         ///< sequences
-  std::int64_t rows;          ///< of a sequence
-  std::int64_t columns;       ///< of a row
-  std::int64_t batch_stride;  ///< elements from one sequence to the next
-  std::int64_t row_stride;    ///< elements from one row to the next
+  DataType type;  ///< of the elements
 };
 
 /// One that may be written to.

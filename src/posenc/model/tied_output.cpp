@@ -48,9 +48,9 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
   check_equal("x", "columns", x.columns, "d_model", d_model());
   check_equal("logits", "columns", logits.columns, "the vocabulary", vocabulary());
   check_equal("logits", "rows", logits.rows, "as many as x", x.rows);
-  const Strided output("logits", InputView(logits));
-  check_apart(output, {"x", InputView(x)});
-  check_apart(output, {"weights", InputView(weights_)});
+  const Strided output = strided("logits", InputView(logits));
+  check_apart(output, strided("x", InputView(x)));
+  check_apart(output, strided("weights", InputView(weights_)));
   // Threads divide the vocabulary, which is the longer dimension. In decoding, there is one row.
   // The parts, and with them the sums, do not depend on which thread is the faster one.
   if (x.rows == 0 || vocabulary() == 0) return;
@@ -71,7 +71,7 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
 
 void softmax(MatrixView<float> logits, EncodeOptions options) {
   check_threads(options.threads);
-  check_memory({"logits", InputView(logits)});
+  check_memory("logits", InputView(logits));
   if (logits.rows == 0 || logits.columns == 0) return;
   const std::int64_t grain = rows_per_piece(4 * logits.columns);  // exp
   parallel_for(logits.rows, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
