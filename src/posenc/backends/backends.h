@@ -3,13 +3,14 @@
 #pragma once
 
 #include "posenc/backend.h"
+#include "posenc/support/detail.h"
 
 #include <memory>
 #include <vector>
 
 #define POSENC_METHODS(use) use(naive) use(div_term) use(xsimd) use(rotation) use(rotation32)
 
-namespace posenc {
+namespace posenc::detail {
 
 using BackendList = std::vector<std::unique_ptr<Backend>>;
 
@@ -19,4 +20,4 @@ using BackendList = std::vector<std::unique_ptr<Backend>>;
 POSENC_METHODS(POSENC_DECLARE_METHOD)
 #undef POSENC_DECLARE_METHOD
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -19,7 +19,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class DivTermEncoder final : public Encoder {
@@ -70,4 +70,4 @@ class DivTermEncoder final : public Encoder {
 
 void add_div_term(BackendList& all) { add_scalar_method<DivTermEncoder>(all); }
 
-}  // namespace posenc
+}  // namespace posenc::detail

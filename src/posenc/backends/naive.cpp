@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class NaiveEncoder final : public Encoder {
@@ -75,4 +75,4 @@ class NaiveEncoder final : public Encoder {
 
 void add_naive(BackendList& all) { add_scalar_method<NaiveEncoder>(all); }
 
-}  // namespace posenc
+}  // namespace posenc::detail

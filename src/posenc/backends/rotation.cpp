@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class RotationEncoder final : public Encoder {
@@ -102,4 +102,4 @@ class RotationEncoder final : public Encoder {
 
 void add_rotation(BackendList& all) { add_method<RotationEncoder>(all, &simd::Kernels::rotation); }
 
-}  // namespace posenc
+}  // namespace posenc::detail

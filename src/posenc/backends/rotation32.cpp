@@ -12,7 +12,7 @@
 
 #include <memory>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class Rotation32Encoder final : public Encoder {
@@ -54,4 +54,4 @@ void add_rotation32(BackendList& all) {
   add_method<Rotation32Encoder>(all, &simd::Kernels::rotation32);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 constexpr std::size_t half_block = simd::paired_block_rows / 2;
@@ -160,4 +160,4 @@ std::shared_ptr<const Rotation32Constants> shared_rotation32_constants(
       spec, {&kernels, spec.layout == Layout::interleaved}, spec, kernels);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Sines and cosines of the angles of rows around the centre of a block, a = (j + 1/2) w.
 struct HalfRowAngles {
@@ -70,4 +70,4 @@ std::shared_ptr<const RotationConstants> shared_rotation_constants(const Encodin
 std::shared_ptr<const Rotation32Constants> shared_rotation32_constants(
     const EncodingSpec& spec, const simd::Kernels& kernels);
 
-}  // namespace posenc
+}  // namespace posenc::detail

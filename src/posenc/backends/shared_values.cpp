@@ -1,6 +1,6 @@
 #include "posenc/backends/shared_values.h"
 
-namespace posenc {
+namespace posenc::detail {
 
 bool have_equal_frequencies(const EncodingSpec& a, const EncodingSpec& b) {
   return a.d_model == b.d_model && a.base == b.base && a.spacing == b.spacing &&
@@ -11,4 +11,4 @@ std::shared_ptr<const Frequencies> shared_frequencies(const EncodingSpec& spec) 
   return shared_values<Frequencies>().get(spec, {}, spec);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <utility>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// True if both specs have the same frequencies, in whichever layout.
 bool have_equal_frequencies(const EncodingSpec& a, const EncodingSpec& b);
@@ -95,4 +95,4 @@ SharedValues<Value>& shared_values() {
 /// The frequencies of a valid spec, which are computed once a process while they are kept.
 std::shared_ptr<const Frequencies> shared_frequencies(const EncodingSpec& spec);
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace posenc {
+namespace posenc::detail {
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept {
   const ChannelPair first = channels_of(spec, 0);
@@ -57,4 +57,4 @@ FrequencyDoubles frequency_doubles(uint128 turns) noexcept {
   return {sign * rounded * 0x1p-126, sign * rest * 0x1p-128 * two_pi};
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
@@ -107,4 +107,4 @@ void add_scalar_method(BackendList& all) {
   all.push_back(std::make_unique<MethodBackend<MethodEncoder>>(scalar));
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

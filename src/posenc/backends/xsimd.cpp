@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class XsimdEncoder final : public Encoder {
@@ -74,4 +74,4 @@ class XsimdEncoder final : public Encoder {
 
 void add_xsimd(BackendList& all) { add_method<XsimdEncoder>(all, &simd::Kernels::sincos); }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 // The usual base, whose logarithm is computed at compile time.
@@ -272,4 +272,4 @@ double to_radians(const Turns& turns) noexcept {
   return radians_per_turn * to_signed_double(turns);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

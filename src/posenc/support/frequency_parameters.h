@@ -4,6 +4,7 @@
 
 #include "posenc/frequency_rule.h"
 #include "posenc/spec.h"
+#include "posenc/support/detail.h"
 
 #include <array>
 #include <cstddef>
@@ -15,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Which values of a parameter are allowed.
 enum class Allowed {
@@ -139,4 +140,4 @@ void for_each_parameter(Rule& rule, const Visit& visit) {
              description<std::remove_const_t<Rule>>.parameters);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -7,8 +7,7 @@
 #include <memory>
 #include <system_error>
 
-namespace posenc {
-namespace detail {
+namespace posenc::detail {
 namespace {
 
 /// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
@@ -197,11 +196,9 @@ void ThreadPool::forget_helpers() noexcept {
   asleep_ = 0;
 }
 
-}  // namespace detail
-
 int usable_threads(int threads) {
   if (threads <= 1) return 1;
-  return std::min({threads, most_threads, detail::ThreadPool::of_process().helpers() + 1});
+  return std::min({threads, most_threads, ThreadPool::of_process().helpers() + 1});
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

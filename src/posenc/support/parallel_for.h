@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Where a part begins if [0, count) is divided into `parts` parts of nearly equal size. (count *
 /// part / parts would overflow if both factors are large.)
@@ -42,8 +42,6 @@ constexpr std::int64_t rows_per_piece(std::int64_t elements) noexcept {
 constexpr std::int64_t successive_rows_per_piece(std::int64_t elements) noexcept {
   return std::max<std::int64_t>(32, rows_per_piece(elements));
 }
-
-namespace detail {
 
 /// work(begin, end, thread)
 using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
@@ -97,8 +95,6 @@ class ThreadPool {
   std::atomic<Clock::rep> last_end_ = 0, alone_until_ = 0;
 };
 
-}  // namespace detail
-
 /// Calls work(begin, end, thread) for contiguous pieces of [0, count), by the calling thread and
 /// by at most threads - 1 others, in the default floating-point environment. `thread` is below
 /// usable_threads(threads), and no two calls at the same time have the same one: memory can be
@@ -116,7 +112,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, const Wor
     return;
   }
   // A reference needs no allocation.
-  detail::ThreadPool::of_process().run(count, grain, threads, std::cref(work));
+  ThreadPool::of_process().run(count, grain, threads, std::cref(work));
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail
