@@ -10,7 +10,7 @@
 #include "posenc/frequency_rule.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/positional_encoding.h"
-#include "posenc/model/rotary_cache_view.h"
+#include "posenc/model/rotary.h"
 #include "posenc/model/rotary_spec.h"
 #include "posenc/spec.h"
 #include "posenc/suite/checking/check.h"

@@ -1,10 +1,9 @@
 #include "posenc/model/dropout.h"
 
-#include "posenc/model/internal/checks.h"
+#include "posenc/error.h"
 #include "posenc/model/internal/philox.h"
-#include "posenc/support/parallel_for.h"
+#include "posenc/support/format.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -59,21 +58,6 @@ Dropout::Dropout(double probability) : probability_(probability) {
 bool Dropout::keeps(std::uint64_t seed, std::uint64_t element) const noexcept {
   const Kept kept = kept_of_block(seed, threshold_, fine_threshold_, element / block_elements);
   return kept[static_cast<std::size_t>(element % block_elements)];
-}
-
-void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
-                    std::uint64_t first_element, EncodeOptions options) const {
-  check_threads(options.threads);
-  const std::int64_t count = std::ssize(in);
-  check_equal("out", "elements", std::ssize(out), "as many as in", count);
-  check_apart(strided("out", InputView(out.data(), 1, count, count)),
-              strided("in", InputView(in.data(), 1, count, count)), true);
-  parallel_for(count, rows_per_piece(1), options.threads,
-               [&](std::int64_t begin, std::int64_t end, int) {
-                 const std::span<float> to(out.data() + begin, out.data() + end);
-                 if (in.data() != out.data()) std::copy_n(in.data() + begin, to.size(), to.data());
-                 apply(to, seed, first_element + static_cast<std::uint64_t>(begin));
-               });
 }
 
 void Dropout::apply(std::span<float> x, std::uint64_t seed,

@@ -3,20 +3,10 @@
 #include "posenc/model/internal/add_encoding.h"
 #include "posenc/model/internal/checks.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace posenc {
 namespace {
-
-void check_shape(std::int64_t vocabulary, std::int64_t d_model) {
-  check_range("vocabulary", vocabulary, 1, max_position);
-  check_range("d_model", d_model, 1, max_d_model);
-}
-
-float root(std::int64_t d_model) {
-  return static_cast<float>(std::sqrt(static_cast<double>(d_model)));
-}
 
 void check_ids(const IntegerView& ids, const SequenceView<float>& y, std::int64_t vocabulary) {
   for (std::int64_t i = 0; i < ids.count(); ++i) {
@@ -35,16 +25,11 @@ bool is_non_temporal(StorePolicy policy, const SequenceView<float>& y) {
 
 }  // namespace
 
-InputEmbedding::InputEmbedding(std::int64_t vocabulary, std::int64_t d_model)
-    : own_((check_shape(vocabulary, d_model), Matrix(vocabulary, d_model))),
-      view_(own_.view()),
-      scale_(root(d_model)) {
-  std::fill_n(own_.data(), vocabulary * d_model, 0.0f);
-}
-
-InputEmbedding::InputEmbedding(MatrixView<const float> weights)
-    : view_((check_shape(weights.rows, weights.columns), weights)), scale_(root(weights.columns)) {
+InputEmbedding::InputEmbedding(MatrixView<const float> weights) : view_(weights) {
+  check_range("vocabulary", vocabulary(), 1, max_position);
+  check_range("d_model", d_model(), 1, max_d_model);
   check_memory("weights", InputView(weights));
+  scale_ = static_cast<float>(std::sqrt(static_cast<double>(d_model())));
 }
 
 void InputEmbedding::check(const IntegerView& ids, const SequenceView<float>& y,

@@ -4,7 +4,6 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
-#include <cmath>
 
 // Eigen gets a different namespace: a program that uses Eigen with other flags must not share these
 // inline functions with the library.
@@ -26,18 +25,6 @@ auto map(const MatrixView<const float>& view) {
 auto map(const MatrixView<float>& view) {
   return Eigen::Map<RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns,
                                                         Stride(view.stride));
-}
-
-void softmax_row(float* row, std::int64_t columns) noexcept {
-  float largest = row[0];
-  for (std::int64_t i = 1; i < columns; ++i) largest = std::max(largest, row[i]);
-  double sum = 0;
-  for (std::int64_t i = 0; i < columns; ++i) {
-    row[i] = std::exp(row[i] - largest);
-    sum += static_cast<double>(row[i]);
-  }
-  const double factor = 1 / sum;
-  for (std::int64_t i = 0; i < columns; ++i) row[i] = static_cast<float>(row[i] * factor);
 }
 
 }  // namespace
@@ -66,17 +53,6 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
       map(logits).middleCols(begin, end - begin).noalias() =
           map(x) * map(weights_).middleRows(begin, end - begin).transpose();
     }
-  });
-}
-
-void softmax(MatrixView<float> logits, EncodeOptions options) {
-  check_threads(options.threads);
-  check_memory("logits", InputView(logits));
-  if (logits.rows == 0 || logits.columns == 0) return;
-  const std::int64_t grain = rows_per_piece(4 * logits.columns);  // exp
-  parallel_for(logits.rows, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t row = begin; row < end; ++row)
-      softmax_row(logits.data + row * logits.stride, logits.columns);
   });
 }
 

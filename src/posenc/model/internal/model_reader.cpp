@@ -4,7 +4,6 @@
 #include "posenc/model/internal/config.h"
 #include "posenc/spec.h"
 #include "posenc/support/check.h"
-#include "posenc/support/edit_distance.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -364,19 +363,6 @@ class ModelReader {
   std::map<std::string, ConfigKeys> rules_;
 };
 
-/// Three types whose names begin like that one, or differ little.
-std::string nearest_types(std::string_view type) {
-  std::multimap<std::int64_t, std::string> by_rank;  // less is nearer
-  for (const std::string& each : known_model_types()) {
-    const auto prefix = std::ranges::mismatch(type, each).in1 - type.begin();
-    by_rank.emplace(static_cast<std::int64_t>(edit_distance(type, each)) - 2 * prefix, each);
-  }
-  std::vector<std::string> names;
-  for (const auto& [rank, name] : by_rank) names.push_back(name);
-  names.resize(3);
-  return join(names, ", ");
-}
-
 /// Throws InvalidArgument if the type is not known or has no rotary embedding, or if it holds that
 /// of another model and `may_hold_one` is false.
 const ModelType& type_of(const ConfigKeys& config, bool may_hold_one = true) {
@@ -384,10 +370,8 @@ const ModelType& type_of(const ConfigKeys& config, bool may_hold_one = true) {
   if (given == nullptr) refuse_absence(config.path("model_type"));
   const std::string name = given->is_string() ? given->get<std::string>() : "";
   const ModelType* const type = find_type(name);
-  if (type == nullptr || (type->has("text") && !may_hold_one)) {
-    config.refuse("model_type",
-                  "one that docs/config-json.md lists, such as " + nearest_types(name));
-  }
+  if (type == nullptr || (type->has("text") && !may_hold_one))
+    config.refuse("model_type", "one that docs/config-json.md lists");
   if (type->has("none")) config.refuse("model_type", type->value("none"));
   return *type;
 }
