@@ -10,6 +10,5 @@
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
-#include "posenc/model/rotary_spec.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/model/tied_output.h"

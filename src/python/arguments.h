@@ -11,7 +11,6 @@
 #include "posenc/model/axes.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/model/rotary_spec.h"
 #include "posenc/spec.h"
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/parity.h"

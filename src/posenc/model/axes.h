@@ -11,7 +11,7 @@
 #include "posenc/accuracy.h"
 #include "posenc/encode_options.h"
 #include "posenc/matrix.h"
-#include "posenc/model/integer_view.h"
+#include "posenc/model/sequence_view.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 

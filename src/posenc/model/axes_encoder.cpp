@@ -13,9 +13,39 @@
 #include <span>
 
 namespace posenc {
+namespace detail {
+
+/// Consecutive channels that are copied from the row of an axis to a row.
+struct CopiedChannels {
+  std::int64_t from, to, count;
+};
+
+/// The pairs that turn by the positions of one axis.
+struct AxisPlan {
+  std::int64_t axis;
+  std::vector<CopiedChannels> channels;
+  std::shared_ptr<const Encoder> encoder = nullptr;
+  /// If its channels are scattered: the encoder then is that of all pairs, and the channels are
+  /// selected by a mask.
+  bool has_whole_rows = false;
+};
+
+}  // namespace detail
 
 using detail::AxisPlan;
 using detail::CopiedChannels;
+
+struct AxesEncoder::Plan {
+  AxesSpec spec;
+  std::int64_t d_model;
+  std::int64_t axes;
+  Selection selection = {};
+  /// All pairs, for rows whose positions are equal on all axes. Null if the parts have layouts.
+  std::shared_ptr<const Encoder> of_equal = {};
+  std::vector<detail::AxisPlan> of_axes = {};
+
+  Plan(const AxesSpec& from, const Accuracy& accuracy, DataType type);
+};
 
 namespace {
 

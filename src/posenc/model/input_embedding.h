@@ -4,7 +4,6 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/model/integer_view.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/sequence_view.h"
 

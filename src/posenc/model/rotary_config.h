@@ -11,7 +11,7 @@
 /// nothing would say so.
 #pragma once
 
-#include "posenc/model/rotary_spec.h"
+#include "posenc/model/rotary.h"
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,6 @@
 
 #include "posenc/encoder.h"
 #include "posenc/model/dropout.h"
-#include "posenc/model/integer_view.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"

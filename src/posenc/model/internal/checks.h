@@ -2,7 +2,6 @@
 // names the argument, its value and the allowed values.
 #pragma once
 
-#include "posenc/model/integer_view.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/support/check.h"
 
