@@ -55,25 +55,26 @@ void check(const Rule& rule, const EncodingSpec& spec) {
 
 void check(const PickedFrequencies& picked, const EncodingSpec& spec) {
   check_count("picks", picked.picks.size(), spec.d_model);
-  for (const PickedFrequencies::Encoding& each : picked.encodings) {
-    if (each.spec == nullptr || std::holds_alternative<PickedFrequencies>(each.spec->frequencies))
+  for (const auto& each : picked.encodings) {
+    if (each == nullptr || std::holds_alternative<PickedFrequencies>(each->frequencies))
       throw InvalidArgument("a picked encoding picks frequencies itself; allowed: another rule");
-    validate(*each.spec);
-    check_range("denominator", each.denominator, least_factor, most_divisor);
+    validate(*each);
   }
   for (const PickedFrequencies::Pick& pick : picked.picks) {
     check_range<std::int64_t>("encoding of a pick", pick.encoding, 0,
                               static_cast<std::int64_t>(picked.encodings.size()) - 1);
     check_range<std::int64_t>("frequency of a pick", pick.k, 0,
-                              picked.encodings[pick.encoding].spec->d_model / 2 - 1);
+                              picked.encodings[pick.encoding]->d_model / 2 - 1);
   }
 }
 
 }  // namespace
 
-bool PickedFrequencies::Encoding::operator==(const Encoding& other) const noexcept {
-  if (denominator != other.denominator) return false;
-  return spec == other.spec || (spec != nullptr && other.spec != nullptr && *spec == *other.spec);
+bool PickedFrequencies::operator==(const PickedFrequencies& other) const noexcept {
+  return picks == other.picks &&
+         std::ranges::equal(encodings, other.encodings, [](const auto& a, const auto& b) {
+           return a == b || (a != nullptr && b != nullptr && *a == *b);
+         });
 }
 
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {

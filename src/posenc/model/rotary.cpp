@@ -1,6 +1,6 @@
 #include "posenc/model/rotary.h"
 
-#include "posenc/model/axes/rows.h"
+#include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/cache_rows.h"
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/internal/turn_heads.h"
@@ -34,19 +34,23 @@ InputView check_output(const char* name, const OutputView& out, std::int64_t row
   check_equal(name, "columns", out.columns, "this layout", columns);
   InputView used(static_cast<const float*>(out.data), rows, columns, out.stride);
   used.type = out.type;
-  check_memory({name, used});
+  check_memory(name, used);
   return used;
 }
 
-void check_cache(const RotaryCacheView& cache, std::int64_t pairs) {
-  const auto check = [](const char* name, const InputView& table, std::int64_t columns) {
+CacheLayout layout_of(const RotaryCacheView& cache, std::int64_t pairs) noexcept {
+  return cache.is_apart ? layout_of(cache.repeat, pairs) : layout_of(cache.layout_of_both, pairs);
+}
+
+void check_cache(const RotaryCacheView& cache, std::int64_t columns) {
+  const auto check = [&](const char* name, const InputView& table) {
     check_not_double(name, table.type);
     check_equal(name, "columns", table.columns, "this layout", columns);
-    check_memory({name, table});
+    check_memory(name, table);
   };
-  if (!cache.is_apart) return check("cache", cache.cosines, 2 * pairs);
-  check("cosines", cache.cosines, columns_of(cache.repeat, pairs));
-  check("sines", cache.sines, columns_of(cache.repeat, pairs));
+  check(cache.is_apart ? "cosines" : "cache", cache.cosines);
+  if (!cache.is_apart) return;
+  check("sines", cache.sines);
   check_same_type("sines", cache.sines.type, "the cosines", cache.cosines.type);
 }
 
@@ -79,7 +83,7 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
       throw InvalidArgument(format_text("{} has {} columns; allowed: at least the dimension, {}",
                                         name, each.columns, dimension));
     }
-    check_memory({name, each});
+    check_memory(name, each);
     check_same_rows(name, each, "x[0]", x[0]);
     const bool is_empty = each.batch == 0 || each.rows == 0 || each.heads == 0;
     for (std::size_t j = 0; j < i && !is_empty; ++j) {
@@ -143,23 +147,16 @@ void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
 
 /// The same with values that are multiplied by a factor unless that is 1: of 16 bits, each is the
 /// product of a float32 entry and the factor, rounded once.
-template <class T>
 void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                       const CachePlaces<T>& places, int threads) {
-  using Entry = std::conditional_t<sizeof(T) == 2, float, T>;
-  if (factor == 1) return fill_cache<T>(encoder, positions, places, threads, std::identity());
-  fill_cache<Entry>(encoder, positions, places, threads,
-                    [=](Entry entry) { return nearest<T>(static_cast<double>(entry) * factor); });
-}
-
-/// Calls use(places) for the values of a cache that is read.
-template <class Use>
-void with_places(const RotaryCacheView& cache, std::int64_t pairs, const Use& use) {
-  with_type(cache.cosines.type, [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, double>) {
-      use(cache.is_apart ? places_apart<const T>(cache.cosines, cache.sines, cache.repeat, pairs)
-                         : places_of<const T>(cache.cosines, cache.layout_of_both, pairs));
-    }
+                       const OutputView& cosines, const OutputView& sines,
+                       const CacheLayout& layout, int threads) {
+  if (positions.count() == 0) return;
+  with_type(cosines.type, [&]<class T>(T) {
+    using Entry = std::conditional_t<sizeof(T) == 2, float, T>;
+    const CachePlaces<T> places(cosines, sines, layout);
+    if (factor == 1) return fill_cache<T>(encoder, positions, places, threads, std::identity());
+    fill_cache<Entry>(encoder, positions, places, threads,
+                      [=](Entry entry) { return nearest<T>(static_cast<double>(entry) * factor); });
   });
 }
 
@@ -220,29 +217,23 @@ void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputVie
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   check_output("cache", out, positions.count(), dimension());
-  if (positions.count() == 0) return;
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
-  with_type(out.type, [&]<class T>(T) {
-    fill_scaled_cache(encoder_, attention_factor(), positions,
-                      places_of<T>(out, layout, dimension() / 2), options.threads);
-  });
+  fill_scaled_cache(encoder_, attention_factor(), positions, out, out,
+                    layout_of(layout, dimension() / 2), options.threads);
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                                OutputView sines, EncodeOptions options) const {
-  const std::int64_t pairs = dimension() / 2, columns = columns_of(repeat, pairs);
+  const CacheLayout layout = layout_of(repeat, dimension() / 2);
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
-  const InputView to_cosines = check_output("cosines", cosines, positions.count(), columns),
-                  to_sines = check_output("sines", sines, positions.count(), columns);
+  const InputView to_cosines = check_output("cosines", cosines, positions.count(), layout.columns),
+                  to_sines = check_output("sines", sines, positions.count(), layout.columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
-  check_apart({"sines", to_sines}, {"cosines", to_cosines});
-  if (positions.count() == 0) return;
-  with_type(cosines.type, [&]<class T>(T) {
-    fill_scaled_cache(encoder_, attention_factor(), positions,
-                      places_apart<T>(cosines, sines, repeat, pairs), options.threads);
-  });
+  check_apart(strided("sines", to_sines), strided("cosines", to_cosines));
+  fill_scaled_cache(encoder_, attention_factor(), positions, cosines, sines, layout,
+                    options.threads);
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
@@ -266,18 +257,22 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
 void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
                          const RowPositions& rows_of_cache, const RotateOptions& options) const {
   const std::int64_t pairs = dimension() / 2;
+  const CacheLayout layout = layout_of(cache, pairs);
   check_threads(options.threads);
-  check_cache(cache, pairs);
+  check_cache(cache, layout.columns);
   check_cache_rows(rows_of_cache, cache);
   const bool own = check_tensors(x, dimension(), rows_of_cache.count());
   if (have_no_heads(x) || rows_of_cache.count() == 0) return;
-  with_places(cache, pairs, [&](const auto& places) {
-    turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
-             [&](std::int64_t begin, std::int64_t count, float* angles) {
-               for (std::int64_t row = 0; row < count; ++row)
-                 read_cache_row(places, rows_of_cache(0, begin + row), pairs,
-                                angles + row * 2 * pairs);
-             });
+  with_type(cache.cosines.type, [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, double>) {
+      const CachePlaces<const T> places(cache.cosines, cache.sines, layout);
+      turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
+               [&](std::int64_t begin, std::int64_t count, float* angles) {
+                 for (std::int64_t row = 0; row < count; ++row)
+                   read_cache_row(places, rows_of_cache(0, begin + row), pairs,
+                                  angles + row * 2 * pairs);
+               });
+    }
   });
 }
 

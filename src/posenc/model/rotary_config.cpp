@@ -1,12 +1,14 @@
 #include "posenc/model/rotary_config.h"
 
 #include "posenc/error.h"
-#include "posenc/model/internal/config_keys.h"
+#include "posenc/model/internal/config.h"
 #include "posenc/support/format.h"
 #include "posenc/support/printable.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <utility>
 
 namespace posenc {
 namespace {
@@ -27,17 +29,18 @@ std::string axes_text(const AxesSpec& angles) {
   std::vector<std::string> counts;
   for (const std::int64_t each : pairs) counts.push_back(format_text("{}", each));
   const std::string list = join(counts, ", ");
-  const EncodingSpec& spec = angles.parts.front().spec;
-  const auto is = [&](auto* make) {
+  using Arrange = AxesSpec(std::span<const std::int64_t>, const EncodingSpec&);
+  constexpr std::pair<Arrange*, std::string_view> arrangements[] = {
+      {axes_in_sections, "in sections "},
+      {axes_interleaved, "interleaved, "},
+      {axes_alternating, "alternating, "}};
+  for (const auto& [arrange, name] : arrangements) {
     try {
-      return make(pairs, spec) == angles;
-    } catch (const InvalidArgument&) {
-      return false;
+      if (arrange(pairs, angles.parts.front().spec) == angles)
+        return format_text("{}of {} pairs", name, list);
+    } catch (const InvalidArgument&) {  // It does not have such sections.
     }
-  };
-  if (is(axes_in_sections)) return "in sections of " + list + " pairs";
-  if (is(axes_interleaved)) return "interleaved, of " + list + " pairs";
-  if (is(axes_alternating)) return "alternating, of " + list + " pairs";
+  }
   return "of " + list + " pairs";
 }
 

@@ -1,7 +1,7 @@
 // Rows of caches of cosines and sines, in every layout. Internal: not installed.
 #pragma once
 
-#include "posenc/model/rotary_cache_view.h"
+#include "posenc/model/rotary.h"
 #include "posenc/simd/dispatch.h"
 
 #include <algorithm>
@@ -11,49 +11,45 @@
 
 namespace posenc {
 
-/// Where the values of a cache are. The cosine of frequency k of row r is at cosines + r *
-/// cosine_stride + k * step, and so is the sine.
+/// The columns of a row that have the values of frequency k: those from `first` + k * step on,
+/// where `first` is 0 for cosines, and for sines unless one table has both.
+struct CacheLayout {
+  std::int64_t columns;     ///< of a table
+  std::int64_t step;        ///< 1, or 2 if two values are next to each other
+  std::int64_t repeat;      ///< from a value to its repetition; 0 if there is none
+  std::int64_t first_sine;  ///< column
+};
+
+/// Of one table of cosines and sines.
+constexpr CacheLayout layout_of(RotaryLayout layout, std::int64_t pairs) noexcept {
+  const bool is_interleaved = layout == RotaryLayout::interleaved;
+  return {2 * pairs, is_interleaved ? 2 : 1, 0, is_interleaved ? 1 : pairs};
+}
+
+/// Of a table of each.
+constexpr CacheLayout layout_of(Repeat repeat, std::int64_t pairs) noexcept {
+  if (repeat == Repeat::once) return {pairs, 1, 0, 0};
+  const bool is_interleaved = repeat == Repeat::interleaved;
+  return {2 * pairs, is_interleaved ? 2 : 1, is_interleaved ? 1 : pairs, 0};
+}
+
+/// Where the values of a cache of the type T are in memory.
 template <class T>
-struct CachePlaces {
+struct CachePlaces : CacheLayout {
+  /// View is an InputView or an OutputView.
+  template <class View>
+  CachePlaces(const View& of_cosines, const View& of_sines, const CacheLayout& layout) noexcept
+      : CacheLayout(layout),
+        cosines(static_cast<T*>(of_cosines.data)),
+        sines(static_cast<T*>(of_sines.data) + layout.first_sine),
+        cosine_stride(of_cosines.stride),
+        sine_stride(of_sines.stride) {}
+
   T* cosines;
   T* sines;
   std::int64_t cosine_stride;
   std::int64_t sine_stride;
-  std::int64_t step;    ///< 1, or 2 if two values are next to each other
-  std::int64_t repeat;  ///< from a value to its repetition; 0 if there is none
 };
-
-/// Columns of a table of cosines alone.
-constexpr std::int64_t columns_of(Repeat repeat, std::int64_t pairs) noexcept {
-  return repeat == Repeat::once ? pairs : 2 * pairs;
-}
-
-/// Of one table of cosines and sines. View is an InputView or an OutputView, of the type T.
-template <class T, class View>
-CachePlaces<T> places_of(const View& cache, RotaryLayout layout, std::int64_t pairs) noexcept {
-  const bool is_interleaved = layout == RotaryLayout::interleaved;
-  T* const first = static_cast<T*>(cache.data);
-  return {first,
-          first + (is_interleaved ? 1 : pairs),
-          cache.stride,
-          cache.stride,
-          is_interleaved ? 2 : 1,
-          0};
-}
-
-/// Of a table of each.
-template <class T, class View>
-CachePlaces<T> places_apart(const View& cosines, const View& sines, Repeat repeat,
-                            std::int64_t pairs) noexcept {
-  const bool is_interleaved = repeat == Repeat::interleaved;
-  const std::int64_t distance = repeat == Repeat::once ? 0 : is_interleaved ? 1 : pairs;
-  return {static_cast<T*>(cosines.data),
-          static_cast<T*>(sines.data),
-          cosines.stride,
-          sines.stride,
-          is_interleaved ? 2 : 1,
-          distance};
-}
 
 /// to[2k] = convert(a[k]), to[2k + 1] = convert(b[k]).
 template <class T, class Entry, class Convert>
