@@ -3,7 +3,7 @@
 
 #include "kernels.h"
 
-#include "posenc/backends/vectorised.h"
+#include "posenc/backends/backends.h"
 #include "posenc/encoder.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/simd/row_task.h"

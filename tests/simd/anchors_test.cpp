@@ -1,6 +1,6 @@
 // The anchors of every ISA that runs here, in every rounding mode of the processor. The error in
 // the usual mode: error_bounds_test.cpp.
-#include "posenc/backends/vectorised.h"
+#include "posenc/backends/constants.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
 #include "posenc/simd/dispatch.h"

@@ -4,11 +4,11 @@
 // must also exceed half of the bound, so that a bound that is twice as large as needed fails too.
 #include "posenc/simd/error_bounds.h"
 
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
+#include "posenc/compiled_isas.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
 #include "posenc/simd/dispatch.h"
-#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/spec.h"
 #include "simd/unrounded.h"
 
@@ -193,8 +193,8 @@ TEST_P(RotationErrors, OfARotation) {
         const long double sine = sines[k], cosine = cosines[k];
         worst = std::max(
             {worst,
-             std::fabs(s[k] - (sine * constants.cos_block[k] + cosine * constants.sin_block[k])),
-             std::fabs(c[k] - (cosine * constants.cos_block[k] - sine * constants.sin_block[k]))});
+             std::fabs(s[k] - (sine * constants.block.cosine[k] + cosine * constants.block.sine[k])),
+             std::fabs(c[k] - (cosine * constants.block.cosine[k] - sine * constants.block.sine[k]))});
       }
     }
   }
@@ -228,7 +228,7 @@ TEST_P(RotationErrors, OfTheMultiplier) {
       const auto at = static_cast<std::size_t>(k);
       const long double w = constants.radians[at];
       const long double off =
-          2 * std::fabs(constants.cos_row[at] - to_long_double(cosine(frequencies[k]))) / unit;
+          2 * std::fabs(constants.row.cosine[at] - to_long_double(cosine(frequencies[k]))) / unit;
       excess = std::max(excess, off - multiplier_error(w));
       worst = std::max(worst, off);
     }
