@@ -55,6 +55,14 @@ float widened(T value) {
   return static_cast<float>(to_double(value));
 }
 
+template <class T>
+void turn_pair(T& first, T& second, float cosine, float sine) {
+  const float a = widened(first), b = widened(second);
+  const float ac = a * cosine, bs = b * sine, bc = b * cosine, as = a * sine;
+  first = nearest<T>(static_cast<double>(ac - bs));
+  second = nearest<T>(static_cast<double>(bc + as));
+}
+
 /// Turns heads as the definition says, one pair after another.
 template <class T>
 void turn_plainly(const HeadsView& x, RotaryLayout channels, double factor, bool inverse,
@@ -73,15 +81,11 @@ void turn_plainly(const HeadsView& x, RotaryLayout channels, double factor, bool
             const auto value = static_cast<double>(table(own ? b * rows + r : r, column));
             return static_cast<float>(value * factor);
           };
-          const float cosine = of_table(k), angle_sine = of_table(dimension / 2 + k),
-                      sine = inverse ? -angle_sine : angle_sine;
+          const float sine = of_table(dimension / 2 + k);
           const bool interleaved = channels == RotaryLayout::interleaved;
-          T& first = data[interleaved ? 2 * k : k];
-          T& second = data[interleaved ? 2 * k + 1 : dimension / 2 + k];
-          const float a = widened(first), b_ = widened(second);
-          const float ac = a * cosine, bs = b_ * sine, bc = b_ * cosine, as = a * sine;
-          first = nearest<T>(static_cast<double>(ac - bs));
-          second = nearest<T>(static_cast<double>(bc + as));
+          turn_pair(data[interleaved ? 2 * k : k],
+                    data[interleaved ? 2 * k + 1 : dimension / 2 + k], of_table(k),
+                    inverse ? -sine : sine);
         }
       }
     }
@@ -143,13 +147,9 @@ TEST(RotaryKernels, HaveTheSameBitsOnEveryIsa) {
       std::vector<float> expected = x;
       for (std::int64_t k = 0; k < pairs; ++k) {
         const auto i = static_cast<std::size_t>(interleaved ? 2 * k : k),
-                   j = static_cast<std::size_t>(interleaved ? 2 * k + 1 : pairs + k),
-                   sine = static_cast<std::size_t>(pairs + k);
-        const float cosine = angles[static_cast<std::size_t>(k)];
-        const float ac = x[i] * cosine, bs = x[j] * angles[sine], bc = x[j] * cosine,
-                    as = x[i] * angles[sine];
-        expected[i] = ac - bs;
-        expected[j] = bc + as;
+                   j = static_cast<std::size_t>(interleaved ? 2 * k + 1 : pairs + k);
+        turn_pair(expected[i], expected[j], angles[static_cast<std::size_t>(k)],
+                  angles[static_cast<std::size_t>(pairs + k)]);
       }
       test::for_each_isa([&](const simd::Kernels& kernels) {
         std::vector<float> turned = x;

@@ -53,37 +53,49 @@ constexpr RowRange any_rows = {0, max_position + 1};
 
 /// The encoding of these pairs alone: that of a part, if they are all of it in its order.
 EncodingSpec spec_of(const AxesSpec& spec, std::span<const AxisPair> pairs, Layout layout) {
-  constexpr std::uint32_t none = UINT32_MAX;
-  PickedFrequencies rule;
-  std::vector<std::uint32_t> numbers(spec.parts.size(), none);  // parts may share an encoding
-  bool is_in_order = true;
-  for (const AxisPair& pair : pairs) {
-    const EncodingSpec& encoding = spec.parts[pair.part].spec;
-    std::uint32_t& number = numbers[pair.part];
-    if (number == none) {
-      const auto found =
-          std::ranges::find_if(rule.encodings, [&](const auto& each) { return *each == encoding; });
-      number = static_cast<std::uint32_t>(found - rule.encodings.begin());
-      if (found == rule.encodings.end())
-        rule.encodings.push_back(std::make_shared<EncodingSpec>(encoding));
+  const auto spec_of_part = [&](const AxisPair& pair) -> const EncodingSpec& {
+    return spec.parts[pair.part].spec;
+  };
+  EncodingSpec result = spec_of_part(pairs.front());
+  std::int64_t next = 0;
+  const bool is_whole = std::ssize(pairs) == result.d_model / 2 &&
+                        std::ranges::all_of(pairs, [&](const AxisPair& pair) {
+                          return pair.k == next++ &&
+                                 (pair.part == pairs.front().part || spec_of_part(pair) == result);
+                        });
+  if (!is_whole) {
+    constexpr std::uint32_t none = UINT32_MAX;
+    PickedFrequencies rule;
+    rule.picks.reserve(pairs.size());
+    std::vector<std::uint32_t> numbers(spec.parts.size(), none);  // parts may share an encoding
+    for (const AxisPair& pair : pairs) {
+      std::uint32_t& number = numbers[pair.part];
+      if (number == none) {
+        const auto found = std::ranges::find_if(
+            rule.encodings, [&](const auto& each) { return *each == spec_of_part(pair); });
+        number = static_cast<std::uint32_t>(found - rule.encodings.begin());
+        if (found == rule.encodings.end())
+          rule.encodings.push_back(std::make_shared<EncodingSpec>(spec_of_part(pair)));
+      }
+      rule.picks.push_back({number, static_cast<std::uint32_t>(pair.k)});
     }
-    is_in_order &= pair.k == std::ssize(rule.picks);
-    rule.picks.push_back({number, static_cast<std::uint32_t>(pair.k)});
+    result = {.frequencies = std::move(rule)};
   }
-  const EncodingSpec& first = *rule.encodings.front();
-  const bool is_whole =
-      is_in_order && rule.encodings.size() == 1 && std::ssize(pairs) == first.d_model / 2;
-  EncodingSpec result = is_whole ? first : EncodingSpec{.frequencies = rule};
   result.d_model = 2 * std::ssize(pairs);
   result.layout = layout;
   return result;
 }
 
+/// Most are in order.
+template <class Key>
+void sort_by(const Key& key, std::vector<AxisPair>& pairs) {
+  if (!std::ranges::is_sorted(pairs, {}, key)) std::ranges::stable_sort(pairs, {}, key);
+}
+
 /// All pairs of a row, in ascending order of their sines.
 std::vector<AxisPair> sorted_pairs(const AxesSpec& spec) {
   std::vector<AxisPair> pairs = pairs_of(spec);
-  const auto sine = [](const AxisPair& pair) { return pair.channels.sine; };
-  if (!std::ranges::is_sorted(pairs, {}, sine)) std::ranges::sort(pairs, {}, sine);
+  sort_by([](const AxisPair& pair) { return pair.channels.sine; }, pairs);
   return pairs;
 }
 
@@ -127,7 +139,7 @@ AxesEncoder::Plan::Plan(const AxesSpec& from, const Accuracy& accuracy, DataType
     return spec.parts_have_layouts ? static_cast<std::int64_t>(pair.part)
                                    : spec.parts[pair.part].axis;
   };
-  std::ranges::stable_sort(pairs, {}, group_of);
+  sort_by(group_of, pairs);
   std::vector<EncodingSpec> specs;
   std::int64_t copies = 0;
   for (auto begin = pairs.begin(), end = begin; begin != pairs.end(); begin = end) {

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
-#include <utility>
 
 namespace posenc {
 namespace {
@@ -21,27 +19,18 @@ std::string rule_text(const FrequencyRule& rule) {
   return shortened(text, 200);
 }
 
-/// How the pairs are divided between axes: "; axes in sections 16, 24, 24".
+/// How the pairs are divided between axes: "in sections of 16, 24, 24 pairs".
 std::string axes_text(const AxesSpec& angles) {
-  std::vector<std::int64_t> pairs(static_cast<std::size_t>(angles.axes()));
-  for (const AxisPairs& part : angles.parts)
-    pairs[static_cast<std::size_t>(part.axis)] += part.count();
-  std::vector<std::string> counts;
-  for (const std::int64_t each : pairs) counts.push_back(format_text("{}", each));
-  const std::string list = join(counts, ", ");
-  using Arrange = AxesSpec(std::span<const std::int64_t>, const EncodingSpec&);
-  constexpr std::pair<Arrange*, std::string_view> arrangements[] = {
-      {axes_in_sections, "in sections "},
-      {axes_interleaved, "interleaved, "},
-      {axes_alternating, "alternating, "}};
-  for (const auto& [arrange, name] : arrangements) {
-    try {
-      if (arrange(pairs, angles.parts.front().spec) == angles)
-        return format_text("{}of {} pairs", name, list);
-    } catch (const InvalidArgument&) {  // It does not have such sections.
-    }
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(angles.axes()));
+  bool are_in_sections = true;
+  std::int64_t next = 0;
+  for (const AxisPair& pair : pairs_of(angles)) {
+    ++counts[static_cast<std::size_t>(angles.parts[pair.part].axis)];
+    are_in_sections &= pair.place == next++;
   }
-  return "of " + list + " pairs";
+  std::vector<std::string> texts;
+  for (const std::int64_t each : counts) texts.push_back(number_text(each));
+  return (are_in_sections ? "in sections of " : "interleaved, of ") + join(texts, ", ") + " pairs";
 }
 
 }  // namespace
