@@ -133,9 +133,9 @@ TEST(CheckCommand, JudgesByThePositionsOfAFile) {
     std::vector<std::int32_t> all(60);
     std::iota(all.begin(), all.end(), last - 59);
     std::string fields = "{'descr': '<i4', 'fortran_order': False, 'shape': " + shape + "}\n";
-    fields.insert(0, 54 - fields.size(), ' ');
+    fields.insert(0, 118 - fields.size(), ' ');
     to_little_endian(std::span(all));
-    return std::string("\x93NUMPY\x01\x00\x36\x00", 10) + fields +
+    return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + fields +
            std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof all[0]);
   };
   const Arguments more = {"--d-model", "32", "--positions", positions};

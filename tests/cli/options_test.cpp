@@ -1,7 +1,6 @@
 // Invalid command lines: the command prints one line that names the argument, its value and what is
 // allowed, and exits with 2.
 #include "command.h"
-#include "posenc/support/edit_distance.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -121,15 +120,6 @@ TEST(BadInput, LeavesAnExistingFileAsItWas) {
     EXPECT_EQ(read_file(folder / "table"), "precious") << line;
     EXPECT_THAT(folder.listing(), ElementsAre("table")) << line;
   }
-}
-
-TEST(Spelling, CountsEdits) {
-  EXPECT_EQ(edit_distance("", ""), 0U);
-  EXPECT_EQ(edit_distance("preset", "preset"), 0U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
-  EXPECT_EQ(edit_distance("preste", "preset"), 1U) << "neighbours swapped";
-  EXPECT_EQ(edit_distance("ca", "abc"), 3U) << "no letter is edited twice";
 }
 
 }  // namespace
