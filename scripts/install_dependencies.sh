@@ -10,7 +10,6 @@ log=build/logs/install.log
 
 packages_of() {
   local python="python3-dev pybind11-dev python3-numpy"
-  local peers="libsleef-dev libhwy-dev libllvmlibc-19-dev"
   case $1 in
     build) echo "g++ cmake ninja-build git python3 libxsimd-dev libbenchmark-dev libgtest-dev \
       libgmock-dev libcli11-dev libfmt-dev nlohmann-json3-dev libeigen3-dev libmpfr-dev" ;;
@@ -19,10 +18,10 @@ packages_of() {
     python) echo "$python" ;;
     pip) echo "python3-scikit-build-core python3-pybind11 python3-pip python3-venv $python" ;;
     torch) echo "python3-torch $python" ;;
-    peers) echo "$peers" ;;
+    peers) echo "libsleef-dev" ;;
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint libclang-rt-dev python3-torch \
-      chromium debootstrap pkg-config python3-venv doxygen $python $peers" ;;
+      chromium debootstrap pkg-config python3-venv doxygen $python libsleef-dev" ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
     x86_64-w64-mingw32) echo "g++-mingw-w64-x86-64-posix googletest wine64" ;;
     *)
@@ -37,8 +36,6 @@ part_of() {
   case $1 in
     libmpfr-dev) echo "the tests against MPFR" ;;
     libsleef-dev) echo "SLEEF among the peers" ;;
-    libhwy-dev) echo "Highway among the peers" ;;
-    libllvmlibc-19-dev) echo "LLVM libc among the peers" ;;
     qemu-user) echo "the tests on emulated CPUs" ;;
     valgrind) echo "the test that counts instructions" ;;
     binutils) echo "the test of symbol tables" ;;

@@ -34,24 +34,23 @@ constexpr std::int64_t most_paired_columns = 2 * wide_panel;
 constexpr std::int32_t minus = std::numeric_limits<std::int32_t>::min();
 inline F32 with_sign(F32 value, I32 sign) { return cast_bits<F32>(cast_bits<I32>(value) ^ sign); }
 
-/// Rows `begin` to `end` - 1 of a block.
+/// Some consecutive rows of a block.
 struct BlockRows {
   static constexpr std::int64_t half = paired_block_rows / 2;
 
-  std::int64_t begin, end;
+  std::int64_t below;  ///< the centre; if negative, how far above it they begin
+  bool is_turned;      ///< it is rows below the centre that have no partner
+  std::int64_t pairs;  ///< next to the centre
+  std::int64_t singles_begin, singles_end;  ///< the range of j of the rows without a partner
 
-  std::int64_t above() const { return end - half; }    ///< or if negative, how far it ends below
-  std::int64_t below() const { return half - begin; }  ///< or if negative, how far it begins above
-  /// True if it is rows below the centre that have no partner.
-  bool is_turned() const { return below() > above(); }
-  /// The number of pairs, which are next to the centre.
-  std::int64_t pairs() const { return fewer() > 0 ? fewer() : 0; }
-  /// The range of j of the rows without a partner.
-  std::int64_t singles_begin() const { return fewer() > 0 ? fewer() : -fewer(); }
-  std::int64_t singles_end() const { return is_turned() ? below() : above(); }
-
- private:
-  std::int64_t fewer() const { return is_turned() ? above() : below(); }
+  /// Rows `begin` to `end` - 1 of the block.
+  BlockRows(std::int64_t begin, std::int64_t end) : below(half - begin) {
+    const std::int64_t above = end - half, fewer = above < below ? above : below;
+    is_turned = below > above;
+    pairs = fewer > 0 ? fewer : 0;
+    singles_begin = fewer > 0 ? fewer : -fewer;
+    singles_end = is_turned ? below : above;
+  }
 };
 
 /// The places of successive pairs of rows, or only of their first rows: first rows are `stride`
@@ -90,19 +89,21 @@ class PairedRows {
   /// without a partner, of which a table has few, are stored as usual.
   void write(const BlockRows& rows, std::int64_t at_once, T* out, std::ptrdiff_t stride,
              StoreMethod method) const {
-    const bool turned = rows.is_turned();
-    T* const above = out + rows.below() * stride;
+    T* const above = out + rows.below * stride;
     T* const below = above - stride;
-    if (const std::int64_t pairs = rows.pairs(); pairs > 0) {
+    if (rows.pairs > 0) {
       // The last columns of several rows are faster together. Blocks that are not whole are few:
       // more than half a block at once would compete for the sets of a cache.
-      const bool is_whole = pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
+      const bool is_whole =
+          rows.pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
       const std::int64_t some = is_whole ? at_once : BlockRows::half / 2;
-      write_pairs(pairs, some, {above, below, stride}, method);
+      write_pairs(rows.pairs, some, {above, below, stride}, method);
     }
-    const std::int64_t begin = rows.singles_begin(), end = rows.singles_end();
-    const RowPairs<T, false> singles = {turned ? below : above, nullptr, turned ? -stride : stride};
-    if (begin < end) store<false>(begin, end, BlockRows::half, singles.at(begin, 0));
+    const RowPairs<T, false> singles = {rows.is_turned ? below : above, nullptr,
+                                        rows.is_turned ? -stride : stride};
+    if (rows.singles_begin < rows.singles_end)
+      store<false>(rows.singles_begin, rows.singles_end, BlockRows::half,
+                   singles.at(rows.singles_begin, 0));
   }
 
  private:
@@ -233,11 +234,12 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
       panel.start(begin, used, group);
       for (std::int64_t done = 0; done < group.count;) {
         const std::int64_t n = (group.first + done) % paired_block_rows,
-                           to_end = n + group.count - done;
-        const BlockRows rows = {n, to_end < paired_block_rows ? to_end : paired_block_rows};
+                           to_end = n + group.count - done,
+                           end = to_end < paired_block_rows ? to_end : paired_block_rows;
+        const BlockRows rows(n, end);
         if (done > 0) panel.next_block();
         const auto write = [&](bool are_cosines, std::int64_t count, std::int64_t column) {
-          PairedRows(panel.tiles(are_cosines, rows.is_turned()), count)
+          PairedRows(panel.tiles(are_cosines, rows.is_turned), count)
               .write(rows, at_once, group.row<T>(done) + column, task.stride, task.stores.method);
         };
         if constexpr (Panel::is_interleaved) {
@@ -246,7 +248,7 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
           write(false, used, columns.sine + begin);
           write(true, used, columns.cosine + begin);
         }
-        done += rows.end - rows.begin;
+        done += end - n;
       }
     }
     row += group.count;

@@ -115,32 +115,31 @@ inline void store_two(const Both<F32>& values, T* first, T* second) {
   }
 }
 
+/// Calls convert(from, to) for every `step` elements; by way of copies for the last ones.
+template <std::int64_t step, class From, class To, class Convert>
+inline void convert_all(const From* from, std::int64_t count, To* to, const Convert& convert) {
+  std::int64_t i = 0;
+  for (; i + step <= count; i += step) convert(from + i, to + i);
+  From last_from[step] = {};
+  To last_to[step];
+  copy(from + i, count - i, last_from);
+  convert(last_from, last_to);
+  copy(last_to, count - i, to + i);
+}
+
 template <class T>
 void widen_all(const T* from, std::int64_t count, float* to) {
-  std::int64_t i = 0;
-  for (; i + float_lanes <= count; i += float_lanes)
-    widened(load_words(from + i), T()).store_unaligned(to + i);
-  T rest[float_lanes] = {};
-  float wide[float_lanes];
-  copy(from + i, count - i, rest);
-  widened(load_words(rest), T()).store_unaligned(wide);
-  copy(wide, count - i, to + i);
+  convert_all<float_lanes>(from, count, to, [](const T* some, float* wide) {
+    widened(load_words(some), T()).store_unaligned(wide);
+  });
 }
 
 template <class T>
 void narrow_all(const float* from, std::int64_t count, T* to) {
-  constexpr std::int64_t step = 2 * float_lanes;
-  const auto narrow_some = [](const float* wide, T* out) {
-    store_halves(pack(narrowed(load(wide), T()), narrowed(load(wide + float_lanes), T())), out,
-                 out + float_lanes);
-  };
-  std::int64_t i = 0;
-  for (; i + step <= count; i += step) narrow_some(from + i, to + i);
-  float wide[step] = {};
-  T rest[step];
-  copy(from + i, count - i, wide);
-  narrow_some(wide, rest);
-  copy(rest, count - i, to + i);
+  convert_all<2 * float_lanes>(from, count, to, [](const float* wide, T* out) {
+    const I32 first = narrowed(load(wide), T()), second = narrowed(load(wide + float_lanes), T());
+    store_halves(pack(first, second), out, out + float_lanes);
+  });
 }
 
 void widen_kernel(const std::uint16_t* from, std::int64_t count, bool is_bfloat16,
