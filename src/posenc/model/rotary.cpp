@@ -24,13 +24,13 @@ AxesSpec cosines_first(AxesSpec angles) {
 
 // ---- Rows of caches -----------------------------------------------------------------------------
 
-/// The columns of a row that have the values of frequency k: those from `first` + k * step on,
-/// where `first` is 0 for cosines, and for sines unless one table has both.
+/// Which columns of a row have the values of frequency k: k * step that of the cosine, and
+/// first_sine + k * step that of the sine.
 struct CacheLayout {
   std::int64_t columns;     ///< of a table
   std::int64_t step;        ///< 1, or 2 if two values are next to each other
   std::int64_t repeat;      ///< from a value to its repetition; 0 if there is none
-  std::int64_t first_sine;  ///< column
+  std::int64_t first_sine;  ///< its column: 0 if sines have a table of their own
 };
 
 /// Of one table of cosines and sines.
