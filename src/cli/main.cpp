@@ -104,11 +104,10 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   std::erase(stray, "--");
   std::string fault = error.what(), near;
   if (!stray.empty()) {
-    const std::string given = stray.front().substr(0, stray.front().find('='));
     Names known = names_of(command.get_options({}), name);
     std::ranges::copy(names_of(command.get_subcommands({}), name), std::back_inserter(known));
-    fault = fmt::format("argument is '{}'", given);
-    near = did_you_mean(given, known);
+    fault = fmt::format("argument is '{}'", stray.front());
+    near = did_you_mean(stray.front().substr(0, stray.front().find('=')), known);
   }
   return fmt::format("{}; allowed: see posenc{} --help{}", fault,
                      chosen.empty() ? "" : " " + command.get_name(), near);
