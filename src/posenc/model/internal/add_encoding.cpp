@@ -94,7 +94,8 @@ class Combiner {
       }
       const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
       kernels_.combine({piece, of_piece, piece, size, work_.scale});
-      drop(*work_.dropout, static_cast<std::uint64_t>(first + i), size, piece);
+      work_.dropout->apply(std::span(piece, static_cast<std::size_t>(size)), work_.seed,
+                           static_cast<std::uint64_t>(first + i));
       if (type == DataType::float32) {
         std::copy_n(piece, size, static_cast<float*>(out) + i);
       } else {
