@@ -61,20 +61,6 @@ TEST(RotaryConfig, KeepsTheAttentionFactorApartFromTheRule) {
   EXPECT_EQ(Rotary(spec).attention_factor(), 1.5);
 }
 
-TEST(RotaryConfig, KindsOfLayersAreChosenByName) {
-  const RotaryReading reading = read_rotary_config(R"({"model_type": "gemma3_text"})");
-  EXPECT_EQ(layers_of(reading, "full_attention").rotary.angles.parts.at(0).spec.base, 1e6);
-  EXPECT_EQ(layers_of(reading, "sliding_attention").rotary.angles.parts.at(0).spec.base, 1e4);
-  for (const std::string kind : {"", "global"}) {
-    try {
-      layers_of(reading, kind);
-      ADD_FAILURE() << kind;
-    } catch (const InvalidArgument& error) {
-      EXPECT_THAT(error.what(), HasSubstr("gemma3_text: full_attention, sliding_attention"));
-    }
-  }
-}
-
 TEST(RotaryConfig, KnownTypesAreInOrder) {
   const std::vector<std::string> known = known_model_types();
   EXPECT_GT(known.size(), 140u);

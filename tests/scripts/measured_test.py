@@ -153,11 +153,11 @@ class MeasuredTest(ScriptTest):
         self.keep(sample())
         same = self.compared(sample())
         self.assert_good(same)
-        self.assertIn(": no regression\n", same.stdout)
+        self.assertIn("regressions: 0;", same.stdout)
         slow = self.compared(slower("rotation:sse2", 1.5))
         self.assertEqual((slow.returncode, slow.stderr), (1, ""))
         self.assertRegex(slow.stdout, r"rotation:sse2 .* 1\.500 .* slower")
-        self.assertIn(": 2 regressions\n", slow.stdout)
+        self.assertIn("regressions: 2;", slow.stdout)
 
     def test_times_that_are_not_reliable_are_never_kept(self):
         done = self.compared({**sample(), "disturbed": "other work ran"}, "--keep")

@@ -5,9 +5,9 @@
 #include "posenc/simd/error_bounds.h"
 
 #include "posenc/backends/constants.h"
-#include "posenc/compiled_isas.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
+#include "posenc/simd/compiled_isas.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 #include "simd/unrounded.h"

@@ -191,32 +191,34 @@ void AxesEncoder::encode(const RowPositions& positions, OutputView out,
 namespace posenc::detail {
 namespace {
 
-/// Numbers distinct positions in the order in which they first occur.
-class Distinct {
- public:
-  explicit Distinct(std::int64_t most)
-      : slots_(std::bit_ceil(static_cast<std::size_t>(2 * most)), none) {}
-
-  std::int32_t number_of(std::int64_t position) {
-    // Fibonacci hashing: consecutive positions fall far apart.
-    const auto hash = static_cast<std::uint64_t>(position) * 0x9e3779b97f4a7c15;
-    for (std::size_t slot = hash >> (64 - std::countr_zero(slots_.size()));;
-         slot = (slot + 1) & (slots_.size() - 1)) {
-      if (slots_[slot] == none) {
-        slots_[slot] = static_cast<std::int32_t>(positions_.size());
-        positions_.push_back(position);
-      }
-      const std::int32_t number = slots_[slot];
-      if (positions_[static_cast<std::size_t>(number)] == position) return number;
-    }
-  }
-  const std::vector<std::int64_t>& positions() const noexcept { return positions_; }
-
- private:
-  static constexpr std::int32_t none = -1;
-  std::vector<std::int32_t> slots_;
-  std::vector<std::int64_t> positions_;
+/// Distinct positions in the order in which they first occur, and the number of each position.
+struct Numbered {
+  std::vector<std::int64_t> distinct = {};
+  std::vector<std::int32_t> numbers = {};
 };
+
+Numbered number_distinct(const IntegerView& positions) {
+  constexpr std::int32_t none = -1;
+  std::vector<std::int32_t> slots(std::bit_ceil(static_cast<std::size_t>(2 * positions.count())),
+                                  none);
+  std::vector<std::int64_t> distinct;
+  std::vector<std::int32_t> numbers;
+  numbers.reserve(static_cast<std::size_t>(positions.count()));
+  for (std::int64_t row = 0; row < positions.count(); ++row) {
+    const std::int64_t position = positions[row];
+    // Fibonacci hashing: consecutive positions fall far apart.
+    std::size_t slot = static_cast<std::uint64_t>(position) * 0x9e3779b97f4a7c15 >>
+                       (64 - std::countr_zero(slots.size()));
+    while (slots[slot] != none && distinct[static_cast<std::size_t>(slots[slot])] != position)
+      slot = (slot + 1) & (slots.size() - 1);
+    if (slots[slot] == none) {
+      slots[slot] = static_cast<std::int32_t>(distinct.size());
+      distinct.push_back(position);
+    }
+    numbers.push_back(slots[slot]);
+  }
+  return {std::move(distinct), std::move(numbers)};
+}
 
 }  // namespace
 
@@ -267,16 +269,11 @@ void PreparedRows::prepare(const AxisPlan& plan, int threads) {
     part.first = least;
     encode(RowRange{least, most - least + 1}, most - least + 1);
   } else {
-    Distinct distinct(count());
-    const auto index = std::make_shared<std::vector<std::int32_t>>();
-    index->reserve(static_cast<std::size_t>(count()));
-    positions.as_span([&](auto all) {
-      for (const auto position : all) index->push_back(distinct.number_of(position));
-    });
-    part.index = index->data();
+    const auto numbered = std::make_shared<Numbered>(number_distinct(positions));
+    part.index = numbered->numbers.data();
     part.has_wide_index = false;
-    memory_.push_back(index);
-    encode(distinct.positions(), std::ssize(distinct.positions()));
+    memory_.push_back(numbered);
+    encode(numbered->distinct, std::ssize(numbered->distinct));
   }
   if (plan.has_whole_rows) {
     const auto mask = std::make_shared<std::vector<char>>(part.bytes);

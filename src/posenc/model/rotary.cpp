@@ -24,13 +24,13 @@ AxesSpec cosines_first(AxesSpec angles) {
 
 // ---- Rows of caches -----------------------------------------------------------------------------
 
-/// The columns of a row that have the values of frequency k: those from `first` + k * step on,
-/// where `first` is 0 for cosines, and for sines unless one table has both.
+/// Which columns of a row have the values of frequency k: k * step that of the cosine, and
+/// first_sine + k * step that of the sine.
 struct CacheLayout {
   std::int64_t columns;     ///< of a table
   std::int64_t step;        ///< 1, or 2 if two values are next to each other
   std::int64_t repeat;      ///< from a value to its repetition; 0 if there is none
-  std::int64_t first_sine;  ///< column
+  std::int64_t first_sine;  ///< its column: 0 if sines have a table of their own
 };
 
 /// Of one table of cosines and sines.
@@ -266,14 +266,6 @@ void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPosit
   });
 }
 
-/// Negates the sines of rows of angles.
-void invert(float* angles, std::int64_t rows, std::int64_t pairs) noexcept {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    float* const sines = angles + (2 * row + 1) * pairs;
-    for (std::int64_t k = 0; k < pairs; ++k) sines[k] = -sines[k];
-  }
-}
-
 /// Calls fill(begin, count, angles) for rows of angles, and turns heads by them.
 template <class Fill>
 void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& options,
@@ -286,7 +278,10 @@ void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& o
   for_each_block<float>(rows, elements, options.threads, columns,
                         [&](std::int64_t begin, std::int64_t count, float* angles) {
                           fill(begin, count, angles);
-                          if (options.inverse) invert(angles, count, work.pairs);
+                          for (std::int64_t row = 0; options.inverse && row < count; ++row) {
+                            float* const sines = angles + (2 * row + 1) * work.pairs;
+                            std::transform(sines, sines + work.pairs, sines, std::negate());
+                          }
                           work.turn(begin, count, angles);
                         });
 }

@@ -1,7 +1,7 @@
 #include "posenc/simd/dispatch.h"
 
-#include "posenc/compiled_isas.h"
 #include "posenc/cpu.h"
+#include "posenc/simd/compiled_isas.h"
 
 #include <vector>
 

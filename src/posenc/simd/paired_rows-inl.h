@@ -45,7 +45,7 @@ struct BlockRows {
 
   /// Rows `begin` to `end` - 1 of the block.
   BlockRows(std::int64_t begin, std::int64_t end) : below(half - begin) {
-    const std::int64_t above = end - half, fewer = above < below ? above : below;
+    const std::int64_t above = end - half, fewer = smaller(above, below);
     is_turned = below > above;
     pairs = fewer > 0 ? fewer : 0;
     singles_begin = fewer > 0 ? fewer : -fewer;
@@ -119,7 +119,7 @@ class PairedRows {
     const RowPairs<T, paired> to = {first, second, stride};
     RowPairs<T, paired> next = to;
     for (std::int64_t j = begin; j < end; j += at_once) {
-      const std::int64_t rows = end - j < at_once ? end - j : at_once;
+      const std::int64_t rows = smaller(end - j, at_once);
       std::int64_t done = 0;
       for (; done + wide <= columns; done += wide)
         tiles.template write_tile<Tiles::wide, lines>(done, j, rows, next.at(0, done));
@@ -190,7 +190,7 @@ class PairedRows {
       Row{nullptr, to.at(j, 0).second}.prefetch_ends(columns_);
     }
     for (std::int64_t j = 0; j < count; j += most) {
-      const std::int64_t pairs = count - j > most ? most : count - j;
+      const std::int64_t pairs = smaller(count - j, most);
       const RowPairs<T, true> out = to.at(j, 0);
       // The second rows are stored backwards.
       const RowPairs<T, true> staged = {
@@ -225,17 +225,14 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
   const Columns& columns = tables.columns;
   Panel panel(tables);
   for (std::int64_t row = 0; row < task.count;) {
-    const std::int64_t left = task.count - row,
-                       in_group = group_rows - (task.first + row) % group_rows;
-    const RowTask group = task.part(row, row + (left < in_group ? left : in_group));
+    const std::int64_t in_group = group_rows - (task.first + row) % group_rows;
+    const RowTask group = task.part(row, smaller(row + in_group, task.count));
     for (std::int64_t begin = 0; begin < tables.frequencies; begin += most_frequencies) {
-      const std::int64_t rest = tables.frequencies - begin,
-                         used = rest < most_frequencies ? rest : most_frequencies;
+      const std::int64_t used = smaller(tables.frequencies - begin, most_frequencies);
       panel.start(begin, used, group);
       for (std::int64_t done = 0; done < group.count;) {
         const std::int64_t n = (group.first + done) % paired_block_rows,
-                           to_end = n + group.count - done,
-                           end = to_end < paired_block_rows ? to_end : paired_block_rows;
+                           end = smaller(n + group.count - done, paired_block_rows);
         const BlockRows rows(n, end);
         if (done > 0) panel.next_block();
         const auto write = [&](bool are_cosines, std::int64_t count, std::int64_t column) {

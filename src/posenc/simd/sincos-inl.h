@@ -120,7 +120,7 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
     }
     const F64 n(static_cast<double>(in_block));
     for (std::int64_t k = 0; k < size; k += float_lanes) {
-      const std::int64_t used = size - k < float_lanes ? size - k : float_lanes;
+      const std::int64_t used = smaller(size - k, float_lanes);
       const Sincos both(sincos_at(panel, k, n), sincos_at(panel, k + double_lanes, n));
       write_sincos(tables.columns, both, begin + k, used, task.row<Element>(row));
     }
@@ -131,8 +131,7 @@ void sincos_kernel(const SincosTables& tables, const RowTask& task) noexcept {
   const auto write =
       task.type == DataType::float64 ? write_sincos_panel<double> : write_sincos_panel<float>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += sincos_panel) {
-    const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < sincos_panel ? left : sincos_panel, task);
+    write(tables, begin, smaller(tables.frequencies - begin, sincos_panel), task);
   }
 }
 

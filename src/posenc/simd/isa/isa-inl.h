@@ -125,7 +125,10 @@ constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
 }
 
-/// Not std::copy_n(), which the linker could take from this file for others.
+/// Not std::min(), which the linker could take from this file for others.
+constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+/// Not std::copy_n(), likewise.
 template <class T>
 inline void copy(const T* from, std::int64_t count, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];

@@ -48,10 +48,10 @@
 // Source: the three-term recurrence of Chebyshev polynomials.
 #pragma once
 
+#include "posenc/simd/rotation/anchored-inl.h"
 #include "posenc/simd/rotation/rotation_to_16_bits-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
 #include "posenc/simd/rotation/segment-inl.h"
-#include "posenc/simd/rotation/single_row-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -130,13 +130,13 @@ inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask&
           write_segment<Round>(map, run, segment, task.stores, addition);
         });
   };
-  const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
+  const std::int64_t upper = rows - middle - 1;
   const std::int64_t last = position + rows;
   write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
          upper});
   if (upper == 0) return;
   write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, last, task.stride, upper,
-         left < run_rows ? left : run_rows});
+         smaller(task.count - row - rows, run_rows)});
 }
 
 /// Writes the panel's columns of all rows.
@@ -147,7 +147,7 @@ inline void write_panel(const ColumnMap& map, const RowTask& task, const Additio
   Panel panel;
   fill_constants<interleaved>(panel, map);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
-    const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
+    const std::int64_t rows = smaller(task.count - row, block_rows);
     // A short last block has an anchor at its own last row, and one run. Other blocks rotate the
     // middle row of the block before.
     const bool is_short = rows <= run_rows;
@@ -169,9 +169,8 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
   const auto write =
       tables.columns.interleaved ? write_panel<Round, true> : write_panel<Round, false>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
-    const std::int64_t left = tables.frequencies - begin;
-    write(ColumnMap(tables, begin, left < panel_frequencies ? left : panel_frequencies), task,
-          addition);
+    const std::int64_t used = smaller(tables.frequencies - begin, panel_frequencies);
+    write(ColumnMap(tables, begin, used), task, addition);
   }
   finish(task.stores);
 }

@@ -12,7 +12,7 @@
 //   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
 // Adding and subtracting the error bound E gives an upper and a lower bound of the exact value. If
 // both round to the same element, so does the exact value. Other entries are evaluated in double
-// (uncertain_list-inl.h).
+// (anchored-inl.h).
 //
 // E (RotationTo16BitsError in error_bounds.h), in units of 2^-24: the sine and cosine of a centre
 // and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus E is
@@ -36,8 +36,7 @@
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"
-#include "posenc/simd/rotation/single_row-inl.h"
-#include "posenc/simd/rotation/uncertain_list-inl.h"
+#include "posenc/simd/rotation/anchored-inl.h"
 
 namespace posenc::simd {
 namespace {

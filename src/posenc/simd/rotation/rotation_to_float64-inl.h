@@ -174,15 +174,12 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
   FixedPairs pairs, block_step, by[float64_side_rows + 1];
   alignas(cache_line_bytes) double no_row[2 * fixed_panel];
-  fill_rows<interleaved>(tables, begin, size,
-                         task.count < float64_block_rows ? task.count / 2 : float64_side_rows, by);
+  fill_rows<interleaved>(tables, begin, size, smaller(task.count / 2, float64_side_rows), by);
   if (task.count >= 2 * float64_block_rows)
     set_fixed_anchors<interleaved>(tables, begin, size, float64_block_rows, block_step);
   for (std::int64_t row = 0, block = 0; row < task.count; row += float64_block_rows, ++block) {
-    const std::int64_t left = task.count - row;
     // A last block that is shorter has an anchor at its own middle row.
-    const std::int64_t rows = left < float64_block_rows ? left : float64_block_rows,
-                       middle = rows / 2;
+    const std::int64_t rows = smaller(task.count - row, float64_block_rows), middle = rows / 2;
     const std::int64_t since_anchor =
         rows < float64_block_rows ? 0 : block % float64_anchored_blocks;
     if (since_anchor == 0) {
@@ -219,8 +216,7 @@ inline void rotation_to_float64(const RotationTables& tables, const RowTask& tas
   const auto write =
       tables.columns.interleaved ? write_float64_panel<true> : write_float64_panel<false>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += fixed_panel) {
-    const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < fixed_panel ? left : fixed_panel, task);
+    write(tables, begin, smaller(tables.frequencies - begin, fixed_panel), task);
   }
   finish(task.stores);
 }

@@ -130,8 +130,7 @@ inline void write_staged(const ColumnMap& map, const Run& run,
     Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
   std::conditional_t<Round::adds, LinesAhead, NoLinesAhead> ahead(run, segment, addition);
   for (std::int64_t begin = 0; begin < segment.count; begin += most_columns) {
-    const std::int64_t left = segment.count - begin,
-                       end = left < most_columns ? segment.count : begin + most_columns;
+    const std::int64_t end = smaller(segment.count, begin + most_columns);
     const Segment<Element> part = {segment.begin + begin, end - begin, buffer + Row::line};
     const std::int64_t done =
         write_tiles(PlainTiles<Round, cached_vectors, false>{map, staged}, part);
@@ -264,8 +263,7 @@ inline void write_edge(const ColumnMap& map, const Run& run,
   typename Round::Element edge[run_rows * edge_stride];
   const Run buffered = run.with_stride(edge_stride);
   for (std::int64_t done = 0; done < segment.count; done += float_lanes) {
-    const std::int64_t left = segment.count - done;
-    const std::int64_t columns = left < float_lanes ? left : float_lanes;
+    const std::int64_t columns = smaller(segment.count - done, float_lanes);
     write_tiles<true>(PlainTiles<Round, 1, false>{map, buffered},
                       Segment<typename Round::Element>{segment.begin + done, columns, edge});
     for (std::int64_t row = 0; row < run.rows; ++row) {

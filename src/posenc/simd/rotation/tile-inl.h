@@ -260,9 +260,9 @@ template <bool padded = false, class Tiles>
   constexpr std::int64_t columns = Tiles::columns;
   std::int64_t done = 0;
   for (; done + (padded ? 1 : columns) <= segment.count; done += columns) {
-    const std::int64_t column = segment.begin + done, left = segment.count - done;
+    const std::int64_t column = segment.begin + done;
     if (!tiles.write(column, segment.out + done))
-      tiles.correct(column, left < columns ? left : columns, segment.out + done);
+      tiles.correct(column, smaller(segment.count - done, columns), segment.out + done);
   }
   return done;
 }
