@@ -162,13 +162,14 @@ Work limit_scale(const Activations& shape) {
 /// A vocabulary of GPT-2's size, and ids all over it.
 struct Tokens {
   static constexpr std::int64_t vocabulary = 50257;
+  Matrix weights;
   InputEmbedding embedding;
   std::vector<std::int32_t> ids;
 
-  explicit Tokens(const Activations& shape) : embedding(vocabulary, shape.d_model) {
-    const MatrixView<float> weights = embedding.own_weights();
+  explicit Tokens(const Activations& shape)
+      : weights(vocabulary, shape.d_model), embedding(weights.view()) {
     for (std::int64_t i = 0; i < vocabulary * shape.d_model; ++i)
-      weights.data[i] = static_cast<float>(i % 17 - 8) / 256;
+      weights.data()[i] = static_cast<float>(i % 17 - 8) / 256;
     for (std::int64_t i = 0; i < shape.batch * shape.rows; ++i)
       ids.push_back(static_cast<std::int32_t>(i * 7919 % vocabulary));
   }

@@ -305,7 +305,7 @@ RotaryReading reading_of(const Options& options) {
   if (std::filesystem::is_directory(file)) file /= "config.json";
   const std::string text = read_document(file);
   try {
-    return read_rotary_config(text, {.rows = options.longest, .channels = {}});
+    return read_rotary_config(text, options.longest);
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(fmt::format("{}: {}", file.string(), error.what()));
   }

@@ -5,7 +5,7 @@
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
 #include "posenc/model/axes_presets.h"
-#include "posenc/model/rotary_cache_view.h"
+#include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"

@@ -146,7 +146,7 @@ void Encoder::add(RowRange rows, InputView x, float scale, OutputView out,
   const std::int64_t converted_rows =
       x.type == DataType::float32 ? 0 : std::min(rows_in_l1(spec_.d_model), rows.count);
   const std::int64_t grain = successive_rows_per_piece(spec_.d_model);
-  detail::WorkerMemory memory((encoded_rows + converted_rows) * spec_.d_model, options.threads);
+  WorkerMemory memory((encoded_rows + converted_rows) * spec_.d_model, options.threads);
   parallel_for(rows.count, grain, options.threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
                  with_type(x.type, [&]<class T>(T) {

@@ -38,10 +38,10 @@ constexpr std::int64_t large = std::int64_t{1} << 53;
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define POSENC_THREAD_SANITIZER
+#define __SANITIZE_THREAD__
 #endif
 #endif
-#ifdef POSENC_THREAD_SANITIZER
+#ifdef __SANITIZE_THREAD__
 constexpr bool is_thread_sanitizer = true;
 #else
 constexpr bool is_thread_sanitizer = false;

@@ -11,7 +11,6 @@
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/simd/row_task.h"
 
@@ -19,7 +18,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class DivTermEncoder final : public Encoder {
@@ -70,4 +69,4 @@ class DivTermEncoder final : public Encoder {
 
 void add_div_term(BackendList& all) { add_scalar_method<DivTermEncoder>(all); }
 
-}  // namespace posenc
+}  // namespace posenc::detail

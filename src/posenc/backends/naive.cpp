@@ -8,7 +8,6 @@
 // The error is that of the rounded phase. A rule of frequencies has the nearest doubles of its
 // frequencies modulo 2 pi. Source: "Attention Is All You Need", section 3.5.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/simd/row_task.h"
 
@@ -17,7 +16,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class NaiveEncoder final : public Encoder {
@@ -75,4 +74,4 @@ class NaiveEncoder final : public Encoder {
 
 void add_naive(BackendList& all) { add_scalar_method<NaiveEncoder>(all); }
 
-}  // namespace posenc
+}  // namespace posenc::detail

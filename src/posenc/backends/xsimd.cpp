@@ -5,13 +5,13 @@
 // Range   every position up to max_position
 // Cost    one sincos of xsimd for two vectors of doubles
 #include "posenc/backends/backends.h"
+#include "posenc/backends/constants.h"
 #include "posenc/backends/shared_values.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 
 #include <algorithm>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 class XsimdEncoder final : public Encoder {
@@ -66,7 +66,7 @@ class XsimdEncoder final : public Encoder {
     }
   }
 
-  simd::SincosKernel kernel_;
+  decltype(simd::Kernels::sincos) kernel_;
   FrequencyTables frequencies_;
 };
 
@@ -74,4 +74,4 @@ class XsimdEncoder final : public Encoder {
 
 void add_xsimd(BackendList& all) { add_method<XsimdEncoder>(all, &simd::Kernels::sincos); }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <tuple>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 constexpr int widest_bits = 64 * static_cast<int>(std::tuple_size_v<decltype(Widest::limb)>);
@@ -114,4 +114,4 @@ RoundedEntry rounded_entry(const Frequencies& frequencies, std::int64_t k, std::
   return {second.bits, second.is_certain, true};
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

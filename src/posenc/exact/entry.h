@@ -35,7 +35,7 @@
 
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// The absolute error of the second stage's values is below 2^-widest_precision at every position:
 /// 2 pi 2^(53 - 640) < 2^-584.3 of the phase, and less than 2^8 units of 2^-768 of the series.
@@ -67,4 +67,4 @@ struct WidestValue {
 /// sin of 2 pi phase, within 2^8 units of 2^-768. 1 becomes 1 less a unit.
 WidestValue widest_sine(const Widest& phase) noexcept;
 
-}  // namespace posenc
+}  // namespace posenc::detail

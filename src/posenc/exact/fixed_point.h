@@ -2,11 +2,13 @@
 // integers, so that the bits are the same on every machine.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -102,4 +104,4 @@ struct Fraction {
   }
 };
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 /// The functions of double of every C library in use are within 4 ulp, 2^-50 of the value.
@@ -85,4 +85,4 @@ float nearest_cosine(float phase) noexcept {
   return in_integers::nearest_cosine(phase);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

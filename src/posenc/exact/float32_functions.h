@@ -2,7 +2,9 @@
 // approximate, with the same bits on every machine.
 #pragma once
 
-namespace posenc {
+#include "posenc/support/detail.h"
+
+namespace posenc::detail {
 
 /// e^x for x from -709 to 0.
 float nearest_exp(float x) noexcept;
@@ -27,4 +29,4 @@ float nearest_sine(float phase) noexcept;
 float nearest_cosine(float phase) noexcept;
 
 }  // namespace in_integers
-}  // namespace posenc
+}  // namespace posenc::detail

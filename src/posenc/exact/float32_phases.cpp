@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 constexpr double two_pi = 6.283185307179586;
@@ -152,4 +152,4 @@ double Float32Phases::error_per_position(const EncodingSpec& spec) const {
   return 1.001 * largest;  // for the roundings of this computation
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -7,13 +7,14 @@
 #pragma once
 
 #include "posenc/spec.h"
+#include "posenc/support/detail.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// The phases of one spec, as one system computes them.
 class Float32Phases {
@@ -70,4 +71,4 @@ class Float32Phases {
   float scale_ = 1;
 };
 
-}  // namespace posenc
+}  // namespace posenc::detail

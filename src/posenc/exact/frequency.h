@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// A phase or a frequency as a fraction of a full turn, in units of 2^-256. Overflow of the
 /// integers is the reduction modulo 2 pi.
@@ -82,4 +82,4 @@ YarnRange yarn_range(const EncodingSpec& spec, const YarnScaling& yarn) noexcept
 /// A phase in radians, from -pi to pi. The relative error is below 4 * 2^-53.
 double to_radians(const Turns& turns) noexcept;
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 constexpr uint128 leading_quarter_pi =
@@ -128,4 +128,4 @@ Rounded round_to_bits(const ExactValue& value, DataType type, int log2_phase_err
   return {sign | round_to_bits(format, top, value.exponent + 64, true), is_certain()};
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

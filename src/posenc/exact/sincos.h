@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// A phase in radians, reduced to the nearest quarter turn: quadrant * pi / 2 + x, where
 /// x = (negative ? -1 : 1) * mantissa * 2^exponent is at most pi / 4 in magnitude. The mantissa's
@@ -57,4 +57,4 @@ struct Rounded {
 Rounded round_to_bits(const ExactValue& value, DataType type, int log2_phase_error,
                       int precision = sincos_precision) noexcept;
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Wider than Turns by one limb. At most 2^19 products are truncated, each by a few units, which
 /// does not reach the limbs of Turns.
@@ -260,4 +260,4 @@ double to_signed_double(const Fraction<Limbs>& x) noexcept {
   return is_negative ? -value : value;
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Refuses NaN, too.
 template <class T>
@@ -58,4 +58,4 @@ inline void check_view(const OutputView& out, std::int64_t rows, std::int64_t d_
   }
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -1,12 +1,14 @@
 // How much two words differ. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Insertions, deletions, replacements and swaps of neighbours that make one word the other
 /// (optimal string alignment).
@@ -26,4 +28,4 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return distance.back().back();
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Names of the values 0, 1, ... of Enum.
 template <class Enum, std::size_t count>
@@ -45,4 +45,4 @@ constexpr EnumNames<Enum, sizeof...(Names)> enum_names(std::string_view argument
   return {argument, {names...}};
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

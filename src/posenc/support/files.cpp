@@ -10,7 +10,7 @@
 #include <system_error>
 #include <thread>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 /// `done` is "write" or "read". The streams of the standard library leave the reason in errno.
@@ -163,4 +163,4 @@ std::string read_document(const std::filesystem::path& file) {
   return content;
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -2,6 +2,8 @@
 // installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Writes to a temporary file in the folder of `file`, which commit() renames. Without a commit,
 /// the temporary is removed and an existing file stays unchanged; a killed process leaves its
@@ -65,4 +67,4 @@ class InputFile {
 /// is the reason.
 std::string read_document(const std::filesystem::path& file);
 
-}  // namespace posenc
+}  // namespace posenc::detail

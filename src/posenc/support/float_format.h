@@ -3,13 +3,14 @@
 #pragma once
 
 #include "posenc/data_type.h"
+#include "posenc/support/detail.h"
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// A binary floating-point format.
 struct FloatFormat {
@@ -62,4 +63,4 @@ struct OddMantissa {
   }
 };
 
-}  // namespace posenc
+}  // namespace posenc::detail

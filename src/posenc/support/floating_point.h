@@ -1,13 +1,15 @@
 // The floating-point environment of the library's own code. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #else
 #include <cfenv>
 #endif
 
-namespace posenc {
+namespace posenc::detail {
 
 /// While an object lives, its thread rounds to nearest, traps nothing and keeps subnormals, as the
 /// error bounds require. Then, the caller's environment is restored, with the exception flags that
@@ -44,4 +46,4 @@ class DefaultFloatingPoint {
   DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
 };
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace posenc {
+namespace posenc::detail {
 
 std::string digits_text(double value, int digits, std::chars_format format) {
   char text[400];  // the largest double has 309 digits before the point
@@ -28,4 +28,4 @@ std::string format_internal::filled(std::string_view pattern,
   return text.append(pattern);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -1,13 +1,15 @@
 // Text of messages, without a library for it: the core depends on none. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <charconv>
 #include <concepts>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// The value with so many significant digits, or decimals if the format is `fixed` or `scientific`.
 /// Independent of the locale.
@@ -45,4 +47,4 @@ std::string join(const Strings& strings, std::string_view separator) {
   return joined;
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

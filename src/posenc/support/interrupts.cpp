@@ -3,7 +3,7 @@
 #include <csignal>
 #include <iterator>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 constexpr int interrupting_signals[] = {
@@ -48,4 +48,4 @@ Uninterrupted::~Uninterrupted() {
 
 bool was_interrupted() noexcept { return caught_signal != 0; }
 
-}  // namespace posenc
+}  // namespace posenc::detail

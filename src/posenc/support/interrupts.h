@@ -1,9 +1,11 @@
 // Ctrl-C and its like. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <memory>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Delays them during its lifetime, for what must not be left half done.
 class Uninterrupted {
@@ -21,4 +23,4 @@ class Uninterrupted {
 /// True if a signal came during the lifetime.
 bool was_interrupted() noexcept;
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// The text as a document of nlohmann/json. Throws its exceptions, and InvalidArgument for what it
 /// would accept: keys that are given twice, deep nesting, anything after a NUL byte, and any
@@ -44,4 +44,4 @@ AnyJson parse_json_text(std::string_view text, std::string_view what) {
   return AnyJson::parse(text, check);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

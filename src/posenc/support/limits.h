@@ -1,10 +1,12 @@
 // The largest inputs that are read, and the longest texts that are shown. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <cstddef>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// JSON: profiles, documents of measurements, and configurations of models.
 inline constexpr std::size_t max_document_bytes = std::size_t{16} << 20;
@@ -22,4 +24,4 @@ inline constexpr std::size_t max_message_bytes = 1000;
 /// A name or a value in a message.
 inline constexpr std::size_t max_quoted_bytes = 60;
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -1,12 +1,14 @@
 // The byte order of files. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <span>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Makes the bytes of each element those of a little-endian machine, on which this does nothing.
 template <class T>
@@ -18,4 +20,4 @@ void to_little_endian(std::span<T> elements) noexcept {
   }
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -3,23 +3,15 @@
 #include "posenc/support/system.h"
 
 #include <cfenv>
+#include <condition_variable>
 #include <exception>
-#include <memory>
-#include <system_error>
+#include <thread>
 
-namespace posenc {
-namespace detail {
+namespace posenc::detail {
 namespace {
 
 /// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
 constexpr std::chrono::microseconds awake_for{100};
-
-/// Waits until `is_over`, but no longer than a thread stays awake.
-template <class IsOver>
-void stay_awake(const IsOver& is_over) {
-  const auto sleep_at = std::chrono::steady_clock::now() + awake_for;
-  while (!is_over() && std::chrono::steady_clock::now() < sleep_at) std::this_thread::yield();
-}
 
 }  // namespace
 
@@ -30,14 +22,43 @@ struct ThreadPool::Loop {
   std::int64_t seats;                                  ///< threads that may take part
   std::atomic<std::int64_t> taken = 0;                 ///< pieces that somebody has begun
   std::atomic<std::int64_t> front = 0, back = pieces;  ///< where the caller and helpers go on
-  std::int64_t seats_taken = 1;                        ///< by the caller
-  std::atomic<std::int64_t> users = 0;                 ///< helpers that have begun and not ended
+  std::atomic<int> last_thread = 0;                    ///< the caller is 0
+  std::atomic<bool> has_failed = false;
   std::exception_ptr failure = nullptr;
+
+  std::uintptr_t offered() const noexcept { return reinterpret_cast<std::uintptr_t>(this); }
+  std::uintptr_t begun() const noexcept { return offered() + 1; }
 };
+
+struct alignas(64) ThreadPool::Helper {
+  std::atomic<std::uintptr_t> task = 0;  ///< none, or offered() or begun() of a loop
+  std::atomic<bool> is_awaited = false;  ///< by somebody who sleeps
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::thread thread;
+
+  template <class IsOver>
+  void wait(const IsOver& is_over) {
+    const auto sleep_at = Clock::now() + awake_for;
+    while (!is_over() && Clock::now() < sleep_at) std::this_thread::yield();
+    std::unique_lock lock(mutex);
+    // Whoever ends the wait looks at is_awaited after that, so that one of both sees the other.
+    changed.wait(lock, [&] { return is_over() || (is_awaited = true, is_over()); });
+  }
+
+  void wake() {
+    if (!is_awaited.exchange(false)) return;
+    const std::lock_guard lock(mutex);
+    changed.notify_all();
+  }
+};
+
+ThreadPool::ThreadPool(int most_helpers)
+    : settings_{most_helpers}, most_started_(most_helpers), helpers_(new Helper[most_helpers]) {}
 
 ThreadPool& ThreadPool::of_process() {
   static ThreadPool& pool = *[] {
-    at_fork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
+    at_fork([] { of_process().starting_.lock(); }, [] { of_process().starting_.unlock(); },
             [] { of_process().forget_helpers(); });
     return new ThreadPool(std::min(std::max(usable_cpus(), 1), most_threads) - 1);
   }();
@@ -69,58 +90,76 @@ bool ThreadPool::work_on_pieces(Loop& loop, int thread) noexcept {
     loop.body(first * loop.grain, std::min((first + count) * loop.grain, loop.count), thread);
   } catch (...) {
     loop.taken = loop.pieces;
-    const std::lock_guard lock(mutex_);
-    loop.failure = std::current_exception();
+    if (!loop.has_failed.exchange(true)) loop.failure = std::current_exception();
   }
   return true;
 }
 
-ThreadPool::Loop* ThreadPool::loop_with_seat() const noexcept {
-  const auto found = std::ranges::find_if(loops_, [](const Loop* loop) {
-    return loop->seats_taken < loop->seats && loop->taken < loop->pieces;
-  });
-  return found == loops_.end() ? nullptr : *found;
-}
-
-/// Wakes a helper, or starts one. Requires the mutex.
-void ThreadPool::wake_one() {
-  if (asleep_ > 0) return work_.notify_one();
-  if (stops_ || static_cast<int>(threads_.size()) >= most_started_) return;
+/// Starts the thread of one more helper, if the system allows it.
+bool ThreadPool::start_one() {
+  const std::lock_guard lock(starting_);
+  if (stops_ || started_ >= most_started_) return false;
   try {
-    threads_.push_back(start_helper([this] { serve(); }));
+    Helper& helper = helpers_[started_];
+    helper.thread = start_helper([this, &helper] { serve(helper); });
+    ++started_;
+    return true;
   } catch (const std::exception&) {
-    most_started_ = static_cast<int>(threads_.size());  // The system allows no more.
+    most_started_ = started_;
+    return false;
   }
 }
 
-void ThreadPool::serve() {
+/// Offers the loop to as many helpers as it has seats, and starts those that are missing.
+void ThreadPool::offer(Loop& loop) {
+  std::int64_t offers = 1;
+  for (int i = 0; offers < loop.seats && (i < started_ || start_one()); ++i) {
+    std::uintptr_t none = 0;
+    offers += helpers_[i].task.compare_exchange_strong(none, loop.offered());
+    settings_.at_step();
+  }
+}
+
+/// Wakes two helpers that sleep and are offered the loop. As each who begins does so, too, all are
+/// woken soon, and nobody spends much time on it.
+void ThreadPool::wake_some(const Loop& loop) noexcept {
+  for (int i = 0, woken = 0; i < started_ && woken < 2; ++i) {
+    if (helpers_[i].task == loop.offered() && helpers_[i].is_awaited) {
+      helpers_[i].wake();
+      ++woken;
+    }
+  }
+}
+
+void ThreadPool::serve(Helper& helper) {
   std::fesetenv(FE_DFL_ENV);
   take_affinity_of_process();
-  std::unique_lock lock(mutex_);
   while (!stops_) {
-    const std::uint64_t seen = announced_;
-    const auto is_news = [&] { return announced_ != seen; };
-    if (Loop* const loop = loop_with_seat()) {
-      const auto thread = static_cast<int>(loop->seats_taken++);
-      ++loop->users;
-      if (loop_with_seat() != nullptr) wake_one();
-      lock.unlock();
-      settings_.at_step();
-      while (work_on_pieces(*loop, thread)) {
-      }
-      settings_.at_step();
-      lock.lock();
-      if (--loop->users == 0) done_.notify_all();
-      continue;
-    }
-    lock.unlock();
-    stay_awake(is_news);
+    helper.wait([&] { return helper.task != 0 || stops_; });
     settings_.at_step();
-    lock.lock();
-    if (is_news() || stops_) continue;
-    ++asleep_;
-    work_.wait(lock);
-    --asleep_;
+    std::uintptr_t task = helper.task;
+    // Nothing of the loop is read before it is begun, since its caller may take it back and end it.
+    if (task == 0 || !helper.task.compare_exchange_strong(task, task + 1)) continue;
+    Loop& loop = *reinterpret_cast<Loop*>(task);
+    settings_.at_step();
+    wake_some(loop);
+    const int thread = ++loop.last_thread;
+    while (work_on_pieces(loop, thread)) {
+    }
+    settings_.at_step();
+    helper.task = 0;
+    helper.wake();  // the caller, if it sleeps
+  }
+}
+
+/// Returns when no helper has the loop.
+void ThreadPool::take_back(const Loop& loop) {
+  for (int i = 0; i < started_; ++i) {
+    Helper& helper = helpers_[i];
+    std::uintptr_t task = loop.offered();
+    settings_.at_step();
+    if (helper.task.compare_exchange_strong(task, 0) || task != loop.begun()) continue;
+    helper.wait([&] { return helper.task != loop.begun(); });
   }
 }
 
@@ -131,77 +170,57 @@ void ThreadPool::run(std::int64_t count, std::int64_t grain, int threads, const 
   Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
   if (loop.seats == 1 || since < alone_until_) return body(0, count, 0);
 
+  offer(loop);
   bool woke =
       settings_.wake_after.count() == 0 || since - last_end_ < Clock::duration(awake_for).count();
-  {
-    const std::lock_guard lock(mutex_);
-    loops_.push_back(&loop);
-    ++announced_;
-    if (woke) wake_one();
-  }
+  if (woke) wake_some(loop);
   settings_.at_step();
   while (work_on_pieces(loop, 0)) {
     if (woke || Clock::now() - begin < settings_.wake_after) continue;
     woke = true;
-    const std::lock_guard lock(mutex_);
-    wake_one();
+    wake_some(loop);
   }
   const auto own_end = Clock::now();
-  settings_.at_step();
-  std::unique_lock lock(mutex_);
-  std::erase(loops_, &loop);
-  if (loop.users > 0) {
-    lock.unlock();
-    stay_awake([&] { return loop.users == 0; });
-    settings_.at_step();
-    lock.lock();
-    done_.wait(lock, [&] { return loop.users == 0; });
-  }
-  lock.unlock();
+  take_back(loop);
   const auto end = Clock::now();
   last_end_ = end.time_since_epoch().count();
-  if (end - own_end > own_end - begin)
+  // Alone, every piece would have taken as long as the caller's own did.
+  const double share = static_cast<double>(loop.front) / static_cast<double>(pieces);
+  if ((end - begin) * share > own_end - begin)
     alone_until_ = (end + settings_.rest_factor * (end - own_end)).time_since_epoch().count();
   if (loop.failure) std::rethrow_exception(loop.failure);
 }
 
 /// Ends all helpers. Loops then do without.
 void ThreadPool::stop() {
-  std::vector<std::thread> ended;
-  {
-    const std::lock_guard lock(mutex_);
-    stops_ = true;
-    ++announced_;
-    ended.swap(threads_);
-    work_.notify_all();
+  const std::lock_guard lock(starting_);
+  stops_ = true;
+  for (int i = 0; i < started_; ++i) {
+    helpers_[i].wake();
+    helpers_[i].thread.join();
   }
-  for (std::thread& each : ended) each.join();
+  started_ = 0;
 }
 
 void ThreadPool::restart(const Settings& settings) {
   stop();
   settings_ = settings;
   most_started_ = settings.most_helpers;
+  helpers_.reset(new Helper[most_started_]);
   stops_ = false;
   alone_until_ = 0;
 }
 
-/// In the child of a fork, which has only the thread that forked, and no loop.
+/// In the child of a fork, which has only the thread that forked.
 void ThreadPool::forget_helpers() noexcept {
-  std::construct_at(&mutex_);
-  std::construct_at(&work_);
-  std::construct_at(&done_);
-  for (std::thread& each : threads_) std::construct_at(&each);
-  threads_.clear();
-  loops_.clear();
-  asleep_ = 0;
+  std::construct_at(&starting_);
+  for (int i = 0; i < settings_.most_helpers; ++i) std::construct_at(&helpers_[i]);
+  started_ = 0;
 }
-
-}  // namespace detail
 
 int usable_threads(int threads) {
   if (threads <= 1) return 1;
-  return std::min({threads, most_threads, detail::ThreadPool::of_process().helpers() + 1});
+  return std::min({threads, most_threads, ThreadPool::of_process().helpers() + 1});
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

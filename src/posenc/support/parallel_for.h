@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <thread>
-#include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Where a part begins if [0, count) is divided into `parts` parts of nearly equal size. (count *
 /// part / parts would overflow if both factors are large.)
@@ -43,23 +41,23 @@ constexpr std::int64_t successive_rows_per_piece(std::int64_t elements) noexcept
   return std::max<std::int64_t>(32, rows_per_piece(elements));
 }
 
-namespace detail {
-
 /// work(begin, end, thread)
 using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
 
-/// Threads that help callers with their loops. Everything but the counter of pieces is guarded by
-/// one mutex: a helper takes a seat in a loop of which it becomes a user, and the caller takes its
-/// loop from the list, so that nobody else begins, and waits until it has no users.
+/// Threads that help callers with their loops. Each helper has one word that says what it does:
+/// nothing, a loop that it is offered, or a loop that it has begun. A caller offers its loop to
+/// helpers that do nothing, each of which begins it or not, works on pieces like everybody else,
+/// and ends the word of those that have not begun. It then waits for those that have. Nobody else
+/// offers its loop, and a helper's last access to it is before its word changes back.
 class ThreadPool {
  public:
   struct Settings {
     int most_helpers;
-    /// Waking a helper costs the caller some microseconds, so that only a loop that has taken so
-    /// long wakes one, or a loop that follows another one closely: its helper stays awake.
-    std::chrono::microseconds wake_after{20};
-    /// If another process had the CPU of a helper, so that its caller waited longer than it worked,
-    /// the process does without helpers for that many times as long: it loses a sixteenth at most.
+    /// A helper that sleeps takes 10 to 50 us to come, and waking it costs the caller some, so that
+    /// only a loop that has taken so long wakes one, or a loop that follows another one closely.
+    std::chrono::microseconds wake_after{50};
+    /// If another process had the CPU of a helper, so that a loop took longer than without helpers,
+    /// the process does without for that many times the wait: it loses a sixteenth at most.
     int rest_factor = 16;
     /// Called between any two steps of a loop.
     void (*at_step)() = [] {};
@@ -75,29 +73,27 @@ class ThreadPool {
 
  private:
   struct Loop;
+  struct Helper;
   using Clock = std::chrono::steady_clock;
 
-  explicit ThreadPool(int most_helpers) : settings_{most_helpers}, most_started_(most_helpers) {}
+  explicit ThreadPool(int most_helpers);
   void stop();
-  void serve();
-  Loop* loop_with_seat() const noexcept;
+  void serve(Helper& helper);
+  bool start_one();
+  void offer(Loop& loop);
+  void wake_some(const Loop& loop) noexcept;
+  void take_back(const Loop& loop);
   bool work_on_pieces(Loop& loop, int thread) noexcept;
-  void wake_one();
   void forget_helpers() noexcept;
 
   Settings settings_;
-  std::mutex mutex_;
-  std::condition_variable work_, done_;
-  std::vector<std::thread> threads_;
+  std::mutex starting_;  ///< guards the start and end of helpers
   int most_started_;
-  std::vector<Loop*> loops_;  ///< those that helpers may join
-  int asleep_ = 0;            ///< helpers that wait for work_
-  bool stops_ = false;
-  std::atomic<std::uint64_t> announced_ = 0;  ///< loops so far
+  std::unique_ptr<Helper[]> helpers_;
+  std::atomic<int> started_ = 0;  ///< helpers that have a thread come first
+  std::atomic<bool> stops_ = false;
   std::atomic<Clock::rep> last_end_ = 0, alone_until_ = 0;
 };
-
-}  // namespace detail
 
 /// Calls work(begin, end, thread) for contiguous pieces of [0, count), by the calling thread and
 /// by at most threads - 1 others, in the default floating-point environment. `thread` is below
@@ -116,7 +112,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, const Wor
     return;
   }
   // A reference needs no allocation.
-  detail::ThreadPool::of_process().run(count, grain, threads, std::cref(work));
+  ThreadPool::of_process().run(count, grain, threads, std::cref(work));
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

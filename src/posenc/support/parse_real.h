@@ -1,6 +1,8 @@
 // Parsing of a real number, independent of the locale. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <charconv>
 #include <locale>
 #include <optional>
@@ -10,7 +12,7 @@
 #include <system_error>
 #include <version>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// Parses by a stream, which is slower, for standard libraries without std::from_chars of double.
 /// Does not accept infinity and NaN.
@@ -37,4 +39,4 @@ inline std::optional<double> parse_real(std::string_view text) {
 #endif
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 /// False for controls, surrogates, and characters that change the direction of text.
@@ -77,4 +77,4 @@ std::string shortened(std::string text, std::size_t most) {
   return text.replace(first, last - first, gap);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

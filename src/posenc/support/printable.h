@@ -2,11 +2,13 @@
 // not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// One line in which control characters, directional overrides and bytes that are not UTF-8 are
 /// replaced by escapes such as "\n" and "\x1b".
@@ -18,4 +20,4 @@ std::string escaped_lines(std::string_view text);
 /// The text if it has at most so many bytes; else its beginning and its end, with "..." between.
 std::string shortened(std::string text, std::size_t most);
 
-}  // namespace posenc
+}  // namespace posenc::detail

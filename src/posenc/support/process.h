@@ -2,13 +2,15 @@
 // and not block. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
@@ -44,4 +46,4 @@ int wait_for(Process process);
 /// hold its lock, which exit() waits for since glibc 2.41.
 void wait_for_end_of_input() noexcept;
 
-}  // namespace posenc
+}  // namespace posenc::detail

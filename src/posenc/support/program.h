@@ -2,10 +2,12 @@
 // every system. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// The arguments of main(), without the program's name.
 std::vector<std::string> program_arguments(int argc, char** argv);
@@ -19,4 +21,4 @@ bool is_terminal(int descriptor) noexcept;
 /// write beyond the limit of file sizes fails as any other write does.
 void prepare_standard_streams() noexcept;
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -1,12 +1,14 @@
 // What tables need of the operating system. Internal: not installed.
 #pragma once
 
+#include "posenc/support/detail.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <thread>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// The CPUs that this process may use; 0 if the system does not say.
 int usable_cpus() noexcept;
@@ -21,8 +23,6 @@ inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 /// the memory is in such pages where the system has them.
 void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept;
 void free_aligned(void* memory) noexcept;
-
-namespace detail {
 
 /// Starts a thread that receives no signals but those that its own instructions raise: others are
 /// for the threads of the program. Throws std::system_error.
@@ -40,5 +40,4 @@ bool keep_loaded() noexcept;
 /// the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
 
-}  // namespace detail
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -55,12 +55,10 @@ inline void write_anchors(const ColumnMap& map, const Anchors& anchors,
     }
     for (std::int64_t i = 0; i < 2; ++i) {
       const auto uncertain = Round::is_uncertain(margin[i], threshold);
-      const std::int64_t left = columns - i * float_lanes;
-      if (left <= 0 || !xsimd::any(uncertain)) continue;
-      bool flags[float_lanes];
-      uncertain.store_unaligned(flags);
-      correct_vector<Round>(map, column + i * float_lanes, left < float_lanes ? left : float_lanes,
-                            position, flags, out + i * float_lanes);
+      const std::int64_t offset = i * float_lanes;
+      if (xsimd::any(uncertain))
+        correct_vector<Round>(map, column + offset, columns - offset, position, uncertain,
+                              out + offset);
     }
     if (columns == step) continue;
     for (std::int64_t i = 0; i < columns; ++i) segment.out[done + i] = edge[i];
@@ -76,15 +74,17 @@ inline void write_single_row(const RotationTables& tables, const RowTask& task) 
     Anchors anchors;
     set_anchors(tables, begin, map.used, map.panel_size, task.first, Round::value_scale,
                 anchors.sine, anchors.cosine);
-    for (const auto& segment : map.segments<interleaved>(task.row<typename Round::Element>(0)))
-      write_anchors<Round, interleaved>(map, anchors, segment, task.first);
+    map.for_each_segment<interleaved>(
+        task.row<typename Round::Element>(0), [&](const auto& segment) {
+          write_anchors<Round, interleaved>(map, anchors, segment, task.first);
+        });
   }
 }
 
 template <class Round>
 inline void write_row_of_anchors(const RotationTables& tables, const RowTask& task) {
-  (tables.columns.interleaved ? write_single_row<Round, true>
-                              : write_single_row<Round, false>)(tables, task);
+  tables.columns.interleaved ? write_single_row<Round, true>(tables, task)
+                             : write_single_row<Round, false>(tables, task);
 }
 
 }  // namespace

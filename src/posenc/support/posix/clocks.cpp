@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace posenc {
+namespace posenc::detail {
 
 double thread_seconds() noexcept {
   timespec time = {};
@@ -23,4 +23,4 @@ double stolen_seconds() {
   return file && word == "cpu" && ticks > 0 ? steal / ticks : 0;
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -10,7 +10,7 @@
 
 extern char** environ;  // NOLINT: POSIX declares it in no header
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
@@ -89,4 +89,4 @@ void wait_for_end_of_input() noexcept {
   }
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace posenc {
+namespace posenc::detail {
 
 std::vector<std::string> program_arguments(int argc, char** argv) {
   return argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
@@ -24,4 +24,4 @@ void prepare_standard_streams() noexcept {
   }
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -18,7 +18,7 @@
 #include <sys/sysctl.h>
 #endif
 
-namespace posenc {
+namespace posenc::detail {
 
 int usable_cpus() noexcept {
 #if defined(__linux__)
@@ -70,7 +70,7 @@ void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
 
 void free_aligned(void* memory) noexcept { std::free(memory); }
 
-std::thread detail::start_helper(const std::function<void()>& work) {
+std::thread start_helper(const std::function<void()>& work) {
   struct Blocked {
     sigset_t all, before;
     Blocked() noexcept {
@@ -84,7 +84,7 @@ std::thread detail::start_helper(const std::function<void()>& work) {
   return std::thread(work);
 }
 
-void detail::take_affinity_of_process() noexcept {
+void take_affinity_of_process() noexcept {
 #ifdef __linux__
   const pid_t first_thread = getpid();
   cpu_set_t allowed;
@@ -98,10 +98,10 @@ void detail::take_affinity_of_process() noexcept {
 }
 
 // Here, threads can be joined when a library is unloaded.
-bool detail::keep_loaded() noexcept { return false; }
+bool keep_loaded() noexcept { return false; }
 
-void detail::at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
+void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   pthread_atfork(before, in_parent, in_child);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace posenc {
+namespace posenc::detail {
 
 // GetThreadTimes() counts in steps of 16 ms; a sample takes 5 ms.
 double thread_seconds() noexcept {
@@ -11,4 +11,4 @@ double thread_seconds() noexcept {
 
 double stolen_seconds() { return 0; }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -9,7 +9,7 @@
 // After <windows.h>, which defines what it uses.
 #include <shellapi.h>
 
-namespace posenc {
+namespace posenc::detail {
 
 std::vector<std::string> program_arguments(int, char**) {
   // Those of main() are in the code page of the machine, and lose other characters.
@@ -32,4 +32,4 @@ void prepare_standard_streams() noexcept {
   for (const int descriptor : {0, standard_output, standard_error}) _setmode(descriptor, _O_BINARY);
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -7,7 +7,7 @@
 #include <malloc.h>
 #include <windows.h>
 
-namespace posenc {
+namespace posenc::detail {
 
 int usable_cpus() noexcept {
   // A process has a mask of the CPUs of its group only, unless it is in several groups.
@@ -43,15 +43,15 @@ void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
 void free_aligned(void* memory) noexcept { _aligned_free(memory); }
 
 // A DLL is told of its end under a lock that ending threads need: none can be joined there.
-bool detail::keep_loaded() noexcept {
+bool keep_loaded() noexcept {
   HMODULE module = nullptr;
   return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
                             reinterpret_cast<LPCWSTR>(&keep_loaded), &module) != 0;
 }
 
 // Windows has neither signals nor forks, and threads begin with the CPUs of the process.
-std::thread detail::start_helper(const std::function<void()>& work) { return std::thread(work); }
-void detail::take_affinity_of_process() noexcept {}
-void detail::at_fork(void (*)(), void (*)(), void (*)()) noexcept {}
+std::thread start_helper(const std::function<void()>& work) { return std::thread(work); }
+void take_affinity_of_process() noexcept {}
+void at_fork(void (*)(), void (*)(), void (*)()) noexcept {}
 
-}  // namespace posenc
+}  // namespace posenc::detail
