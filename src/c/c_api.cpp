@@ -234,16 +234,16 @@ RotateOptions rotate_options_of(const posenc_rotate_options* options) {
   return {.inverse = options->inverse != 0, .threads = options->threads};
 }
 
-/// Calls in_one(layout) or apart(repeat) for the form of a cache.
+/// What in_one(layout) or apart(repeat) returns, for the form of a cache.
 template <class InOne, class Apart>
-void with_form(std::int32_t form, const posenc_table* sines, const InOne& in_one,
+auto with_form(std::int32_t form, const posenc_table* sines, const InOne& in_one,
                const Apart& apart) {
   check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
   if (form >= POSENC_CACHE_APART_ONCE)
     return apart(static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE));
   if (sines != nullptr)
     throw InvalidArgument(format_text("sines is a table; allowed in form {}: null", form));
-  in_one(static_cast<RotaryLayout>(form));
+  return in_one(static_cast<RotaryLayout>(form));
 }
 
 }  // namespace
@@ -567,20 +567,15 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t for
                                         const posenc_rotate_options* options) {
   return status_of([&] {
     const auto table = table_of<InputView>("cache", cache);
-    const auto apply = [&](const RotaryCacheView& view) {
-      with_heads(x, count, [&](std::span<const HeadsView> views) {
-        checked(rotary, "rotary")
-            .apply_cache(view, views, positions_of(rows_of_cache), rotate_options_of(options));
-      });
-    };
-    with_form(
-        form, sines,
-        [&](RotaryLayout layout) {
-          apply({table, layout});
-        },
+    const RotaryCacheView view = with_form(
+        form, sines, [&](RotaryLayout layout) { return RotaryCacheView(table, layout); },
         [&](Repeat repeat) {
-          apply({table, table_of<InputView>("sines", sines), repeat});
+          return RotaryCacheView(table, table_of<InputView>("sines", sines), repeat);
         });
+    with_heads(x, count, [&](std::span<const HeadsView> views) {
+      checked(rotary, "rotary")
+          .apply_cache(view, views, positions_of(rows_of_cache), rotate_options_of(options));
+    });
   });
 }
 
