@@ -67,14 +67,14 @@ ThreadPool& ThreadPool::of_process() {
   return pool;
 }
 
-bool ThreadPool::work_on_pieces(Loop& loop, int thread) noexcept {
+bool ThreadPool::work_on_pieces(Loop& loop, int thread, std::int64_t most) noexcept {
   settings_.at_step();
   // An equal share of what is left, since the first row of a call is costly: guided self-scheduling
   // (Polychronopoulos and Kuck, 1987).
   std::int64_t before = loop.taken, count = 0;
   do {
     if (before >= loop.pieces) return false;
-    count = std::max<std::int64_t>((loop.pieces - before) / loop.seats, 1);
+    count = std::clamp<std::int64_t>((loop.pieces - before) / loop.seats, 1, most);
   } while (!loop.taken.compare_exchange_weak(before, before + count));
   settings_.at_step();
   // The caller works from the front, and helpers from the back, so that each finds its part in its
@@ -138,7 +138,7 @@ void ThreadPool::serve(Helper& helper) {
     settings_.at_step();
     wake_some(loop);
     const int thread = ++loop.last_thread;
-    while (work_on_pieces(loop, thread)) {
+    while (work_on_pieces(loop, thread, loop.pieces)) {
     }
     settings_.at_step();
     helper.task = 0;
@@ -164,15 +164,15 @@ void ThreadPool::run(std::int64_t count, std::int64_t grain, int threads, const 
   Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
   if (loop.seats == 1 || since < alone_until_) return body(0, count, 0);
 
-  offer(loop);
-  bool woke =
-      settings_.wake_after.count() == 0 || since - last_end_ < Clock::duration(awake_for).count();
-  if (woke) wake_some(loop);
-  settings_.at_step();
-  while (work_on_pieces(loop, 0)) {
-    if (woke || Clock::now() - begin < settings_.wake_after) continue;
-    woke = true;
+  const bool follows = since - last_end_ < Clock::duration(awake_for).count();
+  const bool has_more = follows || work_on_pieces(loop, 0, 1);
+  const auto left = (Clock::now() - begin) * static_cast<double>(pieces - 1);
+  if (follows || (has_more && left >= settings_.wake_after)) {
+    offer(loop);
     wake_some(loop);
+  }
+  settings_.at_step();
+  while (work_on_pieces(loop, 0, pieces)) {
   }
   const auto own_end = Clock::now();
   take_back(loop);

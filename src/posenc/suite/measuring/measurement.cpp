@@ -8,8 +8,9 @@
 #include "posenc/support/json_text.h"
 #include "posenc/version.h"
 
+#include <chrono>
 #include <concepts>
-#include <ctime>
+#include <cstdio>
 #include <system_error>
 #include <unordered_set>
 
@@ -21,11 +22,17 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 constexpr auto role_names = enum_names<Role>("role", "backend", "peer", "limit");
 
-/// The time now in UTC, as ISO 8601.
+/// The time now in UTC, as ISO 8601. (std::gmtime shares its result between threads.)
 std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  char text[sizeof "2017-06-12T17:57:34Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
+  using namespace std::chrono;
+  const auto seconds_now = floor<seconds>(system_clock::now());
+  const auto midnight = floor<days>(seconds_now);
+  const year_month_day date(midnight);
+  const hh_mm_ss time(seconds_now - midnight);
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", int(date.year()),
+                unsigned(date.month()), unsigned(date.day()), int(time.hours().count()),
+                int(time.minutes().count()), int(time.seconds().count()));
   return text;
 }
 
