@@ -10,11 +10,9 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <thread>
 #include <utility>
 
 namespace posenc::suite {
@@ -105,8 +103,6 @@ Judgement judge(const TableView& table, const TableIdentity& identity,
     }
     compare_row(position, exact, got.data(), tally);
   };
-  const auto caller = std::this_thread::get_id();
-  std::atomic<std::int64_t> rows_done = 0;
   const std::int64_t parts = tally_parts(table.rows, options.threads);
   std::vector<Tally> tallies(static_cast<std::size_t>(parts), Tally(table.columns));
   parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
@@ -114,13 +110,9 @@ Judgement judge(const TableView& table, const TableIdentity& identity,
     std::vector<double> got(exact.size());
     for (std::int64_t part = first; part < last; ++part) {
       const std::int64_t end = part_begin(table.rows, parts, part + 1);
-      for (std::int64_t row = part_begin(table.rows, parts, part); row < end; ++row) {
+      for (std::int64_t row = part_begin(table.rows, parts, part); row < end; ++row)
         if (row != identity.padding_row)
           judge_row(row, exact, got, tallies[static_cast<std::size_t>(part)]);
-        const std::int64_t done = ++rows_done;
-        if (options.progress && done % 64 == 0 && std::this_thread::get_id() == caller)
-          options.progress(static_cast<double>(done) / static_cast<double>(table.rows));
-      }
     }
   });
   for (std::size_t part = 1; part < tallies.size(); ++part) tallies[0].merge(tallies[part]);
@@ -383,7 +375,11 @@ class Diagnosis {
   void add_frequencies() {
     const EncodingSpec &is = is_.spec, &wanted = report_.identity.spec;
     if (!mistake_.empty()) return add(CauseKind::other_rule, mistake_);
-    if (is.d_model != wanted.d_model || have_same_frequencies(is, wanted)) return;
+    if (is.d_model != wanted.d_model ||
+        std::ranges::equal(frequencies_of(is), frequencies_of(wanted), [](double x, double y) {
+          return std::fabs(x - y) <= 1e-12 * std::fabs(x);
+        }))
+      return;
     const std::string rule = to_string(is.frequencies), wanted_rule = to_string(wanted.frequencies);
     if (is.base != wanted.base) {
       add(CauseKind::other_base, format_text("the base is {}, not {}", digits_text(is.base, 6),
@@ -398,12 +394,6 @@ class Diagnosis {
         is_base(is.frequencies)
             ? format_text("the rule {} is missing: frequencies are those of the base", wanted_rule)
             : format_text("the rule of frequencies is {}, not {}", rule, wanted_rule));
-  }
-
-  static bool have_same_frequencies(const EncodingSpec& a, const EncodingSpec& b) {
-    const std::vector<double> of_a = frequencies_of(a), of_b = frequencies_of(b);
-    return std::ranges::equal(
-        of_a, of_b, [](double x, double y) { return std::fabs(x - y) <= 1e-12 * std::fabs(x); });
   }
 
   /// How the entries were rounded.
@@ -429,9 +419,11 @@ class Diagnosis {
   /// Rows of which most entries are off, in a table whose other rows are good.
   void add_arbitrary_rows() {
     std::vector<std::int64_t> rows;
-    for (std::int64_t row = 0; row < sample_.table.rows; ++row)
-      if (2 * off(row) > sample_.table.columns) rows.push_back(row);
-    if (rows.empty() || 2 * std::ssize(rows) > sample_.table.rows) return;
+    for (std::int64_t row = 0; row < sample_.table.rows; ++row) {
+      if (off(row) > 0) rows.push_back(row);
+      if (off(row) > 0 && 2 * off(row) <= sample_.table.columns) return;
+    }
+    if (2 * std::ssize(rows) > sample_.table.rows) return;
     add(CauseKind::unset_rows,
         entries_text("row", "rows", rows, "has other values", "have other values"));
   }

@@ -63,7 +63,8 @@ struct Way {
     return rounded(divides ? phase / operand : phase * operand, product);
   }
   double operator()(const SampledEntry& entry) const noexcept {
-    return entry.value_at(phase(entry.k, entry.position));
+    const double value = entry.value_at(phase(entry.k, entry.position));
+    return what.truncates ? rounded(value, Rounding::truncated) : value;
   }
 };
 
@@ -157,7 +158,7 @@ constexpr Precision precisions[] = {
      Rounding::int8, none}};
 
 /// All ways. One whose operands another one of its precision has is left out.
-std::vector<Way> ways_of(const EncodingSpec& spec) {
+std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false) {
   const std::vector<double> exact = frequencies_of(spec);
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
@@ -219,7 +220,17 @@ std::vector<Way> ways_of(const EncodingSpec& spec) {
                  .position = f32,
                  .product = f32,
                  .step = rounded(std::pow(spec.base, -1 / denominator), f32)});
+  for (std::size_t i = 0, count = all.size(); i < count && may_truncate; ++i) {
+    Way& truncated = all.emplace_back(Way(all[i]));
+    truncated.what.truncates = true;
+    truncated.what.bits += 2;
+  }
   return all;
+}
+
+/// Of a table that may be of truncated entries.
+std::vector<Way> ways_of(const SampledTable& sample, const EncodingSpec& spec) {
+  return ways_of(spec, sample.type == DataType::bfloat16 && sample.table.type != sample.type);
 }
 
 // What a way leaves open.
@@ -313,7 +324,7 @@ double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
 double open_bits_of_best_way(const SampledTable& sample, const TableIdentity& identity,
                              std::size_t rows) {
   double least = infinity;
-  for (const Way& way : ways_of(identity.spec)) {
+  for (const Way& way : ways_of(sample, identity.spec)) {
     const double bits = way.what.bits;
     least = std::min(least, bits + open_bits(sample, identity, rows, least - bits, way));
   }
@@ -341,18 +352,8 @@ std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity
     }
     found.push_back(std::move(each));
   };
-  const std::vector<Way> ways = ways_of(identity.spec);
-  const bool may_truncate =
-      sample.type == DataType::bfloat16 && sample.table.type != DataType::bfloat16;
-  for (const Way& way : ways) {
-    consider(way.what, way);
-    if (!may_truncate) continue;
-    Explanation truncated = way.what;
-    truncated.truncates = true;
-    truncated.bits += 2;
-    consider(truncated,
-             [&](const SampledEntry& entry) { return rounded(way(entry), Rounding::truncated); });
-  }
+  const std::vector<Way> ways = ways_of(sample, identity.spec);
+  for (const Way& way : ways) consider(way.what, way);
   // Of the most usual frequencies alone, since they take a step for each row of the table.
   for (const RowRecurrence& each : row_recurrences) {
     for (std::size_t i = 0; i < 4 && identity.positions.empty(); ++i) {
