@@ -31,7 +31,9 @@ class Identification {
     for (const Arrangement each : all_arrangements) try_arrangement(each);
     if (best_.empty()) return {};
     const double of_constants = bits_of_constants();
-    if (is_right(best_.front().what.identity)) {
+    // Truncated entries of 16 bits are as near to right ones of a smaller factor.
+    const bool may_truncate = sample_.type != sample_.table.type;
+    if (!may_truncate && is_right(best_.front().what.identity)) {
       if (!(best_.front().all() < of_constants)) return {};
       return best_.front().what;
     }
