@@ -120,7 +120,6 @@ TEST_P(EveryType, StaysWithinItsBound) {
       EXPECT_EQ(report.type, type_);
       EXPECT_LE(report.error.max_abs, report.promise.max_abs)
           << "d_model " << spec.d_model << " from " << rows.first;
-      EXPECT_EQ(verify(*encoder, rows, type_), "");
     }
   }
 }

@@ -148,7 +148,7 @@ TEST(Selection, TheEnvironmentChoosesOnlyAmongBackendsThatPromiseTheAccuracy) {
 }
 
 TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {
-  for (const char* line : {"list", "generate --rows 3", "generate --rows 3 --isa scalar"}) {
+  for (const char* line : {"list", "generate --rows 3", "generate --rows 4"}) {
     for (const char* value : {"nonsense", "rotation:nonsense", "naive:avx2", " "}) {
       SCOPED_TRACE(line);
       const auto result = run_posenc(words(line), {.environment = {{"POSENC_BACKEND", value}}});

@@ -9,7 +9,7 @@ vcpkg_from_github(
 if(VCPKG_TARGET_IS_WINDOWS)
     vcpkg_check_linkage(ONLY_STATIC_LIBRARY)
 endif()
-# Without TiedOutput and softmax, the only parts that need Eigen.
+# Without TiedOutput, the only part that needs Eigen.
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
     OPTIONS

@@ -188,8 +188,7 @@ AxisPairs part_of(const posenc_axis_pairs& from) {
   return {.axis = from.axis,
           .spec = spec_of(&from.spec),
           .frequencies = numbers("frequencies", from.frequencies, from.frequency_count),
-          .pairs = numbers("pairs", from.pairs, from.pair_count),
-          .denominator = from.denominator};
+          .pairs = numbers("pairs", from.pairs, from.pair_count)};
 }
 
 /// Calls use(view) for sequences, which are of any type but float64.

@@ -6,7 +6,6 @@
 
 #include "posenc/data_type.h"
 #include "posenc/matrix.h"
-#include "posenc/model/heads_view.h"
 #include "posenc/model/sequence_view.h"
 
 #include <pybind11/numpy.h>

@@ -212,16 +212,18 @@ std::vector<std::string> kinds_of(const RotaryReading& reading) {
 void bind_rotary_config(py::module_& module) {
   py::class_<RotaryReading>(module, "RotaryReading", "What a model's config.json says.")
       .def(py::init([](const std::string& json, std::optional<std::int64_t> rows,
-                       std::optional<RotaryLayout> channels, bool strict) {
-             return read_rotary_config(json, {rows, channels, strict});
+                       std::optional<RotaryLayout> channels) {
+             RotaryReading reading = read_rotary_config(json, rows);
+             for (RotaryReading::Layers& each : reading.layers)
+               each.rotary.channels = channels.value_or(each.rotary.channels);
+             return reading;
            }),
-           "text"_a, "rows"_a = py::none(), "channels"_a = py::none(), "strict"_a = true)
+           "text"_a, "rows"_a = py::none(), "channels"_a = py::none())
       .def("rotary", &rotary_of, "kind"_a = "")
       .def_property_readonly("kinds", &kinds_of)
       .def_readonly("model_type", &RotaryReading::model_type)
       .def_readonly("most_rows", &RotaryReading::most_rows)
       .def_readonly("unturned", &RotaryReading::unturned)
-      .def_readonly("warnings", &RotaryReading::warnings)
       .def("__repr__", [](const RotaryReading& self) { return to_string(self); });
   module.def("known_model_types", &known_model_types,
              "The model types that rotary_from_config() reads.");

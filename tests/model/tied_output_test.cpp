@@ -1,4 +1,4 @@
-// Logits against a plain loop in double, and softmax against its definition.
+// Logits against a plain loop in double.
 #include "posenc/model/tied_output.h"
 
 #include "model/layer_support.h"
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace posenc {
@@ -14,8 +13,6 @@ namespace {
 
 using test::GuardedMatrix;
 using test::random_floats;
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 struct Shape {
   std::int64_t rows, d_model, vocabulary;
@@ -61,13 +58,14 @@ INSTANTIATE_TEST_SUITE_P(Layers, Logits,
                          });
 
 TEST(TiedOutput, AcceptsZeroRows) {
-  const InputEmbedding embedding(3, 4);
+  const std::vector<float> weights(12);
+  const InputEmbedding embedding({weights.data(), 3, 4, 4});
   TiedOutput(embedding).logits({nullptr, 0, 4, 4}, {nullptr, 0, 3, 3});
-  softmax({nullptr, 0, 3, 3});
 }
 
 TEST(TiedOutput, RefusesInvalidArguments) {
-  const InputEmbedding embedding(3, 4);
+  const std::vector<float> weights(12);
+  const InputEmbedding embedding({weights.data(), 3, 4, 4});
   const TiedOutput output(embedding);
   std::vector<float> x(8, 1.0f), logits(6, 1.0f);
   const auto call = [&](MatrixView<const float> in, MatrixView<float> out, int threads = 1) {
@@ -84,37 +82,6 @@ TEST(TiedOutput, RefusesInvalidArguments) {
       {"threads is 0", call(in, out, 0)},
   });
   EXPECT_EQ(logits, std::vector<float>(6, 1.0f));
-}
-
-TEST(Softmax, IsItsDefinition) {
-  std::vector<float> row = random_floats(1000, 3);
-  const std::vector<float> x = row;
-  softmax({row.data(), 1, 1000, 1000});
-  double sum = 0;
-  for (const float value : x) sum += std::exp(static_cast<double>(value));
-  double total = 0;
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const double expected = std::exp(static_cast<double>(x[i])) / sum;
-    EXPECT_NEAR(row[i], expected, 1e-6 * expected);
-    total += static_cast<double>(row[i]);
-  }
-  EXPECT_NEAR(total, 1, 1e-6);
-}
-
-TEST(Softmax, NeitherOverflowsNorDividesByZero) {
-  std::vector<float> rows = {3e38f, 3e38f,     -3e38f, -3e38f, -3e38f, -3e38f,
-                             0,     -infinity, 0,      1000,   0,      -1000};
-  softmax({rows.data(), 4, 3, 3}, 2);
-  const float third = 1.0f / 3;
-  EXPECT_EQ(rows, (std::vector<float>{0.5f, 0.5f, 0, third, third, third, 0.5f, 0, 0.5f, 1, 0, 0}));
-}
-
-TEST(Softmax, GivesNanIfTheLargestIsNotFinite) {
-  std::vector<float> rows = {-infinity, -infinity, infinity, 0, std::nanf(""), 0, 0, std::nanf("")};
-  softmax({rows.data(), 4, 2, 2});
-  for (const float value : rows) EXPECT_TRUE(std::isnan(value) || value == 0.0f);
-  EXPECT_TRUE(std::isnan(rows[0]) && std::isnan(rows[1]) && std::isnan(rows[2]) &&
-              std::isnan(rows[5]) && std::isnan(rows[6]));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class CopyTest(unittest.TestCase):
         for other in self.copies(AXES):
             self.assertEqual(other.axes, AXES.axes)
             expect_equal(other.encode(positions), AXES.encode(positions))
-        pairs = posenc.AxisPairs(0, 8, picks=[3, 1], pairs=[1, 0], denominator=4.0)
+        pairs = posenc.AxisPairs(0, 8, picks=[3, 1], pairs=[1, 0])
         parts = posenc.Axes([pairs], layout="halves")
         for other in self.copies(pairs):
             self.assertEqual(posenc.Axes([other], layout="halves"), parts)

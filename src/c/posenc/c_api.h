@@ -227,7 +227,6 @@ typedef struct posenc_axis_pairs {
   int64_t frequency_count;     ///< of that list
   const int64_t* pairs;        ///< the place of each pair in a row
   int64_t pair_count;          ///< of that list
-  double denominator;          ///< positions on this axis count 1 / denominator each
 } posenc_axis_pairs;
 
 /// Axes in any arrangement: every pair of a row belongs to one of `count` parts. Channels have the

@@ -4,7 +4,6 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
-#include <cmath>
 
 // Eigen gets a different namespace: a program that uses Eigen with other flags must not share these
 // inline functions with the library.
@@ -28,18 +27,6 @@ auto map(const MatrixView<float>& view) {
                                                         Stride(view.stride));
 }
 
-void softmax_row(float* row, std::int64_t columns) noexcept {
-  float largest = row[0];
-  for (std::int64_t i = 1; i < columns; ++i) largest = std::max(largest, row[i]);
-  double sum = 0;
-  for (std::int64_t i = 0; i < columns; ++i) {
-    row[i] = std::exp(row[i] - largest);
-    sum += static_cast<double>(row[i]);
-  }
-  const double factor = 1 / sum;
-  for (std::int64_t i = 0; i < columns; ++i) row[i] = static_cast<float>(row[i] * factor);
-}
-
 }  // namespace
 
 void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
@@ -48,9 +35,9 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
   check_equal("x", "columns", x.columns, "d_model", d_model());
   check_equal("logits", "columns", logits.columns, "the vocabulary", vocabulary());
   check_equal("logits", "rows", logits.rows, "as many as x", x.rows);
-  const Strided output("logits", InputView(logits));
-  check_apart(output, {"x", InputView(x)});
-  check_apart(output, {"weights", InputView(weights_)});
+  const Strided output = strided("logits", InputView(logits));
+  check_apart(output, strided("x", InputView(x)));
+  check_apart(output, strided("weights", InputView(weights_)));
   // Threads divide the vocabulary, which is the longer dimension. In decoding, there is one row.
   // The parts, and with them the sums, do not depend on which thread is the faster one.
   if (x.rows == 0 || vocabulary() == 0) return;
@@ -66,17 +53,6 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
       map(logits).middleCols(begin, end - begin).noalias() =
           map(x) * map(weights_).middleRows(begin, end - begin).transpose();
     }
-  });
-}
-
-void softmax(MatrixView<float> logits, EncodeOptions options) {
-  check_threads(options.threads);
-  check_memory({"logits", InputView(logits)});
-  if (logits.rows == 0 || logits.columns == 0) return;
-  const std::int64_t grain = rows_per_piece(4 * logits.columns);  // exp
-  parallel_for(logits.rows, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t row = begin; row < end; ++row)
-      softmax_row(logits.data + row * logits.stride, logits.columns);
   });
 }
 

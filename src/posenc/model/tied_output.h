@@ -1,6 +1,6 @@
 /// @file
 /// The output layer that shares its weights with the input embedding ("Attention Is All You Need",
-/// section 3.4), and softmax.
+/// section 3.4).
 #pragma once
 
 #include "posenc/encoder.h"
@@ -30,10 +30,5 @@ class TiedOutput {
  private:
   MatrixView<const float> weights_;
 };
-
-/// Replaces each row by exp(x_i - m) / sum_j exp(x_j - m). m is the row's largest value, so that no
-/// exponential overflows. -infinity gives 0. A row without a finite value, or with +infinity or
-/// NaN, gives NaN. The sum is in double. Throws as logits() does.
-void softmax(MatrixView<float> logits, EncodeOptions options = {});
 
 }  // namespace posenc

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Union, overload
@@ -20,12 +19,12 @@ Config = Union[Mapping[str, Any], str, "os.PathLike[str]", Any]
 
 @overload
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: None = None, strict: bool = True) -> Rotary: ...
+                       layers: None = None) -> Rotary: ...
 @overload
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: str | None = None, strict: bool = True) -> Any: ...
+                       layers: str | None = None) -> Any: ...
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: str | None = None, strict: bool = True) -> Any:
+                       layers: str | None = None) -> Any:
     """The rotary embedding of a model of Transformers, from its config.json.
 
     config: the mapping that json.load() returns, the path of the file or of its folder, or the
@@ -37,32 +36,27 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     layers: the kind of layers, such as "sliding_attention". It is needed if a model has kinds with
     different rotary embeddings. "all" returns a dictionary of all kinds, in which the only kind of
     a model whose layers are alike is "all".
-    strict: if False, a model type that is not known is read as a Llama, a rule that the type does
-    not have as none, and a key that is not known is ignored, each with a warning.
 
     The repr() of the result says in a line what was read. Raises ValueError, which names the key
     and its value, if the model type is not one that is read, if two keys contradict each other, or
     if the configuration has a key that may change the result and is not read.
     """
-    reading = read_config(config, rows, channels=channels, layers=layers, strict=strict)
+    reading = read_config(config, rows, channels=channels, layers=layers)
     if layers == "all":
         return {kind or "all": reading.rotary(kind) for kind in reading.kinds}
     return reading.rotary(layers or "")
 
 
 def read_config(config: Config, rows: int | None, *, channels: str | None = None,
-                layers: str | None = None, strict: bool = True) -> RotaryReading:
-    """What a configuration says of all layers. It warns in the name of the caller's caller."""
+                layers: str | None = None) -> RotaryReading:
+    """What a configuration says of all layers."""
     for name, text in (("channels", channels), ("layers", layers)):
         if text is not None and not isinstance(text, str):
             raise TypeError(f"{name} is of type {type(text).__name__}; allowed: a text, None")
     is_integer = isinstance(rows, int) and not isinstance(rows, bool)
     if rows is not None and not (is_integer and 1 <= rows <= 2**53):
         raise ValueError(f"rows is {rows!r}; allowed: an integer from 1 to {2**53}")
-    reading = RotaryReading(_text_of(config), rows, channels, bool(strict))
-    for warning in reading.warnings:
-        warnings.warn(warning, stacklevel=3)
-    return reading
+    return RotaryReading(_text_of(config), rows, channels)
 
 
 def _text_of(config: Config) -> str:
