@@ -310,16 +310,18 @@ class Diagnosis {
       : sample_(sample),
         off_(judgement.off),
         report_(report),
-        is_(found ? found->identity : report.identity),
-        mistake_(found ? found->convention.mistake : "") {}
+        found_(found),
+        is_(found ? found->identity : report.identity) {}
 
   std::vector<Cause> causes() {
-    add_differences();
-    add_numeric();
+    if (found_) {
+      add_differences();
+      add_numeric();
+    }
     for (Cause& each : unset_rows(sample_, [&](std::int64_t row) { return off(row) > 0; }))
       causes_.push_back(std::move(each));
-    if (causes_.empty()) add_arbitrary_rows();
-    if (causes_.empty()) add_inexact_functions();
+    if (found_ && causes_.empty()) add_arbitrary_rows();
+    if (found_ && causes_.empty()) add_inexact_functions();
     return std::move(causes_);
   }
 
@@ -374,7 +376,8 @@ class Diagnosis {
 
   void add_frequencies() {
     const EncodingSpec &is = is_.spec, &wanted = report_.identity.spec;
-    if (!mistake_.empty()) return add(CauseKind::other_rule, mistake_);
+    const std::string& mistake = found_->convention.mistake;
+    if (!mistake.empty()) return add(CauseKind::other_rule, mistake);
     if (is.d_model != wanted.d_model ||
         std::ranges::equal(frequencies_of(is), frequencies_of(wanted), [](double x, double y) {
           return std::fabs(x - y) <= 1e-12 * std::fabs(x);
@@ -398,7 +401,6 @@ class Diagnosis {
 
   /// How the entries were rounded.
   void add_numeric() {
-    if (sample_.rows.empty()) return;
     const std::vector<Explanation> ways = explain(sample_, is_);
     if (sample_.type != report_.type) {
       add(CauseKind::narrow_entries,
@@ -442,8 +444,8 @@ class Diagnosis {
   const SampledTable& sample_;
   const std::vector<std::int64_t>& off_;
   const CheckReport& report_;
-  TableIdentity is_;
-  std::string mistake_;
+  const std::optional<Identified>& found_;
+  const TableIdentity& is_;
   std::vector<Cause> causes_;
 };
 
