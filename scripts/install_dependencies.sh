@@ -12,7 +12,7 @@ packages_of() {
   local python="python3-dev pybind11-dev python3-numpy"
   case $1 in
     build) echo "g++ cmake ninja-build git python3 libxsimd-dev libbenchmark-dev libgtest-dev \
-      libgmock-dev libcli11-dev libfmt-dev nlohmann-json3-dev libeigen3-dev libmpfr-dev" ;;
+      libgmock-dev libcli11-dev libfmt-dev nlohmann-json3-dev libmpfr-dev" ;;
     test) echo "qemu-user valgrind binutils groff-base help2man python3-matplotlib $python" ;;
     report) echo "python3-matplotlib python3-numpy" ;;
     python) echo "$python" ;;

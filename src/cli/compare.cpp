@@ -225,15 +225,20 @@ std::string reports_page(const Options& options) try {
   for (const Json& each : reports)
     if (each.at("table") != reports[0].at("table")) return "";
   const MeasuredTable table = measurement_from(reports[0]).table;
+  const auto worst = [](const Json& row) {
+    return at(row, "/report/worst/position").dump() + ", " +
+           at(row, "/report/worst/channel").dump();
+  };
   return fmt::format(
       "{}\n{}\nLargest |error| by position\n{}\nLargest |error| of the worst channels\n{}",
       wrapped(table_title(table.spec, table.rows, table.type)),
-      cli::table(reports, {text("in", "/origin"), text("backend", "/backend"), text("ISA", "/isa"),
+      cli::table(reports, {text("in", "/origin"),
+                           text("backend", "/backend"),
+                           text("ISA", "/isa"),
                            number("max |error|", "/error/max_abs", error_text),
                            number("RMS", "/error/rms", error_text),
                            number("correct", "/error/correctly_rounded", percent_text),
-                           text("worst at position", "/report/worst/position", Align::right),
-                           text("channel", "/report/worst/channel", Align::right)}),
+                           {"worst: row, channel", worst}}),
       parts_page(reports, "by_position", positions_column("positions"), most_octaves),
       parts_page(reports, "by_channel", text("channel", "/channel", Align::right), most_channels));
 } catch (const Json::exception& error) {

@@ -11,4 +11,3 @@
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/model/sequence_view.h"
-#include "posenc/model/tied_output.h"

@@ -77,7 +77,6 @@ done
 stage xsimd xsimd xsimd
 stage fmt "fmt::fmt fmt::fmt-header-only" fmt FMT_HEADER_ONLY=1
 stage nlohmann_json nlohmann_json::nlohmann_json nlohmann
-stage Eigen3 Eigen3::Eigen eigen3/Eigen
 stage CLI11 CLI11::CLI11 CLI
 if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake -S /usr/src/googletest -B "build/$target-googletest" -G Ninja -DCMAKE_BUILD_TYPE=Release \

@@ -6,7 +6,6 @@
 #include "posenc/model/input_embedding.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/model/tied_output.h"
 
 #include <algorithm>
 #include <array>
@@ -163,17 +162,6 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   accepted(arena, [&] { rotary.apply(x, first, options); });
 }
 
-void fuzz_tied_output(FuzzedDataProvider& input, Arena& arena) {
-  static const Matrix weights(30, 34);
-  const InputEmbedding embedding(weights.view());
-  const MatrixView<float> x = arena.matrix(input, 34), logits = arena.matrix(input, 30);
-  const int threads = input.ConsumeIntegralInRange(0, 3);
-  if (!arena.harmless(x) || !arena.harmless(logits)) return;
-  accepted(arena, [&] {
-    TiedOutput(embedding).logits({x.data, x.rows, x.columns, x.stride}, logits, threads);
-  });
-}
-
 void fuzz_dropout(FuzzedDataProvider& input, Arena& arena) {
   const double probability = input.ConsumeFloatingPoint<double>();
   const auto begin = input.ConsumeIntegralInRange<std::size_t>(0, 300);
@@ -200,6 +188,6 @@ void fuzz_dropout(FuzzedDataProvider& input, Arena& arena) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
   return fuzz_one_of({fuzz_forward, fuzz_lookup<std::int32_t>, fuzz_lookup<std::int64_t>,
-                      fuzz_rotary, fuzz_tied_output, fuzz_dropout},
+                      fuzz_rotary, fuzz_dropout},
                      data, size);
 }

@@ -50,7 +50,8 @@ const char* posenc_version(void);
 /// The value of POSENC_C_ABI that the library was built with.
 int32_t posenc_c_abi(void);
 
-/// Objects of the library, which a function posenc_..._create() or posenc_plan() makes.
+/// Objects of the library, which a function posenc_..._create() or posenc_plan() makes. Their
+/// functions posenc_..._free() accept null.
 typedef struct posenc_encoder posenc_encoder;            ///< a backend planned for a spec
 typedef struct posenc_cursor posenc_cursor;              ///< rows, one at a time
 typedef struct posenc_axes posenc_axes;                  ///< which channels are on which axis
@@ -142,7 +143,7 @@ posenc_status posenc_plan(const char* backend, const posenc_spec* spec, posenc_e
 posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first, int64_t rows,
                                    int32_t type, const posenc_accuracy* accuracy,
                                    posenc_encoder** encoder);
-/// Accepts null. The cursors of an encoder must be freed before it.
+/// The cursors of an encoder must be freed before it.
 void posenc_encoder_free(posenc_encoder* encoder);
 
 /// "rotation:avx2"; valid as long as the encoder.
@@ -191,7 +192,6 @@ posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
 /// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
 posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
-/// Accepts null.
 void posenc_cursor_free(posenc_cursor* cursor);
 
 /// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
@@ -235,7 +235,6 @@ typedef struct posenc_axis_pairs {
 posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
                                             int32_t layout, int32_t parts_have_layouts,
                                             posenc_axes** axes);
-/// Accepts null.
 void posenc_axes_free(posenc_axes* axes);
 
 /// Plans for tables of that type. The axes may be freed then.
@@ -246,7 +245,6 @@ posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
 posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
                                  const posenc_positions* positions, const posenc_table* out,
                                  const posenc_options* options);
-/// Accepts null.
 void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
 
 /// Conventions of grids.
@@ -299,7 +297,6 @@ posenc_status posenc_positional_encoding_forward(const posenc_positional_encodin
 posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options);
-/// Accepts null.
 void posenc_positional_encoding_free(posenc_positional_encoding* layer);
 
 // ---- Rotary position embeddings (model/rotary.h) ------------------------------------------------
@@ -370,7 +367,6 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t for
                                         const posenc_heads* x, int64_t count,
                                         const posenc_positions* rows_of_cache,
                                         const posenc_rotate_options* options);
-/// Accepts null.
 void posenc_rotary_free(posenc_rotary* rotary);
 
 #ifdef __cplusplus

@@ -2,6 +2,8 @@
 /// Inverted dropout, whose mask is a pure function of the seed and the element's index.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <cstdint>
 #include <span>
 

@@ -3,7 +3,6 @@
 #include "posenc/support/system.h"
 
 #include <cfenv>
-#include <condition_variable>
 #include <exception>
 #include <thread>
 
@@ -32,24 +31,20 @@ struct ThreadPool::Loop {
 
 struct alignas(64) ThreadPool::Helper {
   std::atomic<std::uintptr_t> task = 0;  ///< none, or offered() or begun() of a loop
-  std::atomic<bool> is_awaited = false;  ///< by somebody who sleeps
-  std::mutex mutex;
-  std::condition_variable changed;
+  std::atomic<int> wakes = 0;
   std::thread thread;
 
   template <class IsOver>
   void wait(const IsOver& is_over) {
     const auto sleep_at = Clock::now() + awake_for;
     while (!is_over() && Clock::now() < sleep_at) std::this_thread::yield();
-    std::unique_lock lock(mutex);
-    // Whoever ends the wait looks at is_awaited after that, so that one of both sees the other.
-    changed.wait(lock, [&] { return is_over() || (is_awaited = true, is_over()); });
+    for (int seen = wakes; !is_over(); seen = wakes) wakes.wait(seen);
   }
 
+  /// For whoever may wait for what has changed.
   void wake() {
-    if (!is_awaited.exchange(false)) return;
-    const std::lock_guard lock(mutex);
-    changed.notify_all();
+    ++wakes;
+    wakes.notify_all();
   }
 };
 
@@ -120,14 +115,13 @@ void ThreadPool::offer(Loop& loop) {
   }
 }
 
-/// Wakes two helpers that sleep and are offered the loop. As each who begins does so, too, all are
-/// woken soon, and nobody spends much time on it.
+/// Wakes two helpers that have not begun the loop that they are offered. As each who begins does
+/// so, too, all are woken soon, and nobody spends much time on it.
 void ThreadPool::wake_some(const Loop& loop) noexcept {
   for (int i = 0, woken = 0; i < started_ && woken < 2; ++i) {
-    if (helpers_[i].task == loop.offered() && helpers_[i].is_awaited) {
-      helpers_[i].wake();
-      ++woken;
-    }
+    if (helpers_[i].task != loop.offered()) continue;
+    helpers_[i].wake();
+    ++woken;
   }
 }
 
