@@ -140,12 +140,10 @@ std::string page_of(const Json& document, const CheckReport& report) {
 }
 
 int check_table(const Options& options) {
-  CheckOptions expected = expected_of(options);
+  const CheckOptions expected = expected_of(options);
   const TableInMemory table = read_table(
       options.table,
       {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
-  Progress progress;
-  expected.progress = [&](double share) { progress(share, "checking"); };
   const CheckReport report = check(table.view(), expected);
   const Json document = document_of(report);
   write_document(options, document, page_of(document, report));

@@ -19,23 +19,6 @@
 namespace posenc::suite {
 namespace {
 
-/// The entries of one row, in the order of its channels.
-void fill_exact_row(const Reference& reference, std::int64_t position, DataType type,
-                    std::vector<ExactEntry>& row) {
-  for (std::int64_t k = 0; k < reference.spec().d_model / 2; ++k) {
-    const ReferencePair exact = reference(k, position);
-    const ChannelPair channel = channels_of(reference.spec(), k);
-    const auto entry = [&](bool cosine, long double value, double rest) {
-      const auto high = static_cast<double>(value);
-      return ExactEntry{high, low_part(high, value, rest),
-                        reference.nearest(k, position, cosine, value, type),
-                        ulps_per_unit(value, type)};
-    };
-    row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine, exact.sine_rest);
-    row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine, exact.cosine_rest);
-  }
-}
-
 double distance_from_div_term(const double* got, std::span<const float> div_term) {
   double largest = 0;
   for (std::size_t channel = 0; channel < div_term.size(); ++channel)
@@ -99,7 +82,8 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
     div_term.encode(part, compatible.view());
     for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
     for (std::int64_t row = 0; row < part.count; ++row) {
-      fill_exact_row(reference, part.first + row, type, exact);
+      fill_exact_row(reference, arrangement_of(reference.spec().layout), 1, type, part.first + row,
+                     exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
         const double* const entries = got[i].row(row).data();
         compare_row(part.first + row, exact, entries, tallies[i]);
