@@ -41,10 +41,9 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
   const auto encoding = [](const EncodingSpec& spec) {
     return std::make_shared<EncodingSpec>(spec);
   };
-  picked.encodings = {
-      encoding({.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}),
-      encoding({.d_model = 56, .frequencies = LinearScaling{3}}),
-      encoding({.d_model = 8, .base = 100, .frequencies = BaseTurns{1, 14}})};
+  picked.encodings = {encoding({.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}),
+                      encoding({.d_model = 56, .frequencies = LinearScaling{3}}),
+                      encoding({.d_model = 8, .base = 100, .frequencies = BaseTurns{1, 14}})};
   for (std::uint32_t k = 0; k < 12; ++k) picked.picks.push_back({k % 2, 63 - 2 * k});
   for (PickedFrequencies::Pick& pick : picked.picks)
     pick.k = pick.encoding == 1 ? pick.k / 3 : pick.k;
