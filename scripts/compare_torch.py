@@ -49,8 +49,10 @@ KEPT = "kept table"
 SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
 
 
-class TutorialModule(torch.nn.Module):  # type: ignore[misc]
+class TutorialModule(torch.nn.Module):
     """PyTorch's tutorial, line by line."""
+
+    pe: Any
 
     def __init__(self, d_model: int, max_len: int) -> None:
         super().__init__()

@@ -157,8 +157,8 @@ def _number(value: float | None) -> float:
 def _table_of(values: Mapping[str, Any]) -> Table:
     spec, first = values["spec"], int(values["rows"]["first"])
     rows, d_model = int(values["rows"]["count"]), int(spec["d_model"])
-    said = {**USUAL, **spec, **values, "first": first}
-    usual = {**USUAL, "stride": d_model}
+    said: dict[str, Any] = {**USUAL, **spec, **values, "first": first}
+    usual: dict[str, Any] = {**USUAL, "stride": d_model}
     unusual = [f"{key} {said[key]}" for key in usual if said[key] != usual[key]]
     dtype, threads = str(values["dtype"]), int(values["threads"])
     return Table(rows, d_model, first, dtype, threads, ", ".join(unusual))

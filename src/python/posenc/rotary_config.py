@@ -44,7 +44,10 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     """
     kind = None if layers == "all" else layers or ""
     rotaries, _ = read_config(config, rows, channels=channels, layers=kind)
-    return rotaries if layers == "all" else next(iter(rotaries.values()))
+    if layers == "all":
+        return rotaries
+    rotary: Rotary = next(iter(rotaries.values()))
+    return rotary
 
 
 def read_config(config: Config, rows: int | None, *, channels: str | None = None,
