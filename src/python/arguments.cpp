@@ -1,24 +1,16 @@
 #include "python/arguments.h"
 
-#include "python/arrays.h"
-
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace posenc::python {
-
-std::string text(const py::handle& object) { return py::str(object); }
-
-void refuse(const std::string& name, const std::string& value, const std::string& allowed) {
-  throw InvalidArgument(name + " is " + value + "; allowed: " + allowed);
-}
-
-void refuse_type(const char* name, const py::handle& object, const char* allowed) {
-  throw py::type_error(name + (" is " + text(py::repr(object))) + "; allowed: " + allowed);
-}
-
-// ---- Positions ----------------------------------------------------------------------------------
-
 namespace {
+
+[[noreturn]] void refuse_type(const std::string& name, const py::handle& object,
+                              const char* allowed) {
+  throw py::type_error(name + " is " + text(py::repr(object)) + "; allowed: " + allowed);
+}
 
 std::int64_t integer(const py::handle& value, const char* name) {
   const std::int64_t number = PyLong_AsLongLong(value.ptr());
@@ -37,7 +29,7 @@ bool is_count(const py::object& from) {
 
 Rows rows_of_range(RowRange range) {
   validate(range);
-  return {range, {static_cast<py::ssize_t>(range.count)}, {}, {}};
+  return {range, {static_cast<py::ssize_t>(range.count)}, {}};
 }
 
 /// Of a dense array, whose positions on each axis are one behind the other.
@@ -46,36 +38,85 @@ Rows rows_in(const py::array_t<Integer, py::array::c_style>& memory, std::int64_
              const Shape& shape) {
   std::int64_t count = 1;
   for (const py::ssize_t size : shape) count *= size;
-  // No rows may have no memory, and are as good as a range.
-  if (count == 0) return {RowRange{0, 0}, shape, {}, {}};
-  return {RowPositions(memory.data(), axes, count, count), shape, memory, {}};
-}
-
-Rows rows_of_list(std::vector<std::int64_t> each) {
-  const auto count = static_cast<py::ssize_t>(each.size());
-  if (count == 0) return rows_of_range({0, 0});
-  const RowPositions positions(each);  // of memory that moves with its vector
-  return {positions, {count}, {}, std::move(each)};
+  return {RowPositions(memory.data(), axes, count, count), shape, memory};
 }
 
 Rows rows_of_array(const py::array& array, std::int64_t axes) {
   const py::ssize_t of_axes = axes > 1 && array.ndim() > 1 ? 1 : 0, rest = array.ndim() - of_axes;
   if (rest < 1 || rest > 2 || (of_axes == 1 && array.shape(0) != axes)) {
     const std::string count = std::to_string(axes);
-    refuse("positions.shape", shape_text(array),
+    refuse("positions.shape", text(array.attr("shape")),
            axes > 1 ? "(rows), (" + count + ", rows), (" + count + ", batch, rows)"
                     : "(rows), (batch, rows)");
   }
   const Shape shape(array.shape() + of_axes, array.shape() + array.ndim());
+  // No rows may have no memory and any type, and are as good as a range.
+  if (array.size() == 0) return {RowRange{0, 0}, shape, {}};
   const std::int64_t its_axes = of_axes == 1 ? axes : 0;
   const bool is_integer = array.dtype().kind() == 'i';
   if (is_integer && array.itemsize() == 4) return rows_in<std::int32_t>(array, its_axes, shape);
   if (is_integer && array.itemsize() == 8) return rows_in<std::int64_t>(array, its_axes, shape);
-  throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
-                        shape_text(array) + "; allowed: int32 or int64");
+  refuse_values("positions", array, "int32 or int64");
+}
+
+// PyTorch is known by its names: the package does not import it.
+constexpr std::string_view prefix_of_torch = "torch.";
+
+bool is_tensor(const py::object& object) {
+  return text(py::type::of(object).attr("__module__")).starts_with("torch") &&
+         py::hasattr(object, "requires_grad") && py::hasattr(object, "__array__");
+}
+
+/// An array that shares the memory of a tensor.
+py::array array_of_tensor(const py::object& tensor, const std::string& name) {
+  if (tensor.attr("requires_grad").cast<bool>()) {
+    throw InvalidArgument(name +
+                          " requires a gradient, which would be lost; allowed: "
+                          "a tensor that does not, such as that of detach()");
+  }
+  py::object shared = tensor;
+  if (text(tensor.attr("dtype")) == "torch.bfloat16") {
+    // As int16, a type that NumPy has.
+    shared = tensor.attr("view")(tensor.attr("new_empty")(0).attr("short")().attr("dtype"));
+  }
+  try {
+    return shared.attr("numpy")().cast<py::array>();
+  } catch (py::error_already_set&) {
+    throw InvalidArgument(name + " is a tensor on " + text(tensor.attr("device")) + " of " +
+                          text(tensor.attr("layout")) + " and " + text(tensor.attr("dtype")) +
+                          ", which shares no memory with an array; allowed: a dense one on cpu");
+  }
+}
+
+DataType type_named(const py::dtype& type, const std::string& name) {
+  if (type.is(py::dtype::of<float>())) return DataType::float32;  // without asking in Python
+  const char kind = type.kind();
+  if (type.attr("isnative").cast<bool>()) {
+    if (kind == 'f' && type.itemsize() == 4) return DataType::float32;
+    if (kind == 'f' && type.itemsize() == 8) return DataType::float64;
+    if (kind == 'f' && type.itemsize() == 2) return DataType::float16;
+    if ((kind == 'u' || kind == 'i' || kind == 'V') && type.itemsize() == 2)
+      return DataType::bfloat16;
+  }
+  refuse(name, text(type),
+         "float32, float64, float16, and for bfloat16 that of ml_dtypes or 16-bit integers, in the "
+         "byte order of this machine");
 }
 
 }  // namespace
+
+std::string text(const py::handle& object) { return py::str(object); }
+
+void refuse(const std::string& name, const std::string& value, const std::string& allowed) {
+  throw InvalidArgument(name + " is " + value + "; allowed: " + allowed);
+}
+
+void refuse_values(const char* name, const py::array& values, const std::string& allowed) {
+  throw InvalidArgument(name + (" has dtype " + text(values.dtype())) + " and shape " +
+                        text(values.attr("shape")) + "; allowed: " + allowed);
+}
+
+// ---- Conversions --------------------------------------------------------------------------------
 
 Shape Rows::table_shape(std::int64_t columns) const {
   Shape result = shape;
@@ -95,24 +136,15 @@ Rows rows_of(const Positions& from, std::int64_t axes, std::optional<std::int64_
       PyErr_Clear();
       refuse("positions", text(py::repr(from)), "up to 2^53 + 1 rows");
     }
-    const std::int64_t start = integer(from.attr("start"), "first position"),
-                       step = integer(from.attr("step"), "step");
-    if (step == 1) return rows_of_range({start, count});
-    if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
-    std::vector<std::int64_t> each;
-    for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
-    return rows_of_list(std::move(each));
+    if (py::object(from.attr("step")).equal(py::int_(1)))
+      return rows_of_range({integer(from.attr("start"), "first position"), count});
   }
-  if (is_readable_array(from)) return rows_of_array(readable_array_of(from, "positions"), axes);
-  if (!py::isinstance<py::sequence>(from) || py::isinstance<py::str>(from)) {
-    refuse_type("positions", from,
-                first_of_count ? "a range, an array of int32 or int64, a sequence of integers, or "
-                                 "a number of rows"
-                               : "a range, an array of int32 or int64, a sequence of integers");
-  }
-  std::vector<std::int64_t> each;
-  for (const py::handle value : from) each.push_back(integer(value, "a position"));
-  return rows_of_list(std::move(each));
+  return rows_of_array(values_of(from, "positions",
+                                 first_of_count ? "a range, an array of int32 or int64, a sequence "
+                                                  "of integers, or a number of rows"
+                                                : "a range, an array of int32 or int64, a sequence "
+                                                  "of integers"),
+                       axes);
 }
 
 RowRange range_of(const Positions& from, std::int64_t first_of_count) {
@@ -121,27 +153,27 @@ RowRange range_of(const Positions& from, std::int64_t first_of_count) {
   refuse("positions", text(py::repr(from)), "a range of step 1");
 }
 
-// ---- Conversions --------------------------------------------------------------------------------
+DataType parse_type(const py::object& type) {
+  if (type.is_none()) return DataType::float32;
+  const std::string name = text(type);
+  if (py::isinstance<py::str>(type)) return parse_data_type(name);
+  if (name.starts_with(prefix_of_torch)) {
+    return parse_data_type(std::string_view(name).substr(prefix_of_torch.size()));
+  }
+  return type_named(py::dtype::from_args(type), "dtype");
+}
 
 FrequencyRule parse_rule(const py::object& from) {
   if (from.is_none()) return {};
-  try {
-    if (py::isinstance<py::str>(from) || py::hasattr(from, "rule")) {
-      return parse_frequency_rule(text(from));
-    }
-    if (!is_readable_array(from)) return OwnFrequencies{from.cast<std::vector<double>>()};
-  } catch (const InvalidArgument&) {
-    throw;
-  } catch (const std::exception&) {  // of a cast, or of Python
-    refuse_type("frequencies", from, "None, a sequence of numbers, a rule of numbers, or its text");
+  if (py::isinstance<py::str>(from) || py::hasattr(from, "rule"))
+    return parse_frequency_rule(text(from));
+  const py::array values =
+      values_of(from, "frequencies", "None, a sequence of numbers, a rule, or its text");
+  const char kind = values.dtype().kind();
+  if (values.ndim() == 1 && (kind == 'f' || kind == 'i' || kind == 'u')) {
+    return OwnFrequencies{values.attr("tolist")().cast<std::vector<double>>()};
   }
-  const py::array array = readable_array_of(from, "frequencies");
-  const char kind = array.dtype().kind();
-  if (array.ndim() == 1 && (kind == 'f' || kind == 'i' || kind == 'u')) {
-    return OwnFrequencies{array.attr("tolist")().cast<std::vector<double>>()};
-  }
-  throw InvalidArgument("frequencies has dtype " + text(array.dtype()) + " and shape " +
-                        shape_text(array) + "; allowed: one dimension of real numbers");
+  refuse_values("frequencies", values, "one dimension of real numbers");
 }
 
 std::optional<Accuracy> parse_accuracy(const py::object& from) {
@@ -151,6 +183,148 @@ std::optional<Accuracy> parse_accuracy(const py::object& from) {
   if (PyErr_Occurred() == nullptr) return Accuracy::within(error);
   PyErr_Clear();
   refuse_type("accuracy", from, "None, a largest error, or an Accuracy");
+}
+
+// ---- Arrays -------------------------------------------------------------------------------------
+
+py::dtype numpy_type(DataType type) {
+  if (type != DataType::bfloat16) return py::dtype(std::string(to_string(type)));
+  try {
+    return py::dtype::from_args(py::module_::import("ml_dtypes").attr("bfloat16"));
+  } catch (const py::error_already_set&) {
+    return py::dtype("uint16");
+  }
+}
+
+py::array values_of(const py::object& from, const std::string& name, const char* allowed) {
+  if (py::isinstance<py::array>(from)) return py::reinterpret_borrow<py::array>(from);
+  if (is_tensor(from)) return array_of_tensor(from, name);
+  const bool is_text = py::isinstance<py::str>(from) || py::isinstance<py::bytes>(from);
+  if (is_text || (!py::isinstance<py::sequence>(from) &&
+                  !py::hasattr(from, "__array_interface__") && !py::hasattr(from, "__array__"))) {
+    refuse_type(name, from, allowed);
+  }
+  return py::module_::import("numpy").attr("asarray")(from).cast<py::array>();
+}
+
+ArrayArgument::ArrayArgument(const py::object& from, std::string name)
+    : object_(from), name_(std::move(name)) {
+  if (!py::isinstance<py::array>(from) && !is_tensor(from) &&
+      !py::hasattr(from, "__array_interface__")) {
+    throw py::type_error(name_ + " is of type " + text(py::type::of(from).attr("__name__")) +
+                         "; allowed: an array of NumPy, or what shares its memory with one");
+  }
+  array_ = values_of(from, name_, "");
+}
+
+void ArrayArgument::refuse(const char* attribute, const std::string& allowed) const {
+  python::refuse(name_ + "." + attribute, text(array_.attr(attribute)), allowed);
+}
+
+DataType ArrayArgument::type() const { return type_named(array_.dtype(), name_ + ".dtype"); }
+
+std::int64_t ArrayArgument::stride(py::ssize_t dimension) const {
+  // NumPy's stride of a dimension of size 1 may be anything.
+  const bool counts = array_.size() > 0 && array_.shape(dimension) > 1;
+  if (counts && array_.strides(dimension) % array_.itemsize() != 0) {
+    refuse("strides", "multiples of an element");
+  }
+  return array_.strides(dimension) / array_.itemsize();
+}
+
+void ArrayArgument::check_dimensions(py::ssize_t least, py::ssize_t most,
+                                     const char* allowed) const {
+  if (array_.ndim() < least || array_.ndim() > most) refuse("shape", allowed);
+  const py::ssize_t last = array_.ndim() - 1;
+  if (array_.size() > 0 && array_.shape(last) > 1 && stride(last) != 1) {
+    refuse("strides", "contiguous in the last dimension");
+  }
+}
+
+void* ArrayArgument::writable_data() const {
+  if (!array_.writeable())
+    throw InvalidArgument(name_ + " is read-only; allowed: a writable array");
+  return const_cast<void*>(array_.data());
+}
+
+void ArrayArgument::view_as_real() {
+  const bool is_complex = array_.dtype().kind() == 'c';
+  if (!is_complex || (array_.itemsize() != 8 && array_.itemsize() != 16)) {
+    throw InvalidArgument(name_ + ".dtype is " + text(array_.dtype()) +
+                          "; allowed with the layout complex: complex64, complex128");
+  }
+  check_dimensions(1, 32, "at least one dimension");
+  array_ = array_.attr("view")(array_.itemsize() == 8 ? "float32" : "float64");
+}
+
+template <class View, class Data>
+View ArrayArgument::table(Data* data) const {
+  check_dimensions(2, 64, "at least two dimensions");
+  const std::int64_t columns = array_.shape(array_.ndim() - 1);
+  std::int64_t rows = 1, row_stride = columns;
+  for (py::ssize_t i = array_.ndim() - 2; i >= 0; --i) {
+    const std::int64_t size = array_.shape(i);
+    if (size != 1 && rows == 1) {
+      row_stride = stride(i);
+    } else if (size > 1 && array_.size() > 0 && stride(i) != rows * row_stride) {
+      refuse("strides", "rows at equal distances");
+    }
+    rows *= size;
+  }
+  if (rows == 0) row_stride = columns;
+  return with_type(type(), [&]<class T>(T) {
+    using Element = std::conditional_t<std::is_const_v<Data>, const T, T>;
+    return View(static_cast<Element*>(data), rows, columns, row_stride);
+  });
+}
+
+InputView ArrayArgument::input() const { return table<InputView>(array_.data()); }
+
+OutputView ArrayArgument::output() const { return table<OutputView>(writable_data()); }
+
+HeadsView ArrayArgument::heads(bool heads_first) const {
+  check_dimensions(2, 4, "two to four dimensions");
+  const py::ssize_t last = array_.ndim() - 1;
+  const py::ssize_t rows = last > 1 && !heads_first ? last - 2 : last - 1;
+  const py::ssize_t heads = last > 1 ? 2 * last - 3 - rows : -1, batch = last > 2 ? 0 : -1;
+  const auto size_of_any = [&](py::ssize_t i) { return i < 0 ? 1 : std::int64_t{array_.shape(i)}; };
+  const auto stride_of_any = [&](py::ssize_t i) { return i < 0 ? 0 : stride(i); };
+  return with_type(type(), [&]<class T>(T) {
+    return HeadsView(static_cast<T*>(writable_data()),
+                     {size_of_any(batch), size_of_any(heads), size_of_any(rows), size_of_any(last),
+                      stride_of_any(batch), stride_of_any(heads), stride_of_any(rows)});
+  });
+}
+
+WritableSequences ArrayArgument::sequences(bool batch_first, bool is_written) const {
+  check_dimensions(2, 3, "two or three dimensions");
+  if (type() == DataType::float64) refuse("dtype", "float32, float16, bfloat16");
+  const bool is_one = array_.ndim() == 2;
+  const py::ssize_t batch = batch_first ? 0 : 1, rows = is_one ? 0 : 1 - batch;
+  SequenceView<float> view;
+  view.data = static_cast<float*>(is_written ? writable_data() : const_cast<void*>(array_.data()));
+  view.order = batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first;
+  view.batch = is_one ? 1 : array_.shape(batch);
+  view.rows = array_.shape(rows);
+  view.columns = array_.shape(array_.ndim() - 1);
+  view.row_stride = stride(rows);
+  view.batch_stride = is_one ? view.rows * view.columns : stride(batch);
+  WritableSequences sequences(view);
+  sequences.type = type();
+  return sequences;
+}
+
+ArrayArgument table_of(const py::object& given, const char* name, const Shape& shape,
+                       const py::dtype& type) {
+  if (!given.is_none()) {
+    ArrayArgument table(given, name);
+    if (table.shape() != shape) table.refuse("shape", text(py::tuple(py::cast(shape))));
+    return table;
+  }
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  table_bytes({.d_model = shape.back()}, rows, type.itemsize());
+  return {py::array(type, shape), name};
 }
 
 }  // namespace posenc::python

@@ -1,17 +1,19 @@
-// Arguments of the module's functions, as types of the library. Whatever is not allowed raises
-// ValueError (InvalidArgument) or TypeError, with one line that names the argument, its value and
-// what is allowed.
+// Arguments of the module's functions, as types and views of the library. Whatever is not allowed
+// raises ValueError (InvalidArgument) or TypeError, with one line that names the argument, its
+// value and what is allowed.
 #pragma once
 
 #include "posenc/accuracy.h"
 #include "posenc/data_type.h"
-#include "posenc/encode_options.h"
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
+#include "posenc/matrix.h"
 #include "posenc/model/axes.h"
+#include "posenc/model/heads_view.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary_cache_view.h"
 #include "posenc/model/rotary_spec.h"
+#include "posenc/model/sequence_view.h"
 #include "posenc/spec.h"
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/parity.h"
@@ -21,17 +23,16 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <thread>
 #include <vector>
-
-namespace posenc {
-struct RotaryReading;
-}
 
 namespace posenc::python {
 
@@ -43,14 +44,45 @@ using namespace py::literals;
 using Shape = std::vector<py::ssize_t>;
 using Sizes = std::vector<std::int64_t>;
 
+/// Releases the lock of the interpreter as long as it lives. At the end of a program, Python ends
+/// daemon threads that ask for it: before version 3.14 by unwinding their stacks, through functions
+/// that may not throw and destructors that need the lock. A thread that wants it back after the
+/// interpreter has begun to end sleeps instead, as in Python 3.14, and ends with the process.
+class ReleasedGil {
+ public:
+  ReleasedGil() noexcept : state_(PyEval_SaveThread()) {}
+  ~ReleasedGil() {
+#if PY_VERSION_HEX >= 0x030D0000
+    const bool is_ending = Py_IsFinalizing() != 0;
+#else
+    const bool is_ending = _Py_IsFinalizing() != 0;
+#endif
+    if (is_ending) sleep_for_ever();
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      // The interpreter began to end while this thread waited for the lock, and unwinds its stack,
+      // which aborts the program if this handler is left.
+      sleep_for_ever();
+    }
+  }
+  ReleasedGil(const ReleasedGil&) = delete;
+  ReleasedGil& operator=(const ReleasedGil&) = delete;
+
+ private:
+  [[noreturn]] static void sleep_for_ever() noexcept {
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+
+  PyThreadState* state_;
+};
+
 /// str(object)
 std::string text(const py::handle& object);
 
 /// ValueError: "NAME is VALUE; allowed: ALLOWED".
 [[noreturn]] void refuse(const std::string& name, const std::string& value,
                          const std::string& allowed);
-/// The same as TypeError, with the object's repr().
-[[noreturn]] void refuse_type(const char* name, const py::handle& object, const char* allowed);
 
 // ---- Classes ------------------------------------------------------------------------------------
 
@@ -64,48 +96,38 @@ template <class T, class... Classes>
 concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
-concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, RotaryReading,
-                      PyAxesEncoder, PyCursor, PyEncoder, PyPositionalEncoding, PyRotary>;
+concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, PyAxesEncoder,
+                      PyCursor, PyEncoder, PyPositionalEncoding, PyRotary>;
 
 /// True of an object of that class whose __init__ has run. Python makes others by
 /// Class.__new__(Class), whose memory nothing has written.
 template <Bound T>
 bool is_object_of(const py::handle& object) {
-  if (!py::isinstance<T>(object)) return false;
-  py::detail::values_and_holders parts(reinterpret_cast<py::detail::instance*>(object.ptr()));
-  for (const auto& part : parts) {
-    if (!part.holder_constructed()) return false;
-  }
-  return true;
+  return py::isinstance<T>(object) && reinterpret_cast<py::detail::instance*>(object.ptr())
+                                          ->get_value_and_holder()
+                                          .holder_constructed();
 }
 
-/// Binds copies, which are the object itself since it never changes, and pickles of every protocol,
-/// as arguments of functools.partial() or operator.methodcaller(), and of what that returns.
-template <class T, class Reduced>
-py::class_<T>& bind_reduced(py::class_<T>& bound, const Reduced& reduced) {
-  bound.def("__copy__", [](const py::object& self) { return self; });
-  bound.def(
-      "__deepcopy__", [](const py::object& self, const py::object&) { return self; }, "memo"_a);
-  bound.def("__reduce__", reduced);
-  return bound;
-}
+// ---- Types in signatures ------------------------------------------------------------------------
 
-/// The same, where arguments of the class make the object again.
-template <class T, class Arguments>
-py::class_<T>& bind_remaking(py::class_<T>& bound, const Arguments& arguments) {
-  return bind_reduced(bound, [arguments](const T& self) {
-    const py::object partial = py::module_::import("functools").attr("partial");
-    return py::make_tuple(partial(py::type::of<T>(), **arguments(self)), py::tuple());
-  });
-}
+/// Text as an argument of a template.
+template <std::size_t size>
+struct Literal {
+  constexpr Literal(const char (&from)[size]) { std::copy_n(from, size, text); }
+  char text[size] = {};
+};
 
-/// The names of presets, and what each describes.
-template <class Presets>
-py::dict descriptions_of(const Presets& presets) {
-  py::dict all;
-  for (const auto& each : presets) all[py::str(each.name)] = each.description;
-  return all;
-}
+inline bool any_object(PyObject*) { return true; }
+
+/// An object of Python. Signatures, of which the types of the module are written, name its type so.
+template <Literal type>
+class Typed : public py::object {
+ public:
+  PYBIND11_OBJECT_DEFAULT(Typed, py::object, any_object)
+};
+using Positions = Typed<"Positions">;  ///< that rows_of() converts
+using Array = Typed<"Array">;          ///< of NumPy, or a tensor
+using Table = Typed<"NDArray[Any]">;   ///< a new array, or the caller's
 
 // ---- Names --------------------------------------------------------------------------------------
 
@@ -128,32 +150,29 @@ template <>
 inline constexpr auto names_of<CacheLayout> = enum_names<CacheLayout>("layout", "halves",
                                                                       "interleaved", "complex");
 
+/// The function that reads a name.
 template <class Enum>
-Enum parse_name(std::string_view name) {
-  return names_of<Enum>.parse(name);
-}
+inline constexpr auto parser_of = [](std::string_view name) { return names_of<Enum>.parse(name); };
+template <>
+inline constexpr auto parser_of<Layout> = &parse_layout;
+template <>
+inline constexpr auto parser_of<Spacing> = &parse_spacing;
+template <>
+inline constexpr auto parser_of<System> = &parse_system;
+template <>
+inline constexpr auto parser_of<Arrangement> = &parse_arrangement;
 
-// ---- Positions ----------------------------------------------------------------------------------
+template <class T>
+concept Named = OneOf<T, Layout, Spacing, System, Arrangement, RotaryLayout, EncodingSource, Repeat,
+                      CacheLayout>;
 
-inline bool any_object(PyObject*) { return true; }
+// ---- Conversions --------------------------------------------------------------------------------
 
-/// An argument that rows_of() converts, and one that is an array or a tensor. Their names stand in
-/// signatures, of which the types of the module are written.
-class Positions : public py::object {
- public:
-  PYBIND11_OBJECT_DEFAULT(Positions, py::object, any_object)
-};
-class Array : public py::object {
- public:
-  PYBIND11_OBJECT_DEFAULT(Array, py::object, any_object)
-};
-
-/// The positions of rows, which view what is in the members below: moved, never copied.
+/// The positions of rows.
 struct Rows {
   RowPositions positions;
-  Shape shape;                     ///< (rows), or (batch, rows)
-  py::object array;                ///< that the positions are in, if they are in one
-  std::vector<std::int64_t> list;  ///< likewise
+  Shape shape;       ///< (rows), or (batch, rows)
+  py::object array;  ///< that the positions are in, if they are in one
 
   /// The shape of a table with these columns.
   Shape table_shape(std::int64_t columns) const;
@@ -168,8 +187,6 @@ Rows rows_of(const Positions& from, std::int64_t axes,
 /// From a range of step 1, or from a number of rows.
 RowRange range_of(const Positions& from, std::int64_t first_of_count);
 
-// ---- Conversions --------------------------------------------------------------------------------
-
 /// None, which is float32, a string, or a type of NumPy or PyTorch.
 DataType parse_type(const py::object& type);
 
@@ -179,25 +196,85 @@ FrequencyRule parse_rule(const py::object& from);
 /// A number is the largest absolute error.
 std::optional<Accuracy> parse_accuracy(const py::object& from);
 
-/// The arguments of an encoding, as in Encoder(), and others.
-template <class... Arguments>
-py::dict convention_of(const EncodingSpec& spec, Arguments... others) {
-  return py::dict("d_model"_a = spec.d_model, "base"_a = spec.base, "layout"_a = spec.layout,
-                  "spacing"_a = spec.spacing, "frequencies"_a = spec.frequencies,
-                  std::move(others)...);
-}
+// ---- Arrays -------------------------------------------------------------------------------------
+
+/// bfloat16 is the type of the package ml_dtypes if that is installed, else uint16: the bits.
+py::dtype numpy_type(DataType type);
+
+/// The values of an array, a tensor, what converts itself to an array, or a sequence: in their
+/// memory where they have some.
+py::array values_of(const py::object& from, const std::string& name, const char* allowed);
+
+/// ValueError: "NAME has dtype DTYPE and shape SHAPE; allowed: ALLOWED".
+[[noreturn]] void refuse_values(const char* name, const py::array& values,
+                                const std::string& allowed);
+
+/// An argument that is an array of NumPy, or shares memory with one: a tensor of PyTorch on the
+/// CPU, of bfloat16 too. Whatever a view cannot have is refused under the name of the argument.
+class ArrayArgument {
+ public:
+  /// Refuses an object that only has __array__: it may return a copy, in which results would be
+  /// lost.
+  ArrayArgument(const py::object& from, std::string name);
+
+  const py::object& object() const { return object_; }  ///< the caller's
+  const py::array& array() const { return array_; }
+  Shape shape() const { return {array_.shape(), array_.shape() + array_.ndim()}; }
+  /// Of the elements; 16-bit integers are bfloat16.
+  DataType type() const;
+  /// Elements from one index of a dimension to the next.
+  std::int64_t stride(py::ssize_t dimension) const;
+  /// "NAME.ATTRIBUTE is VALUE; allowed: ALLOWED"
+  [[noreturn]] void refuse(const char* attribute, const std::string& allowed) const;
+
+  /// Replaces complex numbers by pairs of real ones, in the same memory.
+  void view_as_real();
+
+  /// A table: all dimensions but the last are rows, in their order, at equal distances in memory.
+  InputView input() const;
+  OutputView output() const;
+  /// (rows, columns), (rows, heads, columns), or (batch, rows, heads, columns), written; heads
+  /// before rows if heads_first.
+  HeadsView heads(bool heads_first) const;
+  /// (rows, columns), (batch, rows, columns) or (rows, batch, columns).
+  WritableSequences sequences(bool batch_first, bool is_written = true) const;
+
+  /// Calls fill(output()) without the lock of the interpreter, and returns the caller's object.
+  template <class Fill>
+  py::object written_by(const Fill& fill) const {
+    const OutputView to = output();
+    {
+      const ReleasedGil no_gil;
+      fill(to);
+    }
+    return object_;
+  }
+
+ private:
+  template <class View, class Data>
+  View table(Data* data) const;
+  /// And that the last one is contiguous.
+  void check_dimensions(py::ssize_t least, py::ssize_t most, const char* allowed) const;
+  void* writable_data() const;
+
+  py::object object_;
+  py::array array_;
+  std::string name_;
+};
+
+/// The array that a function writes and returns: a new one, or the caller's unless that is None,
+/// which has that shape: more rows or columns would keep what they held, and be returned as if they
+/// were results.
+ArrayArgument table_of(const py::object& given, const char* name, const Shape& shape,
+                       const py::dtype& type);
 
 }  // namespace posenc::python
 
 namespace pybind11::detail {
 
-template <>
-struct handle_type_name<posenc::python::Positions> {
-  static constexpr auto name = const_name("Positions");
-};
-template <>
-struct handle_type_name<posenc::python::Array> {
-  static constexpr auto name = const_name("Array");
+template <posenc::python::Literal type>
+struct handle_type_name<posenc::python::Typed<type>> {
+  static constexpr auto name = const_name(type.text);
 };
 
 /// An object that was initialised.
@@ -211,13 +288,12 @@ class type_caster<T> : public type_caster_base<T> {
 };
 
 /// An enumeration, from a name.
-template <class Enum, auto parse = &posenc::python::parse_name<Enum>>
-struct NameCaster {
+template <posenc::python::Named Enum>
+class type_caster<Enum> {
   PYBIND11_TYPE_CASTER(Enum, const_name("str"));
-
   bool load(handle from, bool) {
     if (!isinstance<str>(from)) return false;
-    value = parse(posenc::python::text(from));
+    value = posenc::python::parser_of<Enum>(posenc::python::text(from));
     return true;
   }
   static handle cast(Enum from, return_value_policy, handle) {
@@ -228,28 +304,6 @@ struct NameCaster {
     }
   }
 };
-
-template <>
-class type_caster<posenc::Layout> : public NameCaster<posenc::Layout, posenc::parse_layout> {};
-template <>
-class type_caster<posenc::Spacing> : public NameCaster<posenc::Spacing, posenc::parse_spacing> {};
-template <>
-class type_caster<posenc::StorePolicy>
-    : public NameCaster<posenc::StorePolicy, posenc::parse_store_policy> {};
-template <>
-class type_caster<posenc::suite::System>
-    : public NameCaster<posenc::suite::System, posenc::suite::parse_system> {};
-template <>
-class type_caster<posenc::suite::Arrangement>
-    : public NameCaster<posenc::suite::Arrangement, posenc::suite::parse_arrangement> {};
-template <>
-class type_caster<posenc::RotaryLayout> : public NameCaster<posenc::RotaryLayout> {};
-template <>
-class type_caster<posenc::EncodingSource> : public NameCaster<posenc::EncodingSource> {};
-template <>
-class type_caster<posenc::Repeat> : public NameCaster<posenc::Repeat> {};
-template <>
-class type_caster<posenc::python::CacheLayout> : public NameCaster<posenc::python::CacheLayout> {};
 
 template <>
 class type_caster<posenc::DataType> {

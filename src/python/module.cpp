@@ -21,20 +21,15 @@ void bind_library(py::module_& module) {
   using namespace posenc;
   module.attr("__version__") = library_version();
   py::class_<Accuracy> accuracy(module, "Accuracy", "The accuracy that a program asks for.");
-  posenc::python::bind_reduced(accuracy,
-                               [](const Accuracy& self) {
-                                 const auto remake =
-                                     py::module_::import("operator").attr("methodcaller");
-                                 const py::tuple of = py::make_tuple(py::type::of<Accuracy>());
-                                 switch (self.measure()) {
-                                   case Accuracy::Measure::absolute:
-                                     return py::make_tuple(remake("within", self.most()), of);
-                                   case Accuracy::Measure::ulp:
-                                     return py::make_tuple(remake("within_ulp", self.most()), of);
-                                   case Accuracy::Measure::correctly_rounded: break;
-                                 }
-                                 return py::make_tuple(remake("correctly_rounded"), of);
-                               })
+  posenc::python::bind_reduced(
+      accuracy,
+      [](const Accuracy& self) {
+        constexpr const char* makers[] = {"correctly_rounded", "within", "within_ulp"};
+        const py::str maker = makers[static_cast<std::size_t>(self.measure())];
+        const py::object call = py::module_::import("operator").attr("methodcaller");
+        return py::make_tuple(self == Accuracy() ? call(maker) : call(maker, self.most()),
+                              py::make_tuple(py::type::of<Accuracy>()));
+      })
       .def_static("correctly_rounded", &Accuracy::correctly_rounded,
                   "Every entry is the value nearest to the exact one: the default.")
       .def_static("within", &Accuracy::within, "error"_a,
@@ -163,8 +158,7 @@ PYBIND11_MODULE(_posenc, module) {
   bind_library(module);  // before its types are arguments of the others
   posenc::python::bind_encoders(module);
   posenc::python::bind_axes(module);
-  posenc::python::bind_positional_encoding(module);
-  posenc::python::bind_rotary(module);
+  posenc::python::bind_layers(module);
   posenc::python::bind_reports(module);
   refuse_pickles(module);
   for (const auto& [name, member] : py::dict(module.attr("__dict__"))) bind_refusals(member);

@@ -3,16 +3,14 @@
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/measuring/measurement.h"
 #include "posenc/suite/pick.h"
-#include "python/arrays.h"
-#include "python/gil.h"
 #include "python/module.h"
 
 namespace posenc::python {
 
 namespace {
 
-py::dict measured_accuracy(const PyEncoder& self, const Positions& from, DataType type,
-                           int threads) {
+Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions& from,
+                                          DataType type, int threads) {
   const RowRange positions = range_of(from, self.first);
   AccuracyOptions options;
   options.threads = threads;
@@ -39,7 +37,8 @@ py::dict candidate_of(const JudgedCandidate& from) {
       "error_bound"_a = from.candidate.promise.max_abs, "max_abs"_a = from.candidate.max_abs);
 }
 
-py::list pick_from_file(const std::string& file, const std::optional<Accuracy>& accuracy) {
+Typed<"list[dict[str, Any]]"> pick_from_file(const std::string& file,
+                                             const std::optional<Accuracy>& accuracy) {
   const Measurements document = read_measurements(file);
   py::list classes;
   for (const Verdict& verdict : pick(document, accuracy.value_or(Accuracy()))) {
@@ -115,7 +114,7 @@ CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
   return check(table, options);
 }
 
-py::list causes_of(const CheckReport& report) {
+Typed<"list[tuple[str, str]]"> causes_of(const CheckReport& report) {
   py::list causes;
   for (const Cause& each : report.causes)
     causes.append(py::make_tuple(to_string(each.kind), each.text));

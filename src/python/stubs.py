@@ -5,7 +5,7 @@ Usage: stubs.py MODULE OUTPUT.
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import re
 import sys
 from collections.abc import Iterator
@@ -32,30 +32,18 @@ Frequencies = Any
 Positions = Any
 Given = TypeVar("Given", bound=typing.Sized)  # an array or several, but not None
 '''
-# What C++ returns as an object of Python, by function or by type.
-RESULTS = {
-    "object": "NDArray[Any]", "dict": "dict[str, Any]", "causes": "list[tuple[str, str]]",
-    "cosines_and_sines": "tuple[NDArray[Any], NDArray[Any]]", "__iter__": "Cursor",
-    "axes_table": "tuple[Axes, NDArray[numpy.int64]]", "axes_presets": "dict[str, str]",
-    "round_positions": "tuple[NDArray[numpy.int64], float, float]", "presets": "dict[str, str]",
-    "pick": "list[dict[str, Any]]",
-}
-
-
-def plain(types: str) -> str:
-    """Types as mypy reads them. The versions of pybind11 write them differently."""
-    types = re.sub(r"\bint\[\d+\]", "int", types.replace("posenc._posenc.", ""))
-    types = re.sub(r"numpy\.ndarray(?!\[)", "NDArray[Any]", types)
-    return types.replace("numpy.ndarray", "NDArray")
 
 
 def functions(name: str, signature: str) -> Iterator[str]:
     """The definitions of a function: two if what it returns depends on an argument `out`."""
-    arguments, _, result = plain(signature[signature.index("("):]).rpartition(" -> ")
+    # Types as mypy reads them. The versions of pybind11 write them differently.
+    types = re.sub(r"\bint\[\d+\]", "int", signature[signature.index("("):])
+    types = re.sub(r"numpy\.ndarray(?!\[)", "NDArray[Any]", types.replace("_posenc.", ""))
+    types = re.sub(r"\bdict(?!\[)", "dict[str, Any]", types.replace("numpy.ndarray", "NDArray"))
+    arguments, _, result = types.rpartition(" -> ")
     arguments = re.sub(r"\b[Ll]ist\[", "Sequence[", arguments)
     arguments = re.sub(r"\((self|arg0): \w+", "(self", arguments)
     arguments = re.sub(r": ((?:[^,=\[]|\[[^=]*?\])+) = None", r": \1 | None = None", arguments)
-    result = RESULTS.get(name, RESULTS.get(result, result))
     if result == "Array":  # the argument that is written
         arguments = re.sub(r"\b(x|gradient): Array", r"\1: Given", arguments)
         yield f"def {name}{arguments} -> Given: ..."
@@ -73,7 +61,7 @@ def members(name: str, value: Any) -> Iterator[str]:
         yield f"class {name}:"
         lines = [line for each, member in vars(value).items() for text in members(each, member)
                  for line in text.splitlines()]
-        yield from ("    " + line for line in lines or ["..."])
+        yield from ("    " + line for line in lines)
         return
     decorators = {property: "@property\n", staticmethod: "@staticmethod\n"}
     function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
@@ -84,10 +72,8 @@ def members(name: str, value: Any) -> Iterator[str]:
 
 
 def main(path: str, output: str) -> None:
-    spec = importlib.util.spec_from_file_location("posenc._posenc", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(Path(path).parent))
+    module = importlib.import_module("_posenc")
     lines = [line for name, value in vars(module).items() for line in members(name, value)]
     Path(output).write_text("\n".join([HEAD, *lines]) + "\n")
 

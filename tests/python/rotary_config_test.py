@@ -11,7 +11,7 @@ import warnings
 from modules import np
 
 import posenc
-from posenc._posenc import RotaryReading, known_model_types
+from posenc._posenc import known_model_types
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
@@ -94,10 +94,8 @@ class ReadingsTest(unittest.TestCase):
                                     reading | {"channels": channels})
 
     def test_a_reading_is_what_its_rotary_embeddings_say(self):
-        config = known("qwen3_next")[0]
-        reading = RotaryReading(json.dumps(config))
-        self.assertEqual(reading.unturned, "linear_attention layers")
-        self.assertEqual(f"Rotary({reading!r})", repr(posenc.rotary_from_config(config)))
+        self.assertIn("linear_attention layers",
+                      repr(posenc.rotary_from_config(known("qwen3_next")[0])))
         self.assertEqual(list(posenc.rotary_from_config(known("llama")[0], layers="all")), ["all"])
 
     def test_axes_of_pairs(self):
@@ -196,10 +194,10 @@ class RefusalTest(unittest.TestCase):
             nested = r"^(config is nested too|the configuration is nested \d+) deep; allowed: at"
             with self.assertRaisesRegex(ValueError, nested):
                 posenc.rotary_from_config(bad)
-        for name in ("channels", "layers"):
-            with self.assertRaisesRegex(TypeError, f"^{name} is of type int; allowed: a text"):
-                posenc.rotary_from_config(LLAMA, **{name: 3})
-        for rows in (0, -1, 2.5, "9", True, 2**70):
+        for bad in ({"channels": 3}, {"layers": 3}, {"rows": 2.5}, {"rows": "9"}, {"rows": 2**70}):
+            with self.assertRaisesRegex(TypeError, "^(channels|layers|rows) is .*; allowed: a "):
+                posenc.rotary_from_config(LLAMA, **bad)
+        for rows in (0, -1):
             with self.assertRaisesRegex(ValueError, "^rows is .*; allowed: an integer"):
                 posenc.rotary_from_config(LLAMA, rows=rows)
         with self.assertRaisesRegex(ValueError, "^channels is 'pairs'; allowed: halves, inter"):

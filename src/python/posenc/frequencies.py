@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -35,18 +36,15 @@ def _value_of(text: str) -> Any:
 
 def _rule(name: str, rule: str, doc: str) -> Any:
     """The class of a rule, whose str() is the text that the library reads."""
-    _, *parameters = frequency_rule(rule).replace(":", ",").split(",")
-    defaults = dict(each.split("=") for each in parameters)
+    defaults = re.findall(r"[:,](\w+)=([^,]*)", frequency_rule(rule))
 
     def text(self: Any) -> str:
-        return f"{rule}:" + ",".join(
-            f"{each}={_text_of(getattr(self, each))}" for each in defaults)
+        return f"{rule}:" + ",".join(f"{each}={_text_of(getattr(self, each))}"
+                                     for each, _ in defaults)
 
-    fields: list[Any] = [(each, Any, _value_of(value)) for each, value in defaults.items()]
-    made = dataclasses.make_dataclass(
-        name, fields, frozen=True,
-        namespace={"rule": rule, "__doc__": doc, "__str__": text})
-    made.__module__ = __name__
+    fields: list[Any] = [(each, Any, _value_of(value)) for each, value in defaults]
+    made = dataclasses.make_dataclass(name, fields, frozen=True, namespace={
+        "rule": rule, "__doc__": doc, "__str__": text, "__module__": __name__})
     return made
 
 

@@ -40,55 +40,52 @@ def reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any] | No
         # Versions of pybind11 differ in the rest: Optional[int] is SupportsInt | None as well.
         words = set(re.findall(r"[A-Za-z]+|\d+", parameter.annotation.replace("Supports", "")))
         is_optional = parameter.default is None or bool(words & {"None", "Optional"})
-        allowed, fits = _kind(each, {word.lower() if word in _NUMBERS else word for word in words})
-        if not (value is None and is_optional) and not fits(value):
-            return f"{each} is {_shown(value)}; allowed: {allowed}{', None' * is_optional}"
+        allowed, check = _kind(each, {word.lower() if word in ("Float", "Int") else word
+                                      for word in words})
+        try:
+            if not (value is None and is_optional):
+                check(value)
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            is_short = isinstance(value, (str, bytes, int, float, complex, list, tuple, type(None)))
+            shown = " ".join(reprlib.repr(value).split()) if is_short else (
+                f"of type {type(value).__name__}")
+            return f"{each} is {shown}; allowed: {allowed}{', None' * is_optional}"
     for each, value in given.items():
         if type(value).__module__ == _posenc.__name__:  # of the right class, and yet refused
             return f"{each} was made without __init__(); allowed: an object that was initialised"
     return f"{name}() has an argument of a wrong type; allowed: {found[2]}"
 
 
-def _shown(value: Any) -> str:
-    """The value, or its type if it may be long."""
-    is_short = isinstance(value, (str, bytes, int, float, complex, list, tuple, type(None)))
-    return " ".join(reprlib.repr(value).split()) if is_short else f"of type {type(value).__name__}"
-
-
-_NUMBERS = {"Float", "Int"}
-_Fits = Callable[[Any], bool]
-
-
-def _kind(argument: str, words: set[str]) -> tuple[str, _Fits]:
-    """What an annotation with these words allows, and whether a value fits."""
+def _kind(argument: str, words: set[str]) -> tuple[str, Callable[[Any], object]]:
+    """What an annotation with these words allows, and a function that raises for other values."""
     if words & {"List", "list", "Sequence"}:
-        each, fits = _kind("", words - {"List", "list", "Sequence"})
+        each, check = _kind("", words - {"List", "list", "Sequence"})
         count = next((int(word) for word in words if word.isdigit()), None)
-        size = f" of {count}" if count else ""
-        return f"a sequence{size}, of which each is {each}", lambda value: (
-            isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
-            and count in (None, len(value)) and all(map(fits, value)))
+
+        def check_all(value: Any) -> None:
+            _instance(Sequence, np.ndarray)(value)
+            if isinstance(value, (str, bytes)) or count not in (None, len(value)):
+                raise ValueError
+            for one in value:
+                check(one)
+
+        return f"a sequence{f' of {count}' if count else ''}, of which each is {each}", check_all
     if "float" in words:
-        return "a number", lambda value: _converts(math.isnan, value)
+        return "a number", math.isnan
     if "int" in words:
         least, most = _RANGES.get(argument, (-(2**63), 2**63 - 1))
         text = f"an integer from {least} to {most}" if argument in _RANGES else "a 64-bit integer"
-        return text, lambda value: (
-            _converts(operator.index, value) and least <= operator.index(value) <= most)
+        return text, lambda value: range(least, most + 1).index(operator.index(value))
     if "bool" in words:
-        return "True, False", lambda value: (
-            value is None or (hasattr(type(value), "__bool__") and _converts(bool, value)))
+        return "True, False", lambda value: type(value).__bool__(value)
     if "str" in words:
-        return "a text", lambda value: isinstance(value, str)
-    for word in words & set(vars(_posenc)):
-        if isinstance(vars(_posenc)[word], type):
-            return word, lambda value: isinstance(value, vars(_posenc)[word])
-    return "", lambda value: True
+        return "a text", _instance(str)
+    kinds = {word: vars(_posenc)[word] for word in words if word in vars(_posenc)}
+    return ", ".join(kinds), _instance(*kinds.values()) if kinds else lambda value: None
 
 
-def _converts(convert: Callable[[Any], object], value: Any) -> bool:
-    try:
-        convert(value)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
+def _instance(*kinds: type) -> Callable[[Any], None]:
+    def check(value: Any) -> None:
+        if not isinstance(value, kinds):
+            raise TypeError
+    return check

@@ -11,7 +11,8 @@ from typing import Any, Union, overload
 
 import numpy as np
 
-from posenc._posenc import Rotary, RotaryReading
+from posenc import _posenc
+from posenc._posenc import Rotary
 
 __all__ = ["rotary_from_config"]
 
@@ -44,25 +45,19 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     and its value, if the model type is not one that is read, if two keys contradict each other, or
     if the configuration has a key that may change the result and is not read.
     """
-    reading = read_config(config, rows, channels=channels, layers=layers, strict=strict)
-    if layers == "all":
-        return {kind or "all": reading.rotary(kind) for kind in reading.kinds}
-    return reading.rotary(layers or "")
+    kind = None if layers == "all" else layers or ""
+    rotaries, _ = read_config(config, rows, channels=channels, layers=kind, strict=strict)
+    return rotaries if layers == "all" else next(iter(rotaries.values()))
 
 
 def read_config(config: Config, rows: int | None, *, channels: str | None = None,
-                layers: str | None = None, strict: bool = True) -> RotaryReading:
-    """What a configuration says of all layers. It warns in the name of the caller's caller."""
-    for name, text in (("channels", channels), ("layers", layers)):
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{name} is of type {type(text).__name__}; allowed: a text, None")
-    is_integer = isinstance(rows, int) and not isinstance(rows, bool)
-    if rows is not None and not (is_integer and 1 <= rows <= 2**53):
-        raise ValueError(f"rows is {rows!r}; allowed: an integer from 1 to {2**53}")
-    reading = RotaryReading(_text_of(config), rows, channels, bool(strict))
-    for warning in reading.warnings:
+                layers: str | None, strict: bool = True) -> tuple[dict[str, Rotary], int]:
+    """The embeddings by kinds of layers, and the most rows. It warns the caller's caller."""
+    rotaries, most_rows, warned = _posenc.read_config(_text_of(config), rows, channels, strict,
+                                                      layers)
+    for warning in warned:
         warnings.warn(warning, stacklevel=3)
-    return reading
+    return rotaries, most_rows
 
 
 def _text_of(config: Config) -> str:

@@ -140,17 +140,17 @@ class RotaryEmbedding(_Table):
                  persistent: bool = False, dtype: torch.dtype = torch.float32,
                  strict: bool = True) -> None:
         super().__init__()
-        reading = read_config(config, rows, layers=layers, strict=strict)
-        self._rotary = reading.rotary(layers or "")
+        rotaries, most_rows = read_config(config, rows, layers=layers or "", strict=strict)
+        self._rotary = next(iter(rotaries.values()))
         self.repeat = repeat or self._rotary.channels
         if self.repeat not in ("once", "halves", "interleaved"):
             raise ValueError(f"repeat is {repeat!r}; allowed: once, halves, interleaved")
         if self._rotary.axes.axes > 1:
             raise ValueError(f"config has positions on {self._rotary.axes.axes} axes; allowed: one")
-        if rows is None and reading.most_rows == 0:
+        if rows is None and most_rows == 0:
             raise ValueError("rows is not given, and config has no max_position_embeddings; "
                              "allowed: one of them")
-        shape = (rows or reading.most_rows, self._rotary.dimension)
+        shape = (rows or most_rows, self._rotary.dimension)
         self._add_buffer(shape, persistent, device, dtype)
 
     def _compute(self, out: torch.Tensor) -> None:

@@ -1,15 +1,70 @@
-// Rotary embeddings, and those of a model's config.json.
+// Positional encodings, and rotary embeddings, also those of a model's config.json.
+#include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
-#include "python/arrays.h"
-#include "python/gil.h"
 #include "python/module.h"
 
 #include <algorithm>
 #include <memory>
 
 namespace posenc::python {
+
+/// The layer, and the arguments that it was made of, besides those that it knows.
+struct PyPositionalEncoding {
+  PositionalEncoding layer;
+  std::int64_t first;  ///< the default of offset
+  std::optional<Accuracy> accuracy;
+  EncodingSource source;
+};
+
 namespace {
+
+std::unique_ptr<PyPositionalEncoding> make_layer(std::int64_t d_model, std::int64_t max_rows,
+                                                 double dropout, double base, Layout layout,
+                                                 Spacing spacing, const FrequencyRule& frequencies,
+                                                 std::int64_t first,
+                                                 const std::optional<Accuracy>& accuracy,
+                                                 EncodingSource source) {
+  validate(RowRange{first, 0});
+  const EncodingSpec spec = {d_model, base, layout, spacing, frequencies};
+  const ReleasedGil no_gil;
+  return std::unique_ptr<PyPositionalEncoding>(new PyPositionalEncoding{
+      PositionalEncoding(spec, max_rows, dropout, source, accuracy.value_or(Accuracy())), first,
+      accuracy, source});
+}
+
+py::dict layer_arguments(const PyPositionalEncoding& self) {
+  return convention_of(self.layer.spec(), "max_rows"_a = self.layer.max_rows(),
+                       "dropout"_a = self.layer.dropout().probability(), "first"_a = self.first,
+                       "accuracy"_a = self.accuracy, "source"_a = self.source);
+}
+
+Table forward(const PyPositionalEncoding& self, const Array& from, const Array& out,
+              std::optional<std::int64_t> offset, bool training, std::uint64_t seed, int threads,
+              bool batch_first) {
+  const ArrayArgument x(from, "x");
+  const AnySequences input = x.sequences(batch_first, false);
+  const ArrayArgument y = table_of(out, "out", x.shape(), numpy_type(x.type()));
+  const WritableSequences output = y.sequences(batch_first);
+  {
+    const ReleasedGil no_gil;
+    self.layer.forward(input, output, {offset.value_or(self.first), training, seed, threads});
+  }
+  return y.object();
+}
+
+Array backward(const PyPositionalEncoding& self, const Array& gradient, std::uint64_t seed,
+               int threads, bool batch_first) {
+  const ArrayArgument array(gradient, "gradient");
+  const WritableSequences view = array.sequences(batch_first);
+  {
+    const ReleasedGil no_gil;
+    self.layer.backward(view, {.training = true, .seed = seed, .threads = threads});
+  }
+  return gradient;
+}
+
+// ---- Rotary embeddings --------------------------------------------------------------------------
 
 RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
                    const FrequencyRule& frequencies, const AxesSpec* axes,
@@ -30,11 +85,11 @@ RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
   return {.angles = *axes};
 }
 
-std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double base,
-                               RotaryLayout channels, const FrequencyRule& frequencies,
-                               const AxesSpec* axes, std::optional<double> attention_factor,
-                               const std::optional<Accuracy>& accuracy,
-                               const std::optional<std::string>& said) {
+std::unique_ptr<PyRotary> make_rotary(std::optional<std::int64_t> dimension, double base,
+                                      RotaryLayout channels, const FrequencyRule& frequencies,
+                                      const AxesSpec* axes, std::optional<double> attention_factor,
+                                      const std::optional<Accuracy>& accuracy,
+                                      const std::optional<std::string>& said) {
   RotarySpec spec = spec_of(dimension, base, frequencies, axes, attention_factor);
   spec.channels = channels;
   if (attention_factor) spec.attention_factor = *attention_factor;
@@ -42,20 +97,16 @@ std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double bas
   return std::make_unique<PyRotary>(spec, accuracy, said.value_or(to_string(spec)));
 }
 
-py::dict arguments_of(const PyRotary& self) {
+py::dict rotary_arguments(const PyRotary& self) {
   return py::dict("axes"_a = self.spec().angles, "channels"_a = self.channels(),
                   "attention_factor"_a = self.attention_factor(), "accuracy"_a = self.accuracy,
                   "said"_a = self.said);
 }
 
-bool is_several(const py::object& object) {
-  return py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object);
-}
-
 // ---- Caches -------------------------------------------------------------------------------------
 
-py::object cache(const PyRotary& self, const Positions& from, CacheLayout layout, const Array& out,
-                 DataType type, int threads) {
+Table cache(const PyRotary& self, const Positions& from, CacheLayout layout, const Array& out,
+            DataType type, int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const bool is_complex = layout == CacheLayout::complex;
   py::dtype of_table = numpy_type(type);
@@ -76,8 +127,10 @@ py::object cache(const PyRotary& self, const Positions& from, CacheLayout layout
   });
 }
 
-py::object cosines_and_sines(const PyRotary& self, const Positions& from, Repeat repeat,
-                             const Array& out, DataType type, int threads) {
+Typed<"tuple[NDArray[Any], NDArray[Any]]"> cosines_and_sines(const PyRotary& self,
+                                                             const Positions& from, Repeat repeat,
+                                                             const Array& out, DataType type,
+                                                             int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const Shape shape = rows.table_shape(self.dimension() / (repeat == Repeat::once ? 2 : 1));
   if (!out.is_none() && (!py::isinstance<py::sequence>(out) || py::len(out) != 2)) {
@@ -100,9 +153,9 @@ py::object cosines_and_sines(const PyRotary& self, const Positions& from, Repeat
 
 /// One array, or several in a list or a tuple.
 std::vector<ArrayArgument> arrays_of(const Array& from, const std::string& name) {
+  if (!py::isinstance<py::list>(from) && !py::isinstance<py::tuple>(from)) return {{from, name}};
   std::vector<ArrayArgument> arrays;
-  if (!is_several(from)) arrays.emplace_back(from, name);
-  for (std::size_t i = 0; is_several(from) && i < py::len(from); ++i)
+  for (std::size_t i = 0; i < py::len(from); ++i)
     arrays.emplace_back(from[py::int_(i)], name + "[" + std::to_string(i) + "]");
   return arrays;
 }
@@ -122,7 +175,7 @@ struct Heads {
 /// The positions of the rows of heads: from `first` on, or given ones.
 Rows rows_of_heads(const Heads& heads, std::int64_t first, const Positions& given,
                    std::int64_t axes) {
-  if (given.is_none()) return {RowRange{first, heads.rows}, {heads.rows}, {}, {}};
+  if (given.is_none()) return {RowRange{first, heads.rows}, {heads.rows}, {}};
   if (first != 0) refuse("first", std::to_string(first) + " with positions", "one of them");
   Rows rows = rows_of(given, axes);
   const Shape& shape = rows.shape;
@@ -149,7 +202,7 @@ Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Posi
 RotaryCacheView view_of_cache(std::vector<ArrayArgument>& tables, const std::string& layout) {
   if (tables.size() == 1) {
     if (layout == "complex") tables[0].view_as_real();
-    const bool is_halves = parse_name<CacheLayout>(layout) == CacheLayout::halves;
+    const bool is_halves = names_of<CacheLayout>.parse(layout) == CacheLayout::halves;
     return {tables[0].input(), is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
   }
   if (tables.size() != 2) {
@@ -175,7 +228,7 @@ Rows rows_of_cache(const ArrayArgument& cache, const Heads& heads, std::int64_t 
                               ", columns) without first and positions");
   }
   const std::int64_t count = is_shared ? heads.rows : heads.batch * heads.rows;
-  return {RowRange{0, count}, {count}, {}, {}};
+  return {RowRange{0, count}, {count}, {}};
 }
 
 Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
@@ -194,42 +247,54 @@ Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
 
 // ---- Configurations -----------------------------------------------------------------------------
 
-/// A rotary embedding that says what it was read from.
-std::unique_ptr<PyRotary> rotary_of(const RotaryReading& reading, const std::string& kind) {
-  const ReleasedGil no_gil;
-  const RotaryReading::Layers& layers = layers_of(reading, kind);
-  return std::make_unique<PyRotary>(
-      layers.rotary, std::nullopt,
-      to_string(RotaryReading{reading.model_type, {layers}, reading.unturned}));
-}
-
-std::vector<std::string> kinds_of(const RotaryReading& reading) {
-  std::vector<std::string> kinds;
-  for (const RotaryReading::Layers& each : reading.layers) kinds.push_back(each.kind);
-  return kinds;
-}
-
-void bind_rotary_config(py::module_& module) {
-  py::class_<RotaryReading>(module, "RotaryReading", "What a model's config.json says.")
-      .def(py::init([](const std::string& json, std::optional<std::int64_t> rows,
-                       std::optional<RotaryLayout> channels, bool strict) {
-             return read_rotary_config(json, {rows, channels, strict});
-           }),
-           "text"_a, "rows"_a = py::none(), "channels"_a = py::none(), "strict"_a = true)
-      .def("rotary", &rotary_of, "kind"_a = "")
-      .def_property_readonly("kinds", &kinds_of)
-      .def_readonly("model_type", &RotaryReading::model_type)
-      .def_readonly("most_rows", &RotaryReading::most_rows)
-      .def_readonly("unturned", &RotaryReading::unturned)
-      .def_readonly("warnings", &RotaryReading::warnings)
-      .def("__repr__", [](const RotaryReading& self) { return to_string(self); });
-  module.def("known_model_types", &known_model_types,
-             "The model types that rotary_from_config() reads.");
+/// The embeddings of these layers, or by all kinds of layers, where "all" says that all are alike;
+/// the most rows; and warnings.
+Typed<"tuple[dict[str, Rotary], int, list[str]]"> read_config(
+    const std::string& json, std::optional<std::int64_t> rows, std::optional<RotaryLayout> channels,
+    bool strict, const std::optional<std::string>& layers) {
+  const RotaryReading reading = read_rotary_config(json, {rows, channels, strict});
+  py::dict rotaries;
+  for (const RotaryReading::Layers& each : reading.layers) {
+    if (layers && &each != &layers_of(reading, *layers)) continue;
+    auto rotary = [&] {
+      const ReleasedGil no_gil;
+      return std::make_unique<PyRotary>(
+          each.rotary, std::nullopt,
+          to_string(RotaryReading{reading.model_type, {each}, reading.unturned}));
+    }();
+    rotaries[py::str(each.kind.empty() ? "all" : each.kind)] = py::cast(std::move(rotary));
+  }
+  return py::make_tuple(rotaries, reading.most_rows, reading.warnings);
 }
 
 }  // namespace
 
-void bind_rotary(py::module_& module) {
+void bind_layers(py::module_& module) {
+  const EncodingSpec paper;
+  py::class_<PyPositionalEncoding> layer(module, "PositionalEncoding",
+                                         R"(Adds encodings to sequences: y = dropout(x + PE).
+
+max_rows: positions from 0 to max_rows - 1. first: the position of the first row of a sequence where
+forward() is given no offset. frequencies, accuracy: as in Encoder. source, which does not change
+the bits: "fused" computes the encodings while they are added, "cached" keeps a table of max_rows
+rows, and "automatic" keeps one if it stays in the last-level cache. Immutable.)");
+  bind_remaking(layer, layer_arguments)
+      .def(py::init(&make_layer), "d_model"_a, "max_rows"_a = 5000, py::kw_only(),
+           "dropout"_a = 0.0, "base"_a = paper.base, "layout"_a = paper.layout,
+           "spacing"_a = paper.spacing, "frequencies"_a = py::none(), "first"_a = 0,
+           "accuracy"_a = py::none(), "source"_a = EncodingSource::automatic)
+      .def("forward", &forward, "x"_a, "out"_a = py::none(), py::kw_only(), "offset"_a = py::none(),
+           "training"_a = false, "seed"_a = 0, "threads"_a = 1, "batch_first"_a = true,
+           R"(Returns dropout(x + PE), where PE begins at position `offset`, by default `first`.
+
+x: shape (batch, rows, d_model), or (rows, batch, d_model) if not batch_first, or (rows, d_model);
+float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.
+out: the array to write, of the same type, which may be x itself. Dropout is applied if `training`;
+its mask is a function of `seed` and the element's index.)")
+      .def("backward", &backward, "gradient"_a, py::kw_only(), "seed"_a, "threads"_a = 1,
+           "batch_first"_a = true,
+           "Turns the gradient of the output of forward(training=True) into that of x, in place.");
+
   py::class_<PyRotary> rotary(module, "Rotary", R"(Rotary position embeddings from exact phases.
 
 dimension: channels of a head that are turned. channels: "halves" turns k and k + dimension / 2
@@ -238,8 +303,8 @@ Encoder. axes: of positions on several axes, instead of a base and frequencies. 
 what cosines and sines are multiplied by, by default that of the frequencies. said: what repr()
 says in parentheses, by default all of these.
 posenc.rotary_from_config() reads all from a model's config.json. Immutable.)");
-  bind_remaking(rotary, arguments_of)
-      .def(py::init(&make), "dimension"_a = py::none(), py::kw_only(), "base"_a = 10000.0,
+  bind_remaking(rotary, rotary_arguments)
+      .def(py::init(&make_rotary), "dimension"_a = py::none(), py::kw_only(), "base"_a = 10000.0,
            "channels"_a = RotaryLayout::halves, "frequencies"_a = py::none(), "axes"_a = py::none(),
            "attention_factor"_a = py::none(), "accuracy"_a = py::none(), "said"_a = py::none())
       .def("cache", &cache, "positions"_a, "layout"_a = CacheLayout::halves, py::kw_only(),
@@ -285,9 +350,11 @@ pair.)")
           "attention_factor", [](const PyRotary& self) { return self.attention_factor(); },
           "Cosines and sines are multiplied by it.")
       .def_property_readonly("axes", [](const PyRotary& self) { return self.spec().angles; })
-      .def_property_readonly("reason", [](const PyRotary& self) { return self.selection().reason; })
       .def("__repr__", [](const PyRotary& self) { return "Rotary(" + self.said + ")"; });
-  bind_rotary_config(module);
+  module.def("read_config", &read_config, "text"_a, "rows"_a, "channels"_a, "strict"_a, "layers"_a,
+             "What rotary_from_config() calls.");
+  module.def("known_model_types", &known_model_types,
+             "The model types that rotary_from_config() reads.");
 }
 
 }  // namespace posenc::python
