@@ -51,18 +51,10 @@ struct posenc_cursor {
   std::variant<BasicCursor<float>, BasicCursor<double>, BasicCursor<Float16>, BasicCursor<BFloat16>>
       cursor;
 };
-struct posenc_axes {
-  AxesSpec spec;
-};
-struct posenc_axes_encoder {
-  AxesEncoder encoder;
-};
-struct posenc_positional_encoding {
-  PositionalEncoding layer;
-};
-struct posenc_rotary {
-  Rotary rotary;
-};
+struct posenc_axes : AxesSpec {};
+struct posenc_axes_encoder : AxesEncoder {};
+struct posenc_positional_encoding : PositionalEncoding {};
+struct posenc_rotary : Rotary {};
 
 namespace {
 
@@ -192,18 +184,18 @@ AxisPairs part_of(const posenc_axis_pairs& from) {
           .denominator = from.denominator};
 }
 
-/// Calls use(view) for sequences, which are of any type but float64.
-template <class Use>
-void with_sequences(std::string_view name, const posenc_sequences* sequences, const Use& use) {
+/// Of any type but float64.
+WritableSequences sequences_of(std::string_view name, const posenc_sequences* sequences) {
   const posenc_sequences& from = checked(sequences, name);
   const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
-  with_type(data_type(from.type), [&]<class T>(T) {
+  return with_type(data_type(from.type), [&]<class T>(T) -> WritableSequences {
     if constexpr (std::is_same_v<T, double>) {
       throw InvalidArgument(
           format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
     } else {
-      use(SequenceView<T>{static_cast<T*>(from.data), order, from.batch, from.rows, from.columns,
-                          from.batch_stride, from.row_stride});
+      return SequenceView<T>{
+          static_cast<T*>(from.data), order,          from.batch, from.rows, from.columns,
+          from.batch_stride,          from.row_stride};
     }
   });
 }
@@ -214,8 +206,6 @@ ForwardOptions forward_options_of(const posenc_forward_options* options) {
   return {options->offset, options->training != 0, options->seed, options->threads,
           enumerator("stores", options->stores, StorePolicy::non_temporal)};
 }
-
-const Rotary& rotary_of(const posenc_rotary* rotary) { return checked(rotary, "rotary").rotary; }
 
 HeadsView heads_of(const posenc_heads& from) {
   check_reserved(from.reserved);
@@ -462,7 +452,7 @@ posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
                                          const posenc_accuracy* accuracy,
                                          posenc_axes_encoder** encoder) {
   return create(encoder, "encoder", [&] {
-    return AxesEncoder(checked(axes, "axes").spec, accuracy_of(accuracy), data_type(type));
+    return AxesEncoder(checked(axes, "axes"), accuracy_of(accuracy), data_type(type));
   });
 }
 
@@ -471,7 +461,7 @@ posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
                                  const posenc_options* options) {
   return status_of([&] {
     checked(encoder, "encoder")
-        .encoder.encode(positions_of(positions), table_of("out", out), options_of(options));
+        .encode(positions_of(positions), table_of("out", out), options_of(options));
   });
 }
 
@@ -505,17 +495,8 @@ posenc_status posenc_positional_encoding_forward(const posenc_positional_encodin
                                                  const posenc_sequences* y,
                                                  const posenc_forward_options* options) {
   return status_of([&] {
-    with_sequences("x", x, [&]<class X>(const SequenceView<X>& from) {
-      with_sequences("y", y, [&]<class Y>(const SequenceView<Y>& to) {
-        if constexpr (std::is_same_v<X, Y>) {
-          checked(layer, "layer")
-              .layer.forward(SequenceView<const X>(from), to, forward_options_of(options));
-        } else {
-          throw InvalidArgument(
-              format_text("y.type is {}; allowed: that of x, {}", y->type, x->type));
-        }
-      });
-    });
+    checked(layer, "layer")
+        .forward(sequences_of("x", x), sequences_of("y", y), forward_options_of(options));
   });
 }
 
@@ -523,9 +504,8 @@ posenc_status posenc_positional_encoding_backward(const posenc_positional_encodi
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options) {
   return status_of([&] {
-    with_sequences("gradient", gradient, [&](const auto& view) {
-      checked(layer, "layer").layer.backward(view, forward_options_of(options));
-    });
+    checked(layer, "layer")
+        .backward(sequences_of("gradient", gradient), forward_options_of(options));
   });
 }
 
@@ -548,7 +528,7 @@ posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t ch
                                              posenc_rotary** rotary) {
   return create(rotary, "rotary", [&] {
     const RotarySpec spec = {
-        .angles = checked(axes, "axes").spec,
+        .angles = checked(axes, "axes"),
         .channels = enumerator("channels", channels, RotaryLayout::interleaved),
         .attention_factor = attention_factor};
     return Rotary(spec, accuracy_of(accuracy));
@@ -559,7 +539,7 @@ posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_posi
                                   int32_t form, const posenc_table* cache,
                                   const posenc_table* sines, const posenc_options* options) {
   return status_of([&] {
-    const Rotary& angles = rotary_of(rotary);
+    const Rotary& angles = checked(rotary, "rotary");
     const RowPositions rows = positions_of(positions);
     const OutputView out = table_of("cache", cache);
     const EncodeOptions how = options_of(options);
@@ -576,7 +556,7 @@ posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_head
                                   const posenc_rotate_options* options) {
   return status_of([&] {
     with_heads(x, count, [&](std::span<const HeadsView> views) {
-      rotary_of(rotary).apply(views, positions_of(positions), rotate_options_of(options));
+      checked(rotary, "rotary").apply(views, positions_of(positions), rotate_options_of(options));
     });
   });
 }
@@ -590,8 +570,8 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t for
     const auto table = table_of<InputView>("cache", cache);
     const auto apply = [&](const RotaryCacheView& view) {
       with_heads(x, count, [&](std::span<const HeadsView> views) {
-        rotary_of(rotary).apply_cache(view, views, positions_of(rows_of_cache),
-                                      rotate_options_of(options));
+        checked(rotary, "rotary")
+            .apply_cache(view, views, positions_of(rows_of_cache), rotate_options_of(options));
       });
     };
     with_form(

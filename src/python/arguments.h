@@ -77,6 +77,13 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
+/// What call() returns, without the lock of the interpreter.
+template <class Call>
+auto without_gil(const Call& call) {
+  const ReleasedGil no_gil;
+  return call();
+}
+
 /// str(object)
 std::string text(const py::handle& object);
 
@@ -243,10 +250,7 @@ class ArrayArgument {
   template <class Fill>
   py::object written_by(const Fill& fill) const {
     const OutputView to = output();
-    {
-      const ReleasedGil no_gil;
-      fill(to);
-    }
+    without_gil([&] { fill(to); });
     return object_;
   }
 

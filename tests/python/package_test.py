@@ -237,7 +237,6 @@ class LayerTest(unittest.TestCase):
         self.assertEqual(batch.shape, (2, 5, D_MODEL))
         expect_equal(batch[1], table[::-1])
         self.assertIs(rotary.cache(of_batch, out=batch), batch)
-        self.assertEqual(rotary.cache([]).shape, (0, D_MODEL))
         axes = posenc.AxesEncoder(posenc.axes_in_blocks([60, 6]))
         for encoded in (rotary.cache, lambda rows: rotary.cosines_and_sines(rows, "halves"),
                         axes.encode):
