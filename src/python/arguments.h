@@ -32,6 +32,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace posenc::python {
@@ -290,6 +291,12 @@ class type_caster<T> : public type_caster_base<T> {
            (from.is_none() || posenc::python::is_object_of<T>(from));
   }
 };
+
+#if PYBIND11_VERSION_MAJOR >= 3
+/// No enumeration of Python's.
+template <posenc::python::Named Enum>
+struct type_caster_enum_type_enabled<Enum> : std::false_type {};
+#endif
 
 /// An enumeration, from a name.
 template <posenc::python::Named Enum>
