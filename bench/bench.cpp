@@ -27,7 +27,7 @@ bool is_any_wrong = false;
 /// Runs of rows at the start, at the end and in between, which cross the block edges of any method.
 Verdict compared(const OutputView& output, const Expected& expected) {
   constexpr std::int64_t run_rows = 8, runs = 5;
-  Verdict verdict = {.is_known = true};
+  Verdict verdict;
   std::vector<long double> written(static_cast<std::size_t>(output.columns)), exact;
   const std::int64_t count = std::min(output.rows, run_rows);
   for (std::int64_t i = 0; i < runs * count; ++i) {
@@ -190,14 +190,14 @@ Work encoding_of(const Backend& backend, const Table& table) {
   return work;
 }
 
-void run_checked(benchmark::State& state, const Work& work, Verdict& verdict) {
+void run_checked(benchmark::State& state, const Work& work, std::optional<Verdict>& verdict) {
   using benchmark::Counter;
   const OutputView output = work.call();
-  if (!verdict.is_known) verdict = compared(output, work.expected);
-  state.counters["sampled_error"] = verdict.largest;
-  if (!verdict.error.empty()) {
+  if (!verdict) verdict = compared(output, work.expected);
+  state.counters["sampled_error"] = verdict->largest;
+  if (!verdict->error.empty()) {
     is_any_wrong = true;
-    state.SkipWithError(verdict.error.c_str());
+    state.SkipWithError(verdict->error.c_str());
     return;
   }
   const std::int64_t bytes = work.elements * size_of(output.type);

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,22 +113,21 @@ Work encoding_of(const Backend& backend, const Table& table);
 
 /// What is known of a benchmark after its first call.
 struct Verdict {
-  bool is_known = false;
   std::string error = {};  ///< empty if it is right
   double largest = 0;      ///< error of the rows that were compared
 };
 
-/// Compares rows of the output with the expected ones, unless the verdict is known, and times the
+/// Compares rows of the output with the expected ones, unless there is a verdict, and times the
 /// loop. If a value is off by more than the bound, it is skipped with an error.
-void run_checked(benchmark::State& state, const Work& work, Verdict& verdict);
+void run_checked(benchmark::State& state, const Work& work, std::optional<Verdict>& verdict);
 
 /// Registers the benchmark of the work that make() returns, which is called when it runs.
 template <class Make>
 auto* add(const std::string& name, Make make) {
-  return benchmark::RegisterBenchmark(name.c_str(),
-                                      [make, verdict = Verdict{}](benchmark::State& state) mutable {
-                                        run_checked(state, make(), verdict);
-                                      });
+  return benchmark::RegisterBenchmark(
+      name.c_str(), [make, verdict = std::optional<Verdict>()](benchmark::State& state) mutable {
+        run_checked(state, make(), verdict);
+      });
 }
 
 /// The main program. Returns the exit code: 0 good, 1 a benchmark was wrong and not timed, 2 bad

@@ -40,8 +40,7 @@ void add_presets() {
 }
 
 /// Does a row cost more if it is further out? libmvec's float32 sine is slower beyond 1e4 rad,
-/// SLEEF's beyond 125, Highway's users reduce phases beyond 39000, and libm's reduction has more
-/// steps for large phases.
+/// SLEEF's beyond 125, and libm's reduction has more steps for large phases.
 void add_positions() {
   for (const std::int64_t first : {0LL, 100'000LL, 1'000'000'000'000LL}) {
     Table table = table_of(200, 512);

@@ -11,8 +11,8 @@
 //   embed/in_turn/batch:1/...                           lookup, scaling, adding a table, in turn
 //   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys, angles computed
 //   rotate/source:cached/...                            the same from a cache of sines and cosines
-//   rotate/source:plain/..., source:ggml/...            the same without posenc: a plain loop over
-//                                                       a float32 cache, and ggml's way
+//   rotate/source:plain/...                             the same without posenc: a plain loop over
+//                                                       a float32 cache
 //   rotate_step/batch:64/heads:32/d:128/...             one row of each sequence, at positions of
 //                                                       their own: a step of decoding
 //   rotary_cache/layout:halves/rows:8192/d:128/...      cosines and sines of a range
@@ -162,13 +162,14 @@ Work limit_scale(const Activations& shape) {
 /// A vocabulary of GPT-2's size, and ids all over it.
 struct Tokens {
   static constexpr std::int64_t vocabulary = 50257;
+  Matrix weights;
   InputEmbedding embedding;
   std::vector<std::int32_t> ids;
 
-  explicit Tokens(const Activations& shape) : embedding(vocabulary, shape.d_model) {
-    const MatrixView<float> weights = embedding.own_weights();
+  explicit Tokens(const Activations& shape)
+      : weights(vocabulary, shape.d_model), embedding(weights.view()) {
     for (std::int64_t i = 0; i < vocabulary * shape.d_model; ++i)
-      weights.data[i] = static_cast<float>(i % 17 - 8) / 256;
+      weights.data()[i] = static_cast<float>(i % 17 - 8) / 256;
     for (std::int64_t i = 0; i < shape.batch * shape.rows; ++i)
       ids.push_back(static_cast<std::int32_t>(i * 7919 % vocabulary));
   }
@@ -252,28 +253,24 @@ Expected expected_heads(const Position& position, double error_of_phases = 0) {
           5 * 0x1p-25 + error_of_phases};
 }
 
-/// How programs turn heads without this library: channel k with k + dimension / 2. With a cache of
-/// all rows, as Transformers fills it: frequency, phase and values in float32. Without one, as ggml
-/// does: angles of a row are computed when it is turned, each phase in float32 from the one before.
+/// How programs turn heads without this library: channel k with k + dimension / 2, by a cache of
+/// all rows, which Transformers fills with frequency, phase and values in float32.
 class PlainRotary {
  public:
-  PlainRotary(std::int64_t rows, bool has_cache)
-      : rows_(rows), has_cache_(has_cache), angles_((has_cache ? rows : 1) * dimension) {
-    for (std::int64_t row = 0; has_cache && row < rows; ++row) {
+  explicit PlainRotary(std::int64_t rows) : rows_(rows), angles_(rows * dimension) {
+    for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t k = 0; k < pairs; ++k) {
         const float exponent = static_cast<float>(2 * k) / float{dimension};
-        set(row, k, static_cast<float>(row) * (1 / std::pow(base, exponent)));
+        const float phase = static_cast<float>(row) * (1 / std::pow(10000.0F, exponent));
+        angles_[row * dimension + k] = std::cos(phase);
+        angles_[row * dimension + pairs + k] = std::sin(phase);
       }
     }
   }
 
-  void turn(float* x) {
-    const float step = std::pow(base, -2.0f / float{dimension});
+  void turn(float* x) const {
     for (std::int64_t row = 0; row < rows_; ++row) {
-      const std::int64_t place = has_cache_ ? row : 0;
-      float theta = static_cast<float>(row);
-      for (std::int64_t k = 0; !has_cache_ && k < pairs; ++k, theta *= step) set(0, k, theta);
-      const float* const angles = angles_.data() + place * dimension;
+      const float* const angles = angles_.data() + row * dimension;
       for (std::int64_t head = 0; head < heads; ++head, x += dimension) {
         for (std::int64_t k = 0; k < pairs; ++k) {
           const float a = x[k], b = x[pairs + k], cosine = angles[k], sine = angles[pairs + k];
@@ -286,16 +283,8 @@ class PlainRotary {
 
  private:
   static constexpr std::int64_t pairs = dimension / 2;
-  static constexpr float base = 10000;
-
-  void set(std::int64_t row, std::int64_t k, float phase) {
-    float* const cosine = angles_.data() + row * dimension + k;
-    cosine[0] = std::cos(phase);
-    cosine[pairs] = std::sin(phase);
-  }
 
   std::int64_t rows_;
-  bool has_cache_;
   std::vector<float> angles_;  ///< of each row cosines, then sines
 };
 
@@ -307,10 +296,10 @@ Work rotate(std::string_view source, std::int64_t rows, int threads) {
   const OutputView out(x, rows, columns, columns);
   const auto position = [](std::int64_t row) { return row; };
   const RotateOptions options = {.threads = threads};
-  if (source == "plain" || source == "ggml") {
-    // ggml's phases: the largest w_k (3 + 2 k) is 6.3, each rounding 2^-24, of pairs of 1.4.
-    return {rows * columns, expected_heads(position, 10 * 0x1p-24 * static_cast<double>(rows)),
-            [=, plain = PlainRotary(rows, source == "plain")]() mutable {
+  if (source == "plain") {
+    // Phases and frequencies carry three roundings of 2^-24, of pairs of 1.4.
+    return {rows * columns, expected_heads(position, 5 * 0x1p-24 * static_cast<double>(rows)),
+            [=, plain = PlainRotary(rows)] {
               plain.turn(x);
               return out;
             }};
@@ -370,8 +359,8 @@ void add_rotary(int threads) {
     add(fmt::format("{}/d:{}/threads:{}", name, dimension, threads), make)->UseRealTime();
   };
   for (const std::int64_t rows : {1, 128, 8192}) {
-    for (const std::string_view source : {"fused", "cached", "plain", "ggml"}) {
-      if (threads > 1 && (source == "plain" || source == "ggml")) continue;
+    for (const std::string_view source : {"fused", "cached", "plain"}) {
+      if (threads > 1 && source == "plain") continue;
       add_one(fmt::format("rotate/source:{}/rows:{}/heads:{}", source, rows, heads),
               [=] { return rotate(source, rows, threads); });
     }

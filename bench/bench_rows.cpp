@@ -171,22 +171,17 @@ void add_planning(std::int64_t d_model, Spacing spacing) {
 
 /// Exact values of rows at positions on the axes of a spec whose positions are integers.
 Expected expected_on_axes(const AxesSpec& spec, const RowPositions& positions) {
-  const EncodingSpec row_spec = {.d_model = spec.d_model(), .layout = spec.layout};
   const auto exact = [=](std::int64_t row, std::span<long double> values) {
-    const auto places = places_of(spec);
-    for (std::size_t p = 0; p < places.size(); ++p) {
-      const AxisPairs& part = spec.parts[p];
-      std::vector<long double> of_axis(static_cast<std::size_t>(part.spec.d_model));
-      exact_row(part.spec, positions(part.axis, row), of_axis);
-      for (std::size_t i = 0; i < places[p].size(); ++i) {
-        const auto k =
-            part.frequencies.empty() ? static_cast<std::int64_t>(i) : part.frequencies[i];
-        const ChannelPair from = channels_of(part.spec, k),
-                          to = channels_of(row_spec, places[p][i]);
-        values[static_cast<std::size_t>(to.sine)] = of_axis[static_cast<std::size_t>(from.sine)];
-        values[static_cast<std::size_t>(to.cosine)] =
-            of_axis[static_cast<std::size_t>(from.cosine)];
-      }
+    std::vector<std::vector<long double>> rows;  // of the parts
+    for (const AxisPairs& part : spec.parts) {
+      rows.emplace_back(static_cast<std::size_t>(part.spec.d_model));
+      exact_row(part.spec, positions(part.axis, row), rows.back());
+    }
+    for (const auto& [part, k, place, to] : pairs_of(spec)) {
+      const ChannelPair from = channels_of(spec.parts[part].spec, k);
+      values[static_cast<std::size_t>(to.sine)] = rows[part][static_cast<std::size_t>(from.sine)];
+      values[static_cast<std::size_t>(to.cosine)] =
+          rows[part][static_cast<std::size_t>(from.cosine)];
     }
   };
   return {exact, 0x1p-25};

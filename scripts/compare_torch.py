@@ -12,11 +12,8 @@ Errors are of all rows, against posenc's correctly rounded float64 table. --outp
 tables of both as a document, whose rows report.py shows beside the backends."""
 
 import argparse
-import datetime
-import importlib
 import json
 import math
-import os
 import random
 import re
 import sys
@@ -28,20 +25,45 @@ from timeit import timeit
 from typing import Any
 
 from reporting.command import (
-    ROOT, ArgumentParser, Skipped, check_writable, need_module, need_modules, run_main,
-    show_progress, write_whole,
+    POSENC, ROOT, ArgumentParser, call_posenc, check_writable, need_modules, run_main,
+    show_progress, skip, write_whole,
 )  # fmt: skip
-from reporting.documents import VERSION
-from reporting.text import aligned, error_text, share_text
+from reporting.tables import aligned, error_text, share_text
+
+need_modules("torch", "numpy")
+import numpy
+import torch
+
+sys.path.append(str(ROOT / "build" / "release" / "python"))  # after PYTHONPATH
+try:
+    import posenc
+except ImportError as missing:
+    skip(f"{sys.executable} has no posenc (built with python3-dev and pybind11-dev; {missing})")
 
 Shape = tuple[int, int]  # rows, d_model
-Works = dict[str, dict[str, Callable[[], Any]]]  # by work, by program
 
 SECONDS, SAMPLES = 0.02, 5  # of each process and work
 PROGRAMS = ("pytorch", "numpy", "posenc")
 PHASES = {"pytorch": "float32", "numpy": "double"}
 KEPT = "kept table"
 SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
+
+
+class TutorialModule(torch.nn.Module):  # type: ignore[misc]
+    """PyTorch's tutorial, line by line."""
+
+    def __init__(self, d_model: int, max_len: int) -> None:
+        super().__init__()
+        self.dropout = torch.nn.Dropout(p=0.1)
+        position = torch.arange(max_len).unsqueeze(1)
+        div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+        pe = torch.zeros(1, max_len, d_model)
+        pe[0, :, 0::2] = torch.sin(position * div_term)
+        pe[0, :, 1::2] = torch.cos(position * div_term)
+        self.register_buffer("pe", pe)
+
+    def forward(self, x: Any) -> Any:
+        return self.dropout(x + self.pe[:, : x.size(1)])
 
 
 def parse_shape(text: str) -> Shape:
@@ -52,36 +74,6 @@ def parse_shape(text: str) -> Shape:
         allowed = "ROWSxD, each at least 1, D even, 2^28 values at most"
         raise argparse.ArgumentTypeError(f"is '{text}'; allowed: {allowed}")
     return rows, d_model
-
-
-def need_posenc() -> Any:
-    """Imports the package of PYTHONPATH or of the build. Throws Skipped if this Python cannot."""
-    sys.path.append(str(ROOT / "build" / "release" / "python"))
-    try:
-        return importlib.import_module("posenc")
-    except ImportError as error:
-        built = "built with python3-dev and pybind11-dev"
-        raise Skipped(f"{sys.executable} has no posenc ({built}; {error})") from error
-
-
-def torch_module(torch: Any) -> Any:
-    """The tutorial's module, with its formula line by line."""
-
-    class PositionalEncoding(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self, d_model: int, max_len: int) -> None:
-            super().__init__()
-            self.dropout = torch.nn.Dropout(p=0.1)
-            position = torch.arange(max_len).unsqueeze(1)
-            div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-            pe = torch.zeros(1, max_len, d_model)
-            pe[0, :, 0::2] = torch.sin(position * div_term)
-            pe[0, :, 1::2] = torch.cos(position * div_term)
-            self.register_buffer("pe", pe)
-
-        def forward(self, x: Any) -> Any:
-            return self.dropout(x + self.pe[:, : x.size(1)])
-
-    return PositionalEncoding
 
 
 def kept_table(library: Any, position: Any, frequencies: Any, table: Any) -> Callable[[], Any]:
@@ -98,11 +90,12 @@ def kept_table(library: Any, position: Any, frequencies: Any, table: Any) -> Cal
     return fill
 
 
-def works_of(posenc: Any, shape: Shape) -> Works:
-    torch, numpy, (rows, d) = need_module("torch"), need_module("numpy"), shape
+def works_of(shape: Shape) -> dict[tuple[str, str], Callable[[], Any]]:
+    """By work and program."""
+    rows, d = shape
     torch.set_num_threads(1)
-    module, encoder = torch_module(torch), posenc.Encoder(d, rows=rows)
-    kept, layer = module(d, rows).eval(), posenc.PositionalEncoding(d, rows, source="cached")
+    module, encoder = TutorialModule(d, rows).eval(), posenc.Encoder(d, rows=rows)
+    layer = posenc.PositionalEncoding(d, rows, source="cached")
     x, y = torch.randn(1, rows, d), torch.empty(1, rows, d)
     forward = partial(layer.forward, x.numpy(), y.numpy())
     position, table = torch.arange(rows, dtype=torch.float32).unsqueeze(1), torch.empty(rows, d)
@@ -110,17 +103,15 @@ def works_of(posenc: Any, shape: Shape) -> Works:
     frequencies = 10000.0 ** (-numpy.arange(0, d, 2) / d)
     of_numpy = numpy.empty((rows, d), dtype=numpy.float32)
     return {
-        KEPT: {
-            "pytorch": kept_table(torch, position, div_term, table),
-            "numpy": kept_table(numpy, numpy.arange(rows)[:, None], frequencies, of_numpy),
-            "posenc": partial(encoder.encode, range(rows), out=encoder.encode(range(rows))),
-        },
-        "new table": {
-            "pytorch": lambda: module(d, rows),
-            "posenc": lambda: posenc.Encoder(d).encode(range(rows)),
-        },
-        "x + table": {"pytorch": lambda: torch.add(x, kept.pe, out=y), "posenc": forward},
-        "module": {"pytorch": lambda: kept(x), "posenc": forward},
+        (KEPT, "pytorch"): kept_table(torch, position, div_term, table),
+        (KEPT, "numpy"): kept_table(numpy, numpy.arange(rows)[:, None], frequencies, of_numpy),
+        (KEPT, "posenc"): partial(encoder.encode, range(rows), out=encoder.encode(range(rows))),
+        ("new table", "pytorch"): lambda: TutorialModule(d, rows),
+        ("new table", "posenc"): lambda: posenc.Encoder(d).encode(range(rows)),
+        ("x + table", "pytorch"): lambda: torch.add(x, module.pe, out=y),
+        ("x + table", "posenc"): forward,
+        ("module", "pytorch"): lambda: module(x),
+        ("module", "posenc"): forward,
     }
 
 
@@ -132,21 +123,19 @@ def median_seconds(work: Callable[[], Any]) -> float:
     return median(timeit(work, number=calls) / calls for _ in range(SAMPLES))
 
 
-def time_once(shapes: list[Shape]) -> list[tuple[tuple[str, Shape], str, float]]:
-    """In this process: work and shape, program, and seconds of each."""
-    posenc, found = need_posenc(), []
-    with need_module("torch").no_grad():
+def time_once(shapes: list[Shape]) -> list[tuple[str, Shape, str, float]]:
+    """In this process: work, shape, program, and seconds of each."""
+    found = []
+    with torch.no_grad():
         for shape in shapes:
-            works = works_of(posenc, shape)
-            calls = [(work, program) for work in works for program in works[work]]
-            for work, program in random.sample(calls, len(calls)):
-                found.append(((work, shape), program, median_seconds(works[work][program])))
+            works = works_of(shape)
+            for work, program in random.sample(list(works), len(works)):
+                found.append((work, shape, program, median_seconds(works[work, program])))
     return found
 
 
-def error_of(posenc: Any, got: Any, shape: Shape) -> dict[str, float]:
+def error_of(got: Any, shape: Shape) -> dict[str, float]:
     """Of a float32 table, against float64 values that are correctly rounded."""
-    numpy = need_module("numpy")
     got, exact = numpy.asarray(got), posenc.encode(*shape, dtype="float64")
     nearest = exact.astype(numpy.float32)
     error = numpy.abs(got - exact)
@@ -160,37 +149,18 @@ def error_of(posenc: Any, got: Any, shape: Shape) -> dict[str, float]:
     }
 
 
-def row_of(
-    name: str, shape: Shape, seconds: list[float], error: dict[str, float]
-) -> dict[str, Any]:
-    """As posenc measure writes it."""
+def document_of(program: str, shape: Shape, seconds: list[float], error: dict[str, float],
+                command: str) -> dict[str, Any]:  # fmt: skip
+    """That of posenc for one row of the table, with the program's row in place of its own."""
     rows, d = shape
-    spec = {"d_model": d, "base": 10000.0, "layout": "interleaved", "spacing": "paper",
-            "frequencies": "base"}  # fmt: skip
-    table = {
-        "name": f"{rows}x{d}", "spec": spec, "stride": d, "dtype": "float32", "threads": 1, "stores": "automatic",
-        "rows": {"first": 0, "count": rows},
-    }  # fmt: skip
-    return {
-        "backend": name, "isa": "", "role": "peer", "phases": PHASES[name], "table": table,
-        "seconds": seconds, "self_ratios": [], "error": error, "bound": None,
-    }  # fmt: skip
-
-
-def document_of(rows: list[dict[str, Any]], posenc: Any) -> dict[str, Any]:
-    isas = list(dict.fromkeys(name.partition(":")[2] for name in posenc.backends()))
-    versions = (need_module(name).__version__ for name in ("torch", "numpy"))
-    return {
-        "version": VERSION,
-        "machine": {"cpu": posenc.cpu(), "isas": isas, "logical_cores": os.cpu_count(),
-                    "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},
-        "compiler": "PyTorch {}, NumPy {}".format(*versions),
-        "library_version": posenc.__version__,
-        "kernels": "",
-        "measured_at": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
-        "disturbed": "",
-        "measurements": rows,
-    }  # fmt: skip
+    words = ("--rows", "1", "--d-model", str(d), "--backend", "rotation", "--format", "json")
+    document: dict[str, Any] = json.loads(call_posenc(command, "accuracy", *words)[0])
+    table = document["measurements"][0]["table"]
+    table |= {"name": f"{rows}x{d}", "rows": {"first": 0, "count": rows}}
+    row = {"backend": program, "isa": "", "role": "peer", "phases": PHASES[program], "table": table,
+           "seconds": seconds, "self_ratios": [], "error": error, "bound": None}  # fmt: skip
+    compiler = f"PyTorch {torch.__version__}, NumPy {numpy.__version__}"
+    return {**document, "compiler": compiler, "kernels": "", "measurements": [row]}
 
 
 def main() -> int:
@@ -200,38 +170,40 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=5, metavar="N",
                         help="at least 1 (default: %(default)s)")
     parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
+    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
+                        help="the posenc command, for --output (default: that of the build)")
     options = parser.parse_args()
     if options.processes < 1:
         parser.error(f"--processes is {options.processes}; allowed: at least 1")
     if options.output:
         check_writable(options.output)
-    need_modules("torch", "numpy")
-    posenc = need_posenc()
     seconds: dict[tuple[str, Shape], dict[str, list[float]]] = {}
     # A new process each time: addresses differ, and times with them.
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for done, found in enumerate(pool.imap(time_once, [options.shapes] * options.processes), 1):
             show_progress(f"{done} of {options.processes} processes")
-            for place, program, each in found:
-                seconds.setdefault(place, {}).setdefault(program, []).append(each)
+            for work, shape, program, each in found:
+                seconds.setdefault((work, shape), {}).setdefault(program, []).append(each)
     show_progress()
     lines = [["ms", "rows x d", *PROGRAMS, *(f"error of {program}" for program in PHASES)]]
-    rows = []
+    document: dict[str, Any] = {}
     for (work, shape), times in sorted(seconds.items()):
         cells = {program: f"{1e3 * median(times[program]):.3g}" for program in times}
-        if work == KEPT:
-            for program in PHASES:
-                error = error_of(posenc, works_of(posenc, shape)[work][program](), shape)
-                rows.append(row_of(program, shape, times[program], error))
-                share = share_text(error["correctly_rounded"], is_of_all=True)
-                cells[f"error of {program}"] = f"{error_text(error['max_abs'])}, {share}"
+        for program in PHASES if work == KEPT else ():
+            error = error_of(works_of(shape)[work, program](), shape)
+            share = share_text(error["correctly_rounded"], is_of_all=True)
+            cells[f"error of {program}"] = f"{error_text(error['max_abs'])}, {share}"
+            if options.output:
+                new = document_of(program, shape, times[program], error, options.posenc)
+                new["measurements"] += document.get("measurements", [])
+                document = new
         size = f"{shape[0]} x {shape[1]}"
         lines.append([work, size, *(cells.get(column, "") for column in lines[0][2:])])
     print(aligned(lines, left=(0, 1)))
     print(f"\n{posenc.cpu()}; one thread; medians of {options.processes} processes")
     print("Errors: the largest of all rows, and the share of entries that are correctly rounded.")
     if options.output:
-        write_whole(options.output, json.dumps(document_of(rows, posenc), indent=1) + "\n")
+        write_whole(options.output, json.dumps(document, indent=1) + "\n")
     return 0
 
 

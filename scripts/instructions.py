@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 
 from reporting.command import (
-    CHECK_FAILED, ROOT, ArgumentParser, BadInput, Skipped, reading, run_main, write_whole,
+    CHECK_FAILED, ROOT, ArgumentParser, BadInput, run_main, skip, write_whole,
 )  # fmt: skip
-from reporting.text import aligned
+from reporting.tables import aligned
 
 KEPT = ROOT / "tests" / "data" / "instructions.json"
 TOLERANCE = 0.02
@@ -28,7 +28,7 @@ def count(program: str) -> tuple[str, dict[str, float]]:
     if not Path(program).exists():
         raise BadInput(f"--program is '{program}'; allowed: counted_calls, which a build makes")
     if shutil.which("valgrind") is None:
-        raise Skipped("there is no valgrind (Debian: valgrind), no instruction was counted")
+        skip("there is no valgrind (Debian: valgrind), no instruction was counted")
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts",
                    "--collect-atstart=no", program]  # fmt: skip
@@ -65,8 +65,7 @@ def main() -> int:
                         help="keep what changed for this compiler, instead of failing")
     arguments = parser.parse_args()
     compiler, new = count(arguments.program)
-    with reading(KEPT):
-        document = json.loads(KEPT.read_text(encoding="utf-8"))
+    document = json.loads(KEPT.read_text(encoding="utf-8"))
     kept = document.get(compiler, {})
     # A call of an ISA that this CPU does not run is no difference.
     isas = {name.split("/")[1] for name in new}
@@ -85,7 +84,7 @@ def main() -> int:
         return 0
     if not kept:
         known = ", ".join(document) or "none"
-        raise Skipped(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
+        skip(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
     said = f"{len(changed)} of {len(new)} calls differ by more than {TOLERANCE:.0%}"
     keeps = "; instructions.py --update keeps the new counts" if changed else ""
     print(f"{compiler}: {said} from the counts that are kept{keeps}")

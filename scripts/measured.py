@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reporting.command import (
-    CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, make_folder, run_main,
-    write_whole,
+    CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, run_main, write_whole,
 )  # fmt: skip
 from reporting.documents import Machine, read_machines
-from reporting.summary import Column, columns_of, heading, speeds
-from reporting.text import Rows, markdown, size_text, wrapped
+from reporting.tables import Column, Rows, columns_of, heading, markdown, size_text, speeds, wrapped
 
 NEW = ROOT / "build" / "results" / "measured.json"
 FOLDER = ROOT / "docs" / "measured"
@@ -114,13 +112,6 @@ def keep(document: Path, machine: Machine) -> None:
     write_whole(README, readme)
 
 
-def build() -> str:
-    command = [str(ROOT / "scripts" / "build.sh"), "release", "posenc_cli"]
-    if subprocess.run(command, check=False).returncode != 0:
-        raise BadInput("preset release cannot be built, nothing was measured")
-    return str(POSENC)
-
-
 def main() -> int:
     parser = ArgumentParser("measured.py --keep", __doc__)
     parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT",
@@ -131,18 +122,20 @@ def main() -> int:
     parser.add_argument("--posenc", metavar="FILE",
                         help="the posenc command (default: preset release, built first)")
     arguments = parser.parse_args()
-    posenc, new, is_good = arguments.posenc or build(), arguments.document or NEW, True
+    posenc, new, is_good = arguments.posenc or POSENC, arguments.document or NEW, True
+    if not arguments.posenc:
+        build = [str(ROOT / "scripts" / "build.sh"), "release", "posenc_cli"]
+        if subprocess.run(build, check=False).returncode != 0:
+            raise BadInput("preset release cannot be built, nothing was measured")
     if new == NEW:
-        make_folder(NEW.parent)
-        _, is_good = call_posenc(posenc, "measure", "--format", "json", "--output", str(NEW),
-                                 allowed=CHECK_FAILED, shows_errors=True)  # fmt: skip
+        NEW.parent.mkdir(parents=True, exist_ok=True)
+        _, is_good = call_posenc(posenc, "measure", "--format", "json", "--output", str(NEW))
     now = read_machine(new)
-    why_not = "a bound is broken" if not is_good else "".join(now.disturbed.values())
+    why_not = now.not_reliable if is_good else "A bound is broken."
 
     kept, name = read_kept(), file_name(now)
     if name in kept:
-        text, is_good = call_posenc(posenc, "compare", str(FOLDER / name), str(new),
-                                    allowed=CHECK_FAILED)  # fmt: skip
+        text, is_good = call_posenc(posenc, "compare", str(FOLDER / name), str(new))
         print(text.decode(), end="")
     else:
         cpu = f"{now.cpu}, {now.isas[-1]}"
@@ -150,7 +143,7 @@ def main() -> int:
     for other in sorted(kept.keys() - {name}):
         print(f"Of another CPU: docs/measured/{other}, {kept[other].facts['measured_at']}")
     if why_not:
-        print(f"Not reliable, and never kept: {why_not}")
+        print(f"Never kept. {why_not}")
     elif arguments.keep:
         keep(new, now)
         print(f"Kept: docs/measured/{name}")

@@ -9,24 +9,9 @@ in it, and each figure as SVG."""
 
 from pathlib import Path
 
-from reporting.command import (
-    ArgumentParser, BadInput, make_folder, need_modules, reading, run_main,
-)  # fmt: skip
-from reporting.documents import Machine, read_machines
-from reporting.page import write_page
-from reporting.summary import columns_of, heading, not_reliable, speeds
-from reporting.text import aligned, markdown, wrapped
-
-
-def text_of(machine: Machine, has_peers: bool) -> str:
-    if not (plain := machine.plain()):
-        return ""
-    has_peers = has_peers or not machine.plain("backend")
-    roles = ("backend", "peer") if has_peers else ("backend",)
-    sentence, rows = speeds(columns_of(machine, *roles), roles)
-    table = markdown(rows) if has_peers else aligned([list(row) for row in zip(*rows)])
-    parts = [wrapped(heading(machine)), not_reliable(plain), table, sentence]
-    return "\n\n".join(filter(None, parts))
+from reporting.command import ArgumentParser, BadInput, run_main
+from reporting.documents import read_machines
+from reporting.tables import aligned, columns_of, heading, markdown, speeds, wrapped
 
 
 def main() -> int:
@@ -38,18 +23,22 @@ def main() -> int:
     parser.add_argument("--answer", metavar="FILE", type=Path,
                         help="of posenc pick, as text: what the page begins with")
     arguments = parser.parse_args()
-    if arguments.answer and not arguments.page:
-        parser.error("--answer is given without --page; allowed: with it")
     machines = read_machines(arguments.documents)
     if arguments.page:
-        need_modules("matplotlib", "numpy")
-        with reading(arguments.answer):
-            answer = arguments.answer.read_text(encoding="utf-8") if arguments.answer else ""
-        make_folder(arguments.page, "--page")
+        from reporting.page import write_page  # needs matplotlib
+
+        answer = arguments.answer.read_text(encoding="utf-8") if arguments.answer else ""
+        Path(arguments.page).mkdir(parents=True, exist_ok=True)
         paths = write_page(machines, answer, arguments.page)
         print(f"{paths[0]}, and {len(paths) - 1} figures beside it")
         return 0
-    texts = list(filter(None, (text_of(machine, arguments.peers) for machine in machines)))
+    texts = []
+    roles = ("backend", "peer") if arguments.peers else ("backend",)
+    for machine in (each for each in machines if each.plain(*roles)):
+        sentence, rows = speeds(columns_of(machine, *roles), roles)
+        table = markdown(rows) if arguments.peers else aligned([list(row) for row in zip(*rows)])
+        parts = [wrapped(heading(machine)), machine.not_reliable, table, sentence]
+        texts.append("\n\n".join(filter(None, parts)))
     if not texts:
         allowed = "documents of posenc measure"
         raise BadInput(f"DOCUMENT has no times of float32 by one thread; allowed: {allowed}")

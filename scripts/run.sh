@@ -19,22 +19,6 @@ skipped=77
 
 step() { printf '\n== %s  (%d s since the build)\n\n' "$1" "$((SECONDS - start))"; }
 
-# Keeps caches and temporary files below build/: nothing of the user's is written, and
-# no figure depends on the user's settings.
-stay_below_build() {
-  export XDG_CACHE_HOME=$PWD/build/cache
-  export MPLCONFIGDIR=$XDG_CACHE_HOME/matplotlib PYTHONPYCACHEPREFIX=$XDG_CACHE_HOME/python
-  unset POSENC_BACKEND
-  local old
-  for old in build/tmp/run.*; do  # left by runs that were killed
-    kill -0 "${old##*.}" 2>/dev/null || rm -rf "$old"
-  done
-  export TMPDIR=$PWD/build/tmp/run.$$
-  mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
-  trap 'rm -rf "$TMPDIR"' EXIT
-  rm -f "$profile" "$measured" "$torch" "$page"  # of an earlier run
-}
-
 # may_fail CODE COMMAND...: the command may end with that code, which it has explained.
 may_fail() {
   local allowed=$1 status=0
@@ -58,10 +42,19 @@ measure() {
 
 ./scripts/install_dependencies.sh build report peers
 targets=(posenc_cli posenc_peers)
-[[ -n $(./scripts/install_dependencies.sh --left-out torch) ]] || targets+=(posenc_python)
+# PyTorch's times need the Python package, which is built where Debian's packages are there.
+if command -v dpkg-query >/dev/null && [[ -z $(./scripts/install_dependencies.sh --left-out torch) ]]
+then targets+=(posenc_python); fi
 ./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
-stay_below_build
+
+# Keeps caches and temporary files below build/: nothing of the user's is written, and no figure
+# depends on the user's settings.
+export XDG_CACHE_HOME=$PWD/build/cache TMPDIR=$PWD/build/tmp
+export MPLCONFIGDIR=$XDG_CACHE_HOME/matplotlib PYTHONPYCACHEPREFIX=$XDG_CACHE_HOME/python
+unset POSENC_BACKEND
+mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
+rm -f "$profile" "$measured" "$torch" "$page"  # of an earlier run
 
 step "Backends of this build, and other libraries to compare with"
 "$bin/posenc_peers" list >"$results/list.txt"

@@ -389,8 +389,10 @@ TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
 
 TEST(CApi, TakesAxesInParts) {
   const std::int64_t evens[] = {0, 2}, odds[] = {1, 3}, first_two[] = {0, 1};
-  const posenc_axis_pairs parts[] = {{0, posenc_default_spec(8), first_two, 2, evens, 2, 1},
-                                     {1, posenc_default_spec(4), nullptr, 0, odds, 2, 4}};
+  posenc_spec quarters = posenc_default_spec(4);
+  quarters.frequencies = "linear:factor=4";
+  const posenc_axis_pairs parts[] = {{0, posenc_default_spec(8), first_two, 2, evens, 2},
+                                     {1, quarters, nullptr, 0, odds, 2}};
   const auto axes = made<posenc_axes>(posenc_axes_create_from_parts, parts, 2, POSENC_HALVES, 0);
   const auto encoder =
       made<posenc_axes_encoder>(posenc_axes_encoder_create, axes.get(), POSENC_FLOAT32, nullptr);
@@ -400,7 +402,8 @@ TEST(CApi, TakesAxesInParts) {
   const posenc_table out = table_of(row, 8);
   ASSERT_EQ(posenc_axes_encode(encoder.get(), &given, &out, nullptr), POSENC_OK);
   const AxesSpec same = {
-      .parts = {{0, {.d_model = 8}, {0, 1}, {0, 2}, 1}, {1, {.d_model = 4}, {}, {1, 3}, 4}},
+      .parts = {{0, {.d_model = 8}, {0, 1}, {0, 2}},
+                {1, {.d_model = 4, .frequencies = LinearScaling{4}}, {}, {1, 3}}},
       .layout = Layout::halves};
   AxesEncoder(same).encode(RowPositions(positions.data(), 2, 2, 2), view_of(expected, 8));
   EXPECT_EQ(row, expected);

@@ -40,7 +40,7 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
   return entries;
 }
 
-Process start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
+int start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
   return start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
                        streams, child_environment(options));
 }
@@ -85,7 +85,7 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments) {
   if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
     throw std::system_error(errno, std::generic_category(), "openpty");
   }
-  const Process child = start(arguments, {}, {screen, screen, screen});
+  const int child = start(arguments, {}, {screen, screen, screen});
   close(screen);
   std::string text;
   char buffer[4096];
@@ -101,8 +101,7 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
   // A shell starts what runs in the background with interrupts ignored.
   const auto before = std::signal(signal, SIG_DFL);
-  const Process child =
-      start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
+  const int child = start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   std::signal(signal, before);
   siginfo_t ended = {};
   while (!has_temporary(folder)) {
@@ -117,10 +116,10 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
 
 const Arguments small_csv = words("generate --rows 3 --d-model 4 --format csv");
 const Arguments small_raw = words("generate --rows 3 --d-model 4 --format raw");
-const std::string small_csv_with_five_digits =
-    "0.00000,1.00000,0.00000,1.00000\n"
-    "0.84147,0.54030,0.01000,0.99995\n"
-    "0.90930,-0.41615,0.02000,0.99980\n";
+const std::string small_csv_content =
+    "0,1,0,1\n"
+    "0.84147096,0.5403023,0.009999833,0.99995\n"
+    "0.9092974,-0.41614684,0.019998666,0.9998\n";
 
 void expect_bad_input(const CommandResult& result, const std::string& program,
                       const std::string& named) {

@@ -52,9 +52,9 @@ void expect_bad_input(const CommandResult& result, const std::string& program,
 /// expect_bad_input() of the command posenc, and no output.
 void expect_refused(const CommandResult& result, const std::string& named);
 
-/// `generate` of a table of shape (3, 4), to standard output.
+/// `generate` of a table of shape (3, 4), to standard output, and its csv.
 extern const Arguments small_csv, small_raw;
-extern const std::string small_csv_with_five_digits;
+extern const std::string small_csv_content;
 
 /// Writes the accuracy report of all backends over a small table, as JSON.
 void write_accuracy_report(const std::filesystem::path& file, const Arguments& options = {});

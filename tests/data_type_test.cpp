@@ -80,13 +80,6 @@ TYPED_TEST(SixteenBits, OverflowsToInfinityAndUnderflowsToZero) {
   EXPECT_EQ(nearest<TypeParam>(1e-300).bits, 0);
 }
 
-TEST(DataTypes, NamesRoundTripAndUnknownOnesAreRefused) {
-  for (const DataType type : all_data_types) EXPECT_EQ(parse_data_type(to_string(type)), type);
-  const std::string refused = test::refusal([] { parse_data_type("float8"); });
-  EXPECT_THAT(refused, HasSubstr("'float8'"));
-  EXPECT_THAT(refused, HasSubstr("float32, float64, float16, bfloat16"));
-}
-
 // ---- tables
 
 using BackendAndType = std::tuple<const Backend*, DataType>;
@@ -120,16 +113,18 @@ TEST_P(EveryType, StaysWithinItsBound) {
       EXPECT_EQ(report.type, type_);
       EXPECT_LE(report.error.max_abs, report.promise.max_abs)
           << "d_model " << spec.d_model << " from " << rows.first;
-      EXPECT_EQ(verify(*encoder, rows, type_), "");
     }
   }
 }
 
 TEST_P(EveryType, HasTheSameBitsForSingleRowsRangesAndGathers) {
   for (const EncodingSpec& spec :
-       {spec_, EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256},
+       {spec_, EncodingSpec{.d_model = 2}, EncodingSpec{.d_model = 20},
+        EncodingSpec{.d_model = 6, .layout = Layout::halves_cos_first},
+        EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256},
         EncodingSpec{.d_model = 176, .layout = Layout::halves}, EncodingSpec{.d_model = 1022},
-        EncodingSpec{.d_model = 1100, .layout = Layout::halves}}) {
+        EncodingSpec{.d_model = 1100, .layout = Layout::halves},
+        EncodingSpec{.d_model = 4098, .layout = Layout::halves_cos_first}}) {
     const auto encoder = std::get<0>(GetParam())->plan(spec);
     const RowRange rows = {4091, 77};
     with_type(type_, [&]<class T>(T) {
@@ -155,7 +150,8 @@ TEST_P(EveryType, HasTheSameBitsForSingleRowsRangesAndGathers) {
                                         {0, 31},
                                         {to_page, 0},
                                         {to_page, 3}}) {
-        for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+        for (const StorePolicy stores :
+             {StorePolicy::automatic, StorePolicy::cached, StorePolicy::non_temporal}) {
           test::Guarded<T> table(rows.count, spec.d_model, spec.d_model + gap, offset);
           encoder->encode(rows, table.view(), {3, stores});
           expect(table, rows.count);

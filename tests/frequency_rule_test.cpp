@@ -228,7 +228,7 @@ TEST(FrequencyRule, RefusesWhatIsNotAllowed) {
       {NtkScaling{0.5}, "factor is 0.5; allowed: 1 to 1048576"},
       {YarnScaling{.factor = -1}, "factor is -1; allowed: 1 to"},
       {YarnScaling{.factor = 2, .trained_rows = 0}, "trained_rows is 0; allowed: 1 to"},
-      {YarnScaling{.factor = 2, .beta_fast = 1, .beta_slow = 2}, "beta_fast is 1; allowed: 2 to"},
+      {YarnScaling{.factor = 2, .beta_fast = 1, .beta_slow = 2}, "beta_slow is 2; allowed: 9.5367431640625e-07 to 1"},
       {YarnScaling{.factor = 2, .attention_factor = -1}, "attention_factor is -1; allowed: 0 to"},
       {Llama3Scaling{.factor = 0}, "factor is 0; allowed: 1 to"},
       {Llama3Scaling{.low_frequency_factor = 5}, "high_frequency_factor is 4; allowed: 5 to"},

@@ -38,13 +38,13 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
                  4294967295.75,
                  1e9 / 3};
   PickedFrequencies picked;
-  picked.encodings = {{std::make_shared<EncodingSpec>(EncodingSpec{
-                           .d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}),
-                       1},
-                      {std::make_shared<EncodingSpec>(EncodingSpec{.d_model = 56}), 3},
-                      {std::make_shared<EncodingSpec>(EncodingSpec{
-                           .d_model = 8, .base = 100, .frequencies = BaseTurns{1, 14}}),
-                       1}};
+  const auto encoding = [](const EncodingSpec& spec) {
+    return std::make_shared<EncodingSpec>(spec);
+  };
+  picked.encodings = {
+      encoding({.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}),
+      encoding({.d_model = 56, .frequencies = LinearScaling{3}}),
+      encoding({.d_model = 8, .base = 100, .frequencies = BaseTurns{1, 14}})};
   for (std::uint32_t k = 0; k < 12; ++k) picked.picks.push_back({k % 2, 63 - 2 * k});
   for (PickedFrequencies::Pick& pick : picked.picks)
     pick.k = pick.encoding == 1 ? pick.k / 3 : pick.k;

@@ -239,22 +239,6 @@ TEST(Preset, HasTheRowsThatItsSystemPublishes) {
   for (const auto& [name, count] : rows) EXPECT_EQ(preset(name).rows.count, count) << name;
 }
 
-// Marian NMT and Hugging Face's Marian use different tables. A model trained with one cannot use
-// the other.
-TEST(Preset, MarianAndHuggingFacesMarianDiffer) {
-  const RowRange rows = preset("marian").rows;
-  ASSERT_EQ(rows, preset("hf_marian").rows);
-  Matrix own(rows.count, 512), hugging_face(rows.count, 512);
-  backend("naive").plan(preset("marian").spec)->encode(rows, own.view());
-  backend("naive").plan(preset("hf_marian").spec)->encode(rows, hugging_face.view());
-  float most = 0;
-  for (std::int64_t r = 0; r < rows.count; ++r) {
-    for (std::int64_t c = 0; c < 512; ++c)
-      most = std::max(most, std::abs(own(r, c) - hugging_face(r, c)));
-  }
-  EXPECT_GT(most, 0.5F);
-}
-
 TEST(Preset, BenchmarkShapesAreNotPresets) {
   for (const Preset& shape : benchmark_shapes()) {
     EXPECT_THAT(test::refusal([&] { preset(shape.name); }),

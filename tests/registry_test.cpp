@@ -94,12 +94,6 @@ TEST(Registry, UnknownIsasListTheKnownOnes) {
               AllOf(HasSubstr("ISA is 'avx2'"), HasSubstr("scalar")));
 }
 
-TEST(Registry, IsaNamesRoundTrip) {
-  for (const Isa isa : all_isas) EXPECT_EQ(parse_isa(to_string(isa)), isa);
-  EXPECT_THAT(refusal([] { parse_isa("AVX2"); }),
-              AllOf(HasSubstr("ISA is 'AVX2'"), HasSubstr("scalar, sse2, avx2, avx512, neon64")));
-}
-
 TEST(Registry, FindsARegisteredBackendByItsName) {
   const RegisteredFake made_up({.name = "made_up"});
   const Backend& added = *made_up;

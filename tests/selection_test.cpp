@@ -148,7 +148,7 @@ TEST(Selection, TheEnvironmentChoosesOnlyAmongBackendsThatPromiseTheAccuracy) {
 }
 
 TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {
-  for (const char* line : {"list", "generate --rows 3", "generate --rows 3 --isa scalar"}) {
+  for (const char* line : {"list", "generate --rows 3", "generate --rows 4"}) {
     for (const char* value : {"nonsense", "rotation:nonsense", "naive:avx2", " "}) {
       SCOPED_TRACE(line);
       const auto result = run_posenc(words(line), {.environment = {{"POSENC_BACKEND", value}}});
@@ -267,7 +267,7 @@ TEST(Selection, LayersReportTheirBackendAndTheReason) {
               HasSubstr("accuracy is within 1e-09"));
 }
 
-TEST(Selection, TheSimpleCallTakesAnAccuracy) {
+TEST(Selection, TheSimpleCallTakesAnAccuracyOrThreads) {
   const RowRange rows = {100'000, 50};
   const EncodingSpec spec = {.d_model = 64};
   const auto bits_of = [&](const char* name) {
@@ -280,6 +280,8 @@ TEST(Selection, TheSimpleCallTakesAnAccuracy) {
                            bits_of(name));
   };
   EXPECT_TRUE(is(encode(rows, spec), "rotation"));
+  EXPECT_TRUE(is(encode(rows, spec, 2), "rotation"));
+  EXPECT_EQ(encode(0, 512).rows(), 0);
   EXPECT_TRUE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation32"));
   EXPECT_FALSE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation"));
 }

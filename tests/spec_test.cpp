@@ -1,5 +1,7 @@
 #include "posenc/spec.h"
 
+#include "posenc/data_type.h"
+#include "posenc/isa.h"
 #include "posenc/selection.h"
 #include "support.h"
 
@@ -97,23 +99,18 @@ TEST(Spec, TheSimpleCallRefusesInvalidArguments) {
               HasSubstr("threads is 0"));
 }
 
-TEST(Spec, LayoutAndSpacingNamesRoundTrip) {
-  for (const Layout layout : all_layouts) {
-    EXPECT_EQ(parse_layout(to_string(layout)), layout);
-  }
-  for (const Spacing spacing : all_spacings) {
-    EXPECT_EQ(parse_spacing(to_string(spacing)), spacing);
-  }
-  EXPECT_EQ(parse_layout("halves_cos_first"), Layout::halves_cos_first);
-  EXPECT_EQ(parse_spacing("inclusive"), Spacing::inclusive);
-}
-
-TEST(Spec, UnknownNamesListTheAllowedOnes) {
-  EXPECT_THAT(
-      refusal([] { parse_layout("Halves"); }),
-      AllOf(HasSubstr("layout is 'Halves'"), HasSubstr("interleaved, halves, halves_cos_first")));
-  EXPECT_THAT(refusal([] { parse_spacing(""); }),
-              AllOf(HasSubstr("spacing is ''"), HasSubstr("paper, inclusive")));
+TEST(Names, RoundTripAndUnknownOnesListTheAllowedOnes) {
+  const auto expect = [](const auto& all, const auto& parse, const char* unknown,
+                         const std::string& reason) {
+    for (const auto each : all) EXPECT_EQ(parse(to_string(each)), each);
+    EXPECT_THAT(refusal([&] { parse(unknown); }), HasSubstr(reason));
+  };
+  expect(all_layouts, parse_layout, "Halves",
+         "layout is 'Halves'; allowed: interleaved, halves, halves_cos_first");
+  expect(all_spacings, parse_spacing, "", "spacing is ''; allowed: paper, inclusive");
+  expect(all_data_types, parse_data_type, "float8",
+         "dtype is 'float8'; allowed: float32, float64, float16, bfloat16");
+  expect(all_isas, parse_isa, "AVX2", "ISA is 'AVX2'; allowed: scalar, sse2, avx2, avx512, neon64");
 }
 
 TEST(Spec, ExponentDenominatorNeverDividesByZero) {

@@ -1,9 +1,7 @@
 #define POSENC_PEER_ISA avx2
 #define POSENC_PEER_KERNELS kernels_avx2
-#define POSENC_PEER_EIGEN_NAMESPACE Eigen_avx2
 #define POSENC_PEER_LANES 8
 #define POSENC_PEER_SLEEF_FLOAT(accuracy) Sleef_sincosf8##accuracy##avx2
-#define POSENC_PEER_SLEEF_FIXED Sleef_finz_sincosf8_u10avx2
 #define POSENC_PEER_SLEEF_DOUBLE Sleef_sincosd4_u35avx2
 #define POSENC_PEER_LIBMVEC_FLOAT(function) _ZGVdN8v_##function
 #define POSENC_PEER_LIBMVEC_DOUBLE(function) _ZGVdN4v_##function

@@ -1,9 +1,7 @@
 #define POSENC_PEER_ISA avx512
 #define POSENC_PEER_KERNELS kernels_avx512
-#define POSENC_PEER_EIGEN_NAMESPACE Eigen_avx512
 #define POSENC_PEER_LANES 16
 #define POSENC_PEER_SLEEF_FLOAT(accuracy) Sleef_sincosf16##accuracy##avx512f
-#define POSENC_PEER_SLEEF_FIXED Sleef_finz_sincosf16_u10avx512f
 #define POSENC_PEER_SLEEF_DOUBLE Sleef_sincosd8_u35avx512f
 #define POSENC_PEER_LIBMVEC_FLOAT(function) _ZGVeN16v_##function
 #define POSENC_PEER_LIBMVEC_DOUBLE(function) _ZGVeN8v_##function

@@ -4,9 +4,6 @@
 
 #include "kernels.h"
 
-#ifdef POSENC_PEER_EIGEN
-#include "eigen-inl.h"
-#endif
 #ifdef POSENC_PEER_SLEEF
 #include <sleef.h>
 #endif
@@ -143,9 +140,6 @@ constexpr LibraryKernel libraries[] = {
 #ifdef POSENC_PEER_SLEEF
     {"sleef_u10", "SLEEF's sincos within 1.0 ulp, float32 phases", 1.0,
      write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u10), F32>, float>, nullptr},
-    // `cinz_` without fused operations, `finz_` with them.
-    {"sleef_deterministic", "SLEEF's sincos with the same bits on every platform", 1.0,
-     write_rows<sleef<POSENC_PEER_SLEEF_FIXED, F32>, float>, nullptr},
     {"sleef_u35", "SLEEF's sincos within 3.5 ulp, float32 phases", 3.5,
      write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u35), F32>, float>, nullptr},
     {"sleef_f64", "SLEEF's sincos within 3.5 ulp, double phases, rounded once", 3.5, nullptr,
@@ -156,9 +150,6 @@ constexpr LibraryKernel libraries[] = {
      write_rows<libmvec_float, float>, nullptr},
     {"libmvec_f64", "glibc's vectorised sin and cos, double phases, rounded once", 4.0, nullptr,
      write_rows<libmvec_double, double>},
-#endif
-#ifdef POSENC_PEER_EIGEN
-    {"eigen", "Eigen's array sin and cos, float32 phases", 2.0, eigen_rows, nullptr},
 #endif
     {}};
 

@@ -1,4 +1,4 @@
-// Other libraries and methods behind the Backend interface, so that they appear in every table
+// Other libraries behind the Backend interface, so that they appear in every table
 // beside the library's own backends. They are not part of posenc and are never picked.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace posenc::peers {
 /// Adds every peer of this build to the registry, once: further calls do nothing.
 void register_peers();
 
-/// Peers that this build is without, and where they come from: "eigen (Debian: libeigen3-dev)".
+/// Peers that this build is without, and where they come from: "libmvec_f32 (a part of glibc)".
 /// Empty if it has all.
 std::string_view missing_peers();
 

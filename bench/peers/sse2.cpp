@@ -1,9 +1,7 @@
 #define POSENC_PEER_ISA sse2
 #define POSENC_PEER_KERNELS kernels_sse2
-#define POSENC_PEER_EIGEN_NAMESPACE Eigen_sse2
 #define POSENC_PEER_LANES 4
 #define POSENC_PEER_SLEEF_FLOAT(accuracy) Sleef_sincosf4##accuracy##sse2
-#define POSENC_PEER_SLEEF_FIXED Sleef_cinz_sincosf4_u10sse2
 #define POSENC_PEER_SLEEF_DOUBLE Sleef_sincosd2_u35sse2
 #define POSENC_PEER_LIBMVEC_FLOAT(function) _ZGVbN4v_##function
 #define POSENC_PEER_LIBMVEC_DOUBLE(function) _ZGVbN2v_##function

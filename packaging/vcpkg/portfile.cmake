@@ -9,7 +9,6 @@ vcpkg_from_github(
 if(VCPKG_TARGET_IS_WINDOWS)
     vcpkg_check_linkage(ONLY_STATIC_LIBRARY)
 endif()
-# Without TiedOutput and softmax, the only parts that need Eigen.
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
     OPTIONS
@@ -17,7 +16,6 @@ vcpkg_cmake_configure(
         -DPOSENC_TESTS=OFF
         -DPOSENC_BENCHMARKS=OFF
         -DPOSENC_FETCH_DEPENDENCIES=OFF
-        -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON
 )
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/posenc)

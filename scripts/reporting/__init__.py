@@ -3,9 +3,8 @@
 
 A module uses only those above it:
   command     failures of one line, arguments, exit codes, whole files, calls of posenc
-  text        numbers as text, tables as text and Markdown
   documents   documents of measurements, by machine
-  summary     tables of them
+  tables      numbers as text, and tables of what was measured
   figures     everything that is drawn, with matplotlib
   page        the page of figures and tables
 """

@@ -2,9 +2,7 @@
 modules that may be missing, files that appear whole or not at all, and calls of posenc."""
 
 import argparse
-import importlib
 import importlib.util
-import json
 import os
 import signal
 import subprocess
@@ -12,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
 POSENC = ROOT / "build" / "release" / "bin" / "posenc"
@@ -25,10 +23,6 @@ CHOSEN = "POSENC_PYTHON_IS_CHOSEN"  # set when python_with.sh has chosen the int
 
 class BadInput(Exception):
     """One line that names the argument, its value and what is allowed."""
-
-
-class Skipped(Exception):
-    """One line that names what is missing."""
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -54,9 +48,6 @@ def run_main(main: Callable[[], int]) -> NoReturn:
         code = main()
         sys.stdout.flush()
         sys.exit(code)
-    except Skipped as reason:
-        print(f"{name}: skipped: {reason}", file=sys.stderr)
-        sys.exit(SKIPPED)
     except KeyboardInterrupt:
         sys.exit(130)
     except (BadInput, OSError) as error:
@@ -68,6 +59,12 @@ def run_main(main: Callable[[], int]) -> NoReturn:
         sys.exit(BAD_INPUT)
 
 
+def skip(reason: str) -> NoReturn:
+    """In one line that names what is missing."""
+    print(f"{os.path.basename(sys.argv[0])}: skipped: {reason}", file=sys.stderr)
+    sys.exit(SKIPPED)
+
+
 def show_progress(text: str = "") -> None:
     """Overwrites the last progress on stderr if that is a terminal. No text clears the line."""
     if sys.stderr.isatty():
@@ -76,7 +73,7 @@ def show_progress(text: str = "") -> None:
 
 def need_modules(*names: str) -> None:
     """Runs the script again under the first Python that has the modules if this one lacks any: the
-    first on the path may not see what Debian's packages install. Throws Skipped if none has them.
+    first on the path may not see what Debian's packages install. Skips the script if none has them.
     """
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing and os.environ.get(CHOSEN) != str(os.getpid()):
@@ -85,44 +82,25 @@ def need_modules(*names: str) -> None:
         with_modules = str(ROOT / "scripts" / "python_with.sh")
         os.execv(with_modules, [with_modules, *names, "--", *sys.argv])
     if missing:
-        raise Skipped(f"{sys.executable} has no {missing[0]} (Debian: python3-{missing[0]})")
-
-
-def need_module(name: str) -> Any:
-    """Imports a module that may be missing."""
-    need_modules(name)
-    return importlib.import_module(name)
+        skip(f"{sys.executable} has no {missing[0]} (Debian: python3-{missing[0]})")
 
 
 @contextmanager
 def reading(source: object) -> Iterator[None]:
-    """Turns the exceptions of a file that is missing or of another form into BadInput."""
+    """Turns the exceptions of a document of another form into BadInput."""
     try:
         yield
-    except OSError as error:
-        raise BadInput(f"{source}: {error.strerror}") from error
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{source}: not JSON ({error})") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(
-            f"{source}: no document of measurements ({error!r}); allowed: what posenc measure "
-            "and posenc accuracy write with --format json"
-        ) from error
-
-
-def make_folder(path: str | Path, option: str = "--output") -> None:
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        reason = f"allowed: a folder that can be written ({error.strerror})"
-        raise BadInput(f"{option} is '{path}'; {reason}") from error
+        allowed = "what posenc measure and posenc accuracy write with --format json"
+        reason = f"no document of measurements ({error!r}); allowed: {allowed}"
+        raise BadInput(f"{source}: {reason}") from error
 
 
 def check_writable(path: str | Path) -> None:
     """Before minutes of work, not after. A device or a folder would be replaced, not written."""
     target = Path(os.path.realpath(path))
     is_new = target.is_file() or not target.exists()
-    if not is_new or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+    if not is_new or not os.access(target.parent, os.W_OK) or not target.parent.is_dir():
         raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
 
 
@@ -138,19 +116,16 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def call_posenc(
-    path: str | Path, *arguments: str, allowed: int = 0, shows_errors: bool = False
-) -> tuple[bytes, bool]:
-    """What the command writes to its standard output, and whether its exit code is 0 and not the
-    allowed one. Its own one-line error becomes BadInput, unless it goes to the terminal."""
-    stderr = None if shows_errors else subprocess.PIPE
+def call_posenc(path: str | Path, *arguments: str) -> tuple[bytes, bool]:
+    """What the command writes to its standard output, and whether its checks are good (exit code 0
+    and not 1). Its bad input is ours: it has said so on stderr."""
     try:
-        done = subprocess.run([path, *arguments], stdout=subprocess.PIPE, stderr=stderr)
+        done = subprocess.run([path, *arguments], stdout=subprocess.PIPE, check=False)
     except OSError as error:
         reason = f"allowed: the posenc command ({error.strerror})"
         raise BadInput(f"--posenc is '{path}'; {reason}") from error
-    if done.returncode not in (0, allowed):
-        lines = (done.stderr or b"").decode(errors="replace").strip().splitlines()
-        ending = f"{path} {arguments[0]} ended with exit code {done.returncode}"
-        raise BadInput(lines[0] if lines else ending)
+    if done.returncode == BAD_INPUT:
+        sys.exit(BAD_INPUT)
+    if done.returncode not in (0, CHECK_FAILED):
+        raise BadInput(f"{path} {arguments[0]} ended with exit code {done.returncode}")
     return done.stdout, done.returncode == 0

@@ -10,10 +10,13 @@ from statistics import median
 from typing import Any
 
 from reporting.command import reading
-from reporting.text import error_text, percent, share_text
 
 VERSION = 4
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
+USUAL = {
+    "base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base",
+    "first": 0, "dtype": "float32", "threads": 1, "stores": "automatic",
+}  # fmt: skip
 COPY = "copy"  # a loop over memory; the others store
 
 
@@ -24,11 +27,9 @@ class Table:
     rows: int
     d_model: int
     first: int = 0
-    convention: str = ""  # what tells it from the paper's, such as "halves"
     dtype: str = "float32"
-    stride: int = 0
     threads: int = 1
-    stores: str = "automatic"
+    unusual: str = ""  # what tells it from the paper's float32 table, such as "layout halves"
 
     @property
     def entries(self) -> int:
@@ -49,16 +50,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        said = {
-            self.convention: self.convention,
-            f"from {self.first}": self.first,
-            self.dtype: self.dtype != "float32",
-            f"stride {self.stride}": self.stride != self.d_model,
-            f"{self.threads} threads": self.threads != 1,
-            f"stores {self.stores}": self.stores != "automatic",
-        }
-        further = ", ".join(text for text, is_said in said.items() if is_said)
-        return f"{self.size} ({further})" if further else self.size
+        return f"{self.size} ({self.unusual})" if self.unusual else self.size
 
 
 @dataclass(frozen=True)
@@ -71,6 +63,10 @@ class Error:
     checked: float  # share of the table's entries; 0: some, the document does not say how many
     by_position: list[tuple[int, float]]  # of each octave the last position and the largest error
     by_channel: list[float]
+
+    @property
+    def weight(self) -> tuple[float, int]:
+        return self.checked, len(self.by_position)
 
 
 @dataclass
@@ -86,7 +82,6 @@ class Measurement:
     bound: float  # proven
     is_correctly_rounded: bool  # proven
     phases: str  # how they are rounded before the sine: "exact", "double", "float32"
-    disturbed: str = ""  # why its times are not reliable
 
     @property
     def name(self) -> str:
@@ -101,40 +96,11 @@ class Measurement:
     def max_abs(self) -> float:
         return self.error.max_abs if self.error else math.nan
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the error is of all rows."""
-        return self.error is not None and self.error.checked == 1
-
-    @property
-    def rows_text(self) -> str:
-        """Of which rows the error is: "of 2 % of the rows"."""
-        if self.error is None or self.error.checked == 0:
-            return "of sampled rows"
-        few = percent(self.error.checked, 0 if self.error.checked >= 0.01 else 2)
-        return "of all rows" if self.is_whole else f"of {few} of the rows"
-
-    @property
-    def error_cells(self) -> list[str]:
-        """The largest error, what it is at most, and the share that is correctly rounded, of the
-        rows that rows_text names. "all" is proven, or was counted."""
-        if self.error is None:
-            return ["", "", ""]
-        at_most = "" if math.isnan(self.bound) else error_text(self.bound)
-        rounded = share_text(self.error.correctly_rounded, self.is_whole)
-        largest = error_text(self.error.max_abs)
-        return [largest, at_most, "all" if self.is_correctly_rounded else rounded]
-
     def merge(self, new: "Measurement") -> None:
         """Takes the times and the error of a later document, unless that is of fewer entries."""
-        if new.seconds:
-            self.seconds, self.disturbed = new.seconds, new.disturbed
-        if new.error and _weight(new.error) >= _weight(self.error):
+        self.seconds = new.seconds or self.seconds
+        if new.error and (self.error is None or new.error.weight >= self.error.weight):
             self.error = new.error
-
-
-def _weight(error: Error | None) -> tuple[float, int]:
-    return (error.checked, len(error.by_position)) if error else (-1, 0)
 
 
 @dataclass(eq=False)
@@ -148,6 +114,12 @@ class Machine:
     measurements: list[Measurement] = field(default_factory=list)
     disturbed: dict[str, str] = field(default_factory=dict)  # by document, why
     files: list[str] = field(default_factory=list)
+
+    @property
+    def not_reliable(self) -> str:
+        """Why its times are not to be relied on, in a sentence; empty if they are."""
+        reasons = (f"{file}: {why}" for file, why in self.disturbed.items())
+        return f"Not reliable: {'; '.join(reasons)}." if self.disturbed else ""
 
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
         """Of those that are kept, and of each backend and table, the one of the highest ISA."""
@@ -183,15 +155,13 @@ def _number(value: float | None) -> float:
 
 
 def _table_of(values: Mapping[str, Any]) -> Table:
-    spec, rows = values["spec"], values["rows"]
-    usual = {str(spec["layout"]): "interleaved", str(spec["spacing"]): "paper",
-             f"base {spec['base'] or 10000:g}": "base 10000",
-             str(spec.get("frequencies", "base")): "base"}  # fmt: skip
-    return Table(
-        int(rows["count"]), int(spec["d_model"]), int(rows["first"]),
-        ", ".join(text for text, default in usual.items() if text != default),
-        str(values["dtype"]), int(values["stride"]), int(values["threads"]), str(values["stores"]),
-    )  # fmt: skip
+    spec, first = values["spec"], int(values["rows"]["first"])
+    rows, d_model = int(values["rows"]["count"]), int(spec["d_model"])
+    said = {**USUAL, **spec, **values, "first": first}
+    usual = {**USUAL, "stride": d_model}
+    unusual = [f"{key} {said[key]}" for key in usual if said[key] != usual[key]]
+    dtype, threads = str(values["dtype"]), int(values["threads"])
+    return Table(rows, d_model, first, dtype, threads, ", ".join(unusual))
 
 
 def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
@@ -230,15 +200,6 @@ def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
     return [_measurement_of(each) for each in document["measurements"]]
 
 
-def _machine_of(document: Mapping[str, Any]) -> Machine:
-    values = document["machine"]
-    sizes = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
-    names = ("compiler", "library_version", "kernels", "measured_at")
-    facts = {"logical_cores": values["logical_cores"]} | {name: document[name] for name in names}
-    caches = {level: size for level, size in sizes.items() if size}
-    return Machine(str(values["cpu"]), facts, [str(isa) for isa in values["isas"]], caches)
-
-
 def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
     """Machines in the order of their first file. Of two rows of one encoder and table, the later
     one counts."""
@@ -247,16 +208,21 @@ def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
     for path in map(Path, paths):
         with reading(path):
             document = json.loads(path.read_text(encoding="utf-8"))
-            found, reason = _machine_of(document), str(document["disturbed"])
-            measurements = read_measurements(document)
-        machine = machines.setdefault(found.cpu, found)
+            values, measurements = document["machine"], read_measurements(document)
+            names = ("compiler", "library_version", "kernels", "measured_at")
+            facts = {"logical_cores": values["logical_cores"]}
+            facts |= {name: document[name] for name in names}
+            caches = {level: int(values[f"{level.lower()}_bytes"] or 0)
+                      for level in ("L1", "L2", "L3")}  # fmt: skip
+            caches = {level: size for level, size in caches.items() if size}
+            found = Machine(str(values["cpu"]), facts, list(map(str, values["isas"])), caches)
+            machine = machines.setdefault(found.cpu, found)
+            machine.disturbed |= {path.name: text} if (text := str(document["disturbed"])) else {}
+        machine.files.append(path.name)
         for new in measurements:
-            new.disturbed = reason if new.seconds else ""
             old = rows.setdefault((machine.cpu, new.name, new.table), new)
             if old is new:
                 machine.measurements.append(new)
             else:
                 old.merge(new)
-        machine.disturbed |= {path.name: reason} if reason else {}
-        machine.files.append(path.name)
     return list(machines.values())

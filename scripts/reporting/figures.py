@@ -4,24 +4,28 @@ backend looks the same in every figure, and none needs its colour to be told apa
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reporting.command import need_module
-from reporting.documents import COPY, Machine, Measurement, Table
-from reporting.text import size_text
+from reporting.command import need_modules
 
-# matplotlib is imported when a figure is drawn, so that scripts can say that it is missing.
-Axes = Any
+need_modules("matplotlib", "numpy")
+import matplotlib
+import numpy
+from matplotlib import pyplot, ticker
+
+from reporting.documents import COPY, Machine, Measurement, Table
+from reporting.tables import of_which_rows, size_text
+
+Axes = Any  # matplotlib before 3.8 has no types
 Figure = Any
 Look = dict[str, Any]  # keyword arguments of matplotlib's Axes.plot
-Curve = Sequence[tuple[int, float]]  # last position of an octave, largest error
 
 WIDTH, HEIGHT = 5.6, 4.2  # inches
 HALF_ULP = 2.0**-25  # of 1, the largest value: no float32 table can promise less
 LEAST_ERROR = 1e-9  # an error of 0 has no place on a logarithmic axis
 
-INK, MUTED, GRID, PALE_GREY = "#1c2733", "#5b6875", "#d9dee3", "#a9b1b9"
+INK, MUTED = "#1c2733", "#5b6875"
 # Dark and light alternate; no two share a dash pattern or a marker.
 BACKENDS: dict[str, Look] = {
     "rotation": {"color": "#0f4c81", "linestyle": "-", "marker": "o"},
@@ -36,7 +40,7 @@ ADDED: tuple[Look, ...] = (
     {"color": "#d9a400", "linestyle": (0, (1, 1)), "marker": "X"},
     {"color": "#3d7a2a", "linestyle": (0, (9, 3)), "marker": "p"},
 )
-PALE: Look = {"color": PALE_GREY, "linestyle": "-", "linewidth": 0.9, "zorder": 1}
+PALE: Look = {"color": "#a9b1b9", "linestyle": "-", "linewidth": 0.9, "zorder": 1}
 LOOPS: dict[str, Look] = {
     "store": {"color": INK, "linewidth": 1.2, "label": "limit: stores"},
     "non_temporal_store": {"color": MUTED, "linewidth": 1.2, "label": "limit: non-temporal stores"},
@@ -44,23 +48,20 @@ LOOPS: dict[str, Look] = {
 }
 PHASES = {"exact": "o", "double": "s", "float32": "D"}  # marks of other libraries
 REFERENCE: Look = {"color": MUTED, "linewidth": 0.9, "linestyle": ":", "zorder": 0}
-RC = {
+matplotlib.use("Agg")
+pyplot.rcParams.update({
     "font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": INK,
     "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlelocation": "left",
     "axes.edgecolor": MUTED, "axes.axisbelow": True, "axes.spines.top": False,
     "axes.spines.right": False, "xtick.color": MUTED, "ytick.color": MUTED,
-    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "xtick.labelsize": 9, "ytick.labelsize": 9,
-    "grid.color": GRID, "grid.linewidth": 0.7, "legend.frameon": False, "legend.fontsize": 9,
-    "lines.linewidth": 1.9, "lines.markersize": 5,
-    "svg.fonttype": "path", "svg.hashsalt": "posenc",  # the same picture has the same bytes
-}  # fmt: skip
+    "xtick.labelsize": 9, "ytick.labelsize": 9, "grid.color": "#d9dee3", "legend.frameon": False,
+    "legend.fontsize": 9, "lines.linewidth": 1.9, "lines.markersize": 5,
+    "svg.hashsalt": "posenc",  # the same picture has the same bytes
+})  # fmt: skip
 
 
 def panel(title: str, note: str, height: float = HEIGHT) -> tuple[Figure, Axes]:
     """A title at the left, and below it a smaller line that says what was drawn."""
-    need_module("matplotlib").use("Agg")
-    pyplot = need_module("matplotlib.pyplot")
-    pyplot.rcParams.update(RC)
     figure, axes = pyplot.subplots(figsize=(WIDTH, height), layout="constrained")
     axes.set_title(title, pad=24)
     axes.annotate(note, (0, 1), xycoords="axes fraction", xytext=(0, 9), fontsize=9, color=MUTED,
@@ -76,26 +77,21 @@ def looks_of(measured: Iterable[Measurement]) -> dict[str, Look]:
 
 
 def log_axis(axis: Any) -> None:
-    """Labels of a logarithmic axis at powers of ten, as plain numbers if all are from 0.001 to
-    1000000, and at 2 and 5 between them if there are few. Call it when everything is drawn."""
-    ticker = need_module("matplotlib.ticker")
+    """Labels of a logarithmic axis at powers of ten, and at 2 and 5 between them if there are few.
+    Call it when everything is drawn."""
     low, high = sorted(axis.get_view_interval())
+    between = (1.0, 2.0, 5.0) if high / low < 300 else (1.0,)
+    axis.set_major_locator(ticker.LogLocator(subs=between))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
-    if low >= 1e-3 and high <= 2e6:
-        between = (1.0, 2.0, 5.0) if math.log10(high / low) < 2.5 else (1.0,)
-        axis.set_major_locator(ticker.LogLocator(subs=between, numticks=99))
-        axis.set_major_formatter(ticker.FuncFormatter(lambda value, place: f"{value:.7g}"))
 
 
 def legend_below(axes: Axes) -> None:
-    """As far below the axes as tick labels and the axis label need, whatever the axes' height. The
-    figure grows by its lines, so that the axes keep their size."""
+    """The figure grows by its lines, so that the axes keep their size."""
     figure, lines = axes.figure, math.ceil(len(axes.get_legend_handles_labels()[0]) / 3)
     figure.set_figheight(figure.get_figheight() + 0.19 * lines)
-    translation = need_module("matplotlib.transforms").ScaledTranslation
-    below = axes.transAxes + translation(0, -38 / 72, figure.dpi_scale_trans)
-    axes.legend(bbox_transform=below, bbox_to_anchor=(0.5, 0), loc="upper center", ncol=3,
-                columnspacing=1.2, handlelength=2.8)  # fmt: skip
+    axes.legend(bbox_to_anchor=(0.5, -0.16), loc="upper center", ncol=3, columnspacing=1.2,
+                handlelength=2.8)  # fmt: skip
 
 
 def label_beside(axes: Axes, points: Sequence[tuple[str, float, float, Look]]) -> None:
@@ -144,7 +140,7 @@ def speed_against_error(machine: Machine, table: Table) -> Figure:
         axes.axhline(limit, color=INK, linewidth=1.2)
     axes.axvline(HALF_ULP, **REFERENCE)
     speeds = [each.speed for each in measured]
-    of_rows = " or ".join(sorted({each.rows_text for each in measured}))
+    of_rows = " or ".join(sorted({of_which_rows(each) for each in measured}))
     axes.set(xscale="log", yscale="log", xlabel=f"largest |error| {of_rows}", ylabel="Gfloat/s",
              xlim=(1e-8, max(2e-6, 4 * max(error for _, error, _, _ in points))),
              ylim=(min(speeds) / 2.6, 2.2 * max([limit, *speeds])))  # fmt: skip
@@ -188,30 +184,28 @@ def throughput(machine: Machine) -> Figure | None:
     return figure
 
 
-def furthest(machine: Machine) -> list[Measurement]:
-    """Those with errors by position and by channel, at their best ISAs, of the table that reaches
-    furthest, of those from position 0 if there are some; the least accurate first."""
+def error_by_position(machine: Machine) -> Figure | None:
+    """The largest error of each backend in each octave, over every table with a report: one of a
+    few rows far away adds its octave. Position 0 is exact in every backend, and has no place on a
+    logarithmic axis."""
     found = machine.best_isas(lambda each: each.error and each.error.by_position)
-    far = max(found, key=lambda each: (each.table.first == 0, each.table.reach), default=None)
-    same = [each for each in found if far and each.table == far.table]
-    return sorted(same, key=lambda each: -each.max_abs)
-
-
-def error_curves(
-    title: str, note: str, curves: Mapping[str, Curve], looks: Mapping[str, Look]
-) -> Figure:
-    """The largest error of each backend along the positions. Position 0 is exact in every backend,
-    and has no place on a logarithmic axis."""
-    figure, axes = panel(title, note)
-    for place, (name, curve) in enumerate(curves.items()):
+    octaves: dict[str, dict[int, float]] = {}
+    for each in found:
+        errors = octaves.setdefault(each.backend, {})
+        for last, error in each.error.by_position if each.error else ():
+            errors[last] = max(errors.get(last, LEAST_ERROR), error)
+    if not any(len(errors) > 1 for errors in octaves.values()):
+        return None
+    looks, sizes = looks_of(found), dict.fromkeys(str(each.table.d_model) for each in found)
+    figure, axes = panel("Error along the positions", f"d_model {', '.join(sizes)}; best ISAs")
+    for place, (name, errors) in enumerate(octaves.items()):
         look = PALE
         if name in looks:
             # Markers that coincide would hide each other; so would the default backend's line.
             look = {**looks[name], "markevery": (place % 3, 3)}
             look |= {"linewidth": 4.5, "alpha": 0.55, "zorder": 1} if name == "rotation" else {}
-        points = [(at, max(error, LEAST_ERROR)) for at, error in curve if at > 0]
-        axes.plot(*zip(*points), **look)
-    if len(curves) > len(looks):
+        axes.plot(*zip(*sorted(point for point in errors.items() if point[0] > 0)), **look)
+    if len(octaves) > len(looks):
         axes.plot([], [], **PALE, label="other libraries")
     axes.axhline(HALF_ULP, **REFERENCE, label="half an ulp of 1")
     axes.set(xscale="log", yscale="log", xlabel="position", ylabel="largest |error| of the octave")
@@ -221,19 +215,14 @@ def error_curves(
     return figure
 
 
-def error_by_position(machine: Machine) -> Figure | None:
-    found = furthest(machine)
-    curves = {each.backend: each.error.by_position for each in found if each.error}
-    if not any(len(curve) > 1 for curve in curves.values()):
-        return None
-    note = f"{found[0].table.name}, best ISAs"
-    return error_curves("Error along the positions", note, curves, looks_of(found))
-
-
 def error_by_channel(machine: Machine) -> Figure | None:
-    numpy, found = need_module("numpy"), furthest(machine)
+    """Of the table that reaches furthest, of those from position 0 if there are some; the least
+    accurate backend first."""
+    found = machine.best_isas(lambda each: each.error and each.error.by_channel)
     if not found:
         return None
+    table = max((each.table for each in found), key=lambda table: (table.first == 0, table.reach))
+    found = sorted((each for each in found if each.table == table), key=lambda each: -each.max_abs)
     note = f"{found[0].table.name}, best ISAs"
     figure, axes = panel("Error by channel", note, 1.6 + 0.22 * max(8, len(found)))
     errors = [each.error.by_channel for each in found if each.error]
@@ -249,11 +238,10 @@ def error_by_channel(machine: Machine) -> Figure | None:
     return figure
 
 
-def encoding(table: Any, options: Sequence[str]) -> Figure:
+def encoding(values: Any, note: str) -> Figure:
     """The picture of an encoding: its table."""
-    note = f"{table.shape[0]} rows x {table.shape[1]} channels {' '.join(options)}"
     figure, axes = panel("A sinusoidal positional encoding", note)
-    heat_map(axes, table, "value", vmin=-1, vmax=1)
+    heat_map(axes, values, "value", vmin=-1, vmax=1)
     axes.set(xlabel="channel", ylabel="row")
     return figure
 
@@ -264,7 +252,7 @@ def svg_of(figure: Figure) -> str:
     buffer = io.StringIO()
     unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     figure.savefig(buffer, format="svg", metadata=unsaid)
-    need_module("matplotlib.pyplot").close(figure)
+    pyplot.close(figure)
     text = re.sub(r"<!--.*?-->", "", buffer.getvalue(), flags=re.DOTALL)
     text = re.sub(r"(?<![\w.#])([1-9]\d*\.\d\d)\d+", r"\1", text)  # scales are below 1
     return re.sub(r"\s*\n\s*", "\n", text[text.index("<svg") :])

@@ -180,24 +180,23 @@ AxisPairs part_of(const posenc_axis_pairs& from) {
   return {.axis = from.axis,
           .spec = spec_of(&from.spec),
           .frequencies = numbers("frequencies", from.frequencies, from.frequency_count),
-          .pairs = numbers("pairs", from.pairs, from.pair_count),
-          .denominator = from.denominator};
+          .pairs = numbers("pairs", from.pairs, from.pair_count)};
 }
 
 /// Of any type but float64.
 WritableSequences sequences_of(std::string_view name, const posenc_sequences* sequences) {
   const posenc_sequences& from = checked(sequences, name);
   const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
-  return with_type(data_type(from.type), [&]<class T>(T) -> WritableSequences {
-    if constexpr (std::is_same_v<T, double>) {
-      throw InvalidArgument(
-          format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
-    } else {
-      return SequenceView<T>{
-          static_cast<T*>(from.data), order,          from.batch, from.rows, from.columns,
-          from.batch_stride,          from.row_stride};
-    }
-  });
+  const DataType type = data_type(from.type);
+  if (type == DataType::float64) {
+    throw InvalidArgument(
+        format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
+  }
+  WritableSequences view(SequenceView<float>{static_cast<float*>(from.data), order, from.batch,
+                                             from.rows, from.columns, from.batch_stride,
+                                             from.row_stride});
+  view.type = type;
+  return view;
 }
 
 ForwardOptions forward_options_of(const posenc_forward_options* options) {
@@ -235,16 +234,16 @@ RotateOptions rotate_options_of(const posenc_rotate_options* options) {
   return {.inverse = options->inverse != 0, .threads = options->threads};
 }
 
-/// Calls in_one(layout) or apart(repeat) for the form of a cache.
+/// What in_one(layout) or apart(repeat) returns, for the form of a cache.
 template <class InOne, class Apart>
-void with_form(std::int32_t form, const posenc_table* sines, const InOne& in_one,
+auto with_form(std::int32_t form, const posenc_table* sines, const InOne& in_one,
                const Apart& apart) {
   check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
   if (form >= POSENC_CACHE_APART_ONCE)
     return apart(static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE));
   if (sines != nullptr)
     throw InvalidArgument(format_text("sines is a table; allowed in form {}: null", form));
-  in_one(static_cast<RotaryLayout>(form));
+  return in_one(static_cast<RotaryLayout>(form));
 }
 
 }  // namespace
@@ -568,20 +567,15 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t for
                                         const posenc_rotate_options* options) {
   return status_of([&] {
     const auto table = table_of<InputView>("cache", cache);
-    const auto apply = [&](const RotaryCacheView& view) {
-      with_heads(x, count, [&](std::span<const HeadsView> views) {
-        checked(rotary, "rotary")
-            .apply_cache(view, views, positions_of(rows_of_cache), rotate_options_of(options));
-      });
-    };
-    with_form(
-        form, sines,
-        [&](RotaryLayout layout) {
-          apply({table, layout});
-        },
+    const RotaryCacheView view = with_form(
+        form, sines, [&](RotaryLayout layout) { return RotaryCacheView(table, layout); },
         [&](Repeat repeat) {
-          apply({table, table_of<InputView>("sines", sines), repeat});
+          return RotaryCacheView(table, table_of<InputView>("sines", sines), repeat);
         });
+    with_heads(x, count, [&](std::span<const HeadsView> views) {
+      checked(rotary, "rotary")
+          .apply_cache(view, views, positions_of(rows_of_cache), rotate_options_of(options));
+    });
   });
 }
 

@@ -1,14 +1,13 @@
 // posenc accuracy: the accuracy report of some or all backends.
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -16,7 +15,7 @@ namespace posenc::cli {
 namespace {
 
 std::vector<AccuracyReport> reports_of(const Options& options) {
-  const TableShape shape = shape_of(options);
+  const Preset shape = shape_of(options);
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
@@ -55,7 +54,10 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
                           text("worst at position", "/report/worst/position", Align::right),
                           text("channel", "/report/worst/channel", Align::right)});
   page += explained_mark(rows);
-  if (measurements.size() > 1) return page;
+  if (measurements.size() > 1) {
+    return page + "\nLargest |error| by position\n" +
+           parts_page(rows, "by_position", positions_column("positions"), rows.size() + 64);
+  }
   return page + "\n" +
          details_page(measurements[0].at("report"), first.type, arrangement_of(first.spec.layout));
 }
@@ -82,6 +84,8 @@ Subcommand accuracy_command() {
           .run = accuracy,
           .options = "--preset --rows" + spec_options + "--backend... --isa --dtype --threads",
           .examples = {{"posenc accuracy --preset whisper", "all backends over one model's table"},
+                       {"posenc accuracy --backend rotation32 --backend div_term",
+                        "two methods side by side"},
                        {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
                         "one backend in detail: by position and channel, with its worst entry"},
                        {"posenc accuracy --first 1000000000000 --rows 1000",

@@ -4,18 +4,47 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/table_file.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/suite/checking/table_file.h"
+#include "posenc/support/files.h"
+#include "posenc/support/little_endian.h"
 
 #include <fmt/format.h>
 
-namespace posenc::cli {
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
 
-using namespace suite;
+namespace posenc::cli {
 namespace {
+
+template <class T>
+std::vector<std::int64_t> elements_of(const InputFile& input, std::int64_t offset,
+                                      std::int64_t count) {
+  std::vector<T> elements(static_cast<std::size_t>(count));
+  input.read(offset, elements.data(), count * std::int64_t{sizeof(T)});
+  to_little_endian(std::span(elements));
+  return {elements.begin(), elements.end()};
+}
+
+/// The integers of a .npy file.
+std::vector<std::int64_t> read_positions(const std::string& file) {
+  const InputFile input(file);
+  const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
+  NpyHeader header;
+  if (is_npy(start)) header = parse_npy_header(start, input.bytes());
+  const bool is_wide = header.descr == "<i8", is_known = is_wide || header.descr == "<i4";
+  const std::int64_t size = is_wide ? 8 : 4, present = input.bytes() - header.bytes;
+  if (!is_known || header.shape.size() != 1 || header.shape[0] != present / size ||
+      present % size != 0) {
+    throw InvalidArgument(fmt::format(
+        "--positions is '{}'; allowed: a .npy file of int32 or int64, of one dimension", file));
+  }
+  return is_wide ? elements_of<std::int64_t>(input, header.bytes, header.shape[0])
+                 : elements_of<std::int32_t>(input, header.bytes, header.shape[0]);
+}
 
 /// What the table should be: parts that the command line does not name are found.
 CheckOptions expected_of(const Options& options) {
@@ -46,12 +75,7 @@ CheckOptions expected_of(const Options& options) {
     expected.arrangements = {Arrangement::cosines_twice, Arrangement::sines_twice};
   if (options.is_repeated)
     expected.arrangements = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
-  if (!options.positions.empty()) {
-    const FilePositions given = read_positions(options.positions);
-    if (given.axes > 1)
-      throw InvalidArgument(fmt::format("--positions has {} axes; allowed: one", given.axes));
-    expected.positions = given.positions;
-  }
+  if (!options.positions.empty()) expected.positions = read_positions(options.positions);
   expected.max_error = options.max_error;
   expected.threads = options.threads.value_or(cpu().logical_cores);
   return expected;
@@ -116,12 +140,10 @@ std::string page_of(const Json& document, const CheckReport& report) {
 }
 
 int check_table(const Options& options) {
-  CheckOptions expected = expected_of(options);
+  const CheckOptions expected = expected_of(options);
   const TableInMemory table = read_table(
       options.table,
       {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
-  Progress progress;
-  expected.progress = [&](double share) { progress(share, "checking"); };
   const CheckReport report = check(table.view(), expected);
   const Json document = document_of(report);
   write_document(options, document, page_of(document, report));
@@ -137,7 +159,7 @@ Subcommand check_command() {
           "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
       .run = check_table,
       .options = "TABLE --preset" + spec_options +
-                 "--config --layers --longest --twice --repeated --positions --tensor --dtype "
+                 "--config --layers --twice --repeated --positions --tensor --dtype "
                  "--max-error --threads",
       .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
                    {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
@@ -156,7 +178,7 @@ Subcommand check_command() {
                    {"--twice", "--repeated --layout"},
                    {"--repeated", "--layout"},
                    {"--positions", "--first"}},
-      .needs = {{"--layers", "--config"}, {"--longest", "--config"}}};
+      .needs = {{"--layers", "--config"}}};
 }
 
 }  // namespace posenc::cli

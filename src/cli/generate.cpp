@@ -1,25 +1,38 @@
-// posenc generate: a table, or the cache of a rotary embedding, to a file or standard output.
+// posenc generate: a table, or the cache of a rotary embedding, to a file or standard output. Its
+// rows are encoded as they are written, in constant memory.
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/table_file.h"
-#include "cli/text.h"
+#include "cli/report.h"
 
 #include "posenc/model/rotary.h"
-#include "posenc/support/program.h"
+#include "posenc/support/little_endian.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
-#include <utility>
+#include <span>
+#include <type_traits>
 
 namespace posenc::cli {
 namespace {
 
 const Names formats = {"npy", "safetensors", "raw", "csv"};
-constexpr std::int64_t most_entries_shown = 10000;
+
+/// Size of the blocks in which a table is encoded and written.
+constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
+
+struct Table {
+  std::string name = "positional_encoding";  ///< of the tensor in .safetensors
+  std::int64_t columns = 0;
+  RowPositions positions = RowRange{};
+  /// Writes the rows of these positions.
+  std::function<void(const RowPositions& positions, const OutputView& out, int threads)> encode;
+  std::string description = "encoding";  ///< a line of metadata in .safetensors
+};
 
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
 std::string format_of(const Options& options) {
@@ -30,166 +43,170 @@ std::string format_of(const Options& options) {
                                     options.output, fmt::join(formats, ", .")));
 }
 
-/// A terminal gets no bytes, and a table of many pages only if --format or --output asks for it.
-void check_terminal(const Options& options, const TableFile& file) {
-  if (!is_standard_output(options.output) || !is_terminal(standard_output)) return;
-  if (file.format != "csv") {
-    throw InvalidArgument(fmt::format(
-        "--format is {}; allowed on a terminal: csv (give --output FILE)", file.format));
+/// NumPy's format, version 1.0:
+/// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+std::string npy_header(const Table& table, DataType type) {
+  if (type == DataType::bfloat16) {
+    throw InvalidArgument(
+        "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format "
+        "safetensors)");
   }
-  const std::int64_t entries = file.positions.count() * file.columns();
-  const bool is_asked_for = !options.format.empty() || !options.output.empty();
-  if (is_asked_for || entries <= most_entries_shown) return;
-  throw InvalidArgument(
-      fmt::format("the table has {} entries; allowed on a terminal: up to {} (give --output FILE, "
-                  "or --format csv to print them all)",
-                  count_text(static_cast<double>(entries)), count_text(most_entries_shown)));
+  std::string fields =
+      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
+                  table.positions.count(), table.columns);
+  constexpr std::size_t fixed = 10, alignment = 64;  // magic, version, and length of the fields
+  fields.append(alignment - 1 - (fixed + fields.size()) % alignment, ' ') += '\n';
+  const std::size_t length = fields.size();
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(length & 0xff) +
+         static_cast<char>(length >> 8) + fields;
 }
 
-void check_format(const TableFile& file) {
-  const auto refuse_if = [&](bool is_wrong, const char* message) {
-    if (is_wrong) throw InvalidArgument(fmt::format(fmt::runtime(message), file.format));
-  };
-  refuse_if(file.digits && file.format != "csv",
-            "--digits is given with --format {}; allowed with csv only");
-  refuse_if(file.type == DataType::bfloat16 && file.format == "npy",
-            "--dtype is bfloat16; allowed in {}: float32, float64, float16 (give --format "
-            "safetensors)");
-  refuse_if(file.tensors.size() > 1 && file.format != "safetensors",
-            "--rotary is 'apart'; allowed in {}: halves, interleaved, cosines, sines (give "
-            "--format safetensors)");
+/// The format of Hugging Face: the length of the fields in 8 bytes, the fields as JSON, padded to a
+/// multiple of 8 bytes, and the elements.
+/// https://github.com/huggingface/safetensors
+std::string safetensors_header(const Table& table, DataType type) {
+  constexpr const char* types[] = {"F32", "F64", "F16", "BF16"};
+  static_assert(std::size(types) == std::size(all_data_types));
+  const std::int64_t rows = table.positions.count();
+  Json header;
+  header["__metadata__"] = {{"description", table.description}};
+  header[table.name] = {
+      {"dtype", types[static_cast<std::size_t>(type)]},
+      {"shape", {rows, table.columns}},
+      {"data_offsets", {0, table_bytes({.d_model = table.columns}, rows, size_of(type))}}};
+  std::string fields = header.dump();
+  fields.resize((fields.size() + 7) / 8 * 8, ' ');
+  std::uint64_t length = fields.size();
+  to_little_endian(std::span(&length, 1));
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + fields;
 }
 
-/// The rows of a shape, by one backend.
-void add_encoding(TableFile& file, const Options& options, const TableShape& shape) {
-  const std::shared_ptr<const Encoder> encoder = options.like
-                                                     ? plan_like(*options.like, shape.spec)
-                                                     : backend_of(options, shape).plan(shape.spec);
-  encoder->backend().check_supports(file.type);
-  file.add("positional_encoding", shape.spec.d_model,
-           [encoder](const RowPositions& rows, const OutputView& out, int threads) {
-             rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
-           });
+std::string header_of(const Table& table, const std::string& format, DataType type) {
+  if (format == "npy") return npy_header(table, type);
+  return format == "safetensors" ? safetensors_header(table, type) : "";
 }
 
-/// Rows at any positions of one or more axes.
-void add_encoding(TableFile& file, const Options& options, const AxesSpec& spec) {
-  const auto encoder = std::make_shared<const AxesEncoder>(spec, options.accuracy(), file.type);
-  file.add("positional_encoding", encoder->d_model(),
-           [encoder](const RowPositions& rows, const OutputView& out, int threads) {
-             encoder->encode(rows, out, threads);
-           });
+/// One row as a line of csv: the shortest digits that read back as the same element.
+template <class T>
+void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
+  using Printed = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  for (const T element : row)
+    fmt::format_to(std::back_inserter(text), "{},", static_cast<Printed>(to_double(element)));
+  text.data()[text.size() - 1] = '\n';
+}
+
+template <class T>
+void write_rows(OutputFile& output, const Table& table, const std::string& format, int threads,
+                Progress& progress) {
+  const std::int64_t all = table.positions.count();
+  const std::int64_t row_bytes = table_bytes({.d_model = table.columns}, 1, sizeof(T));
+  const std::int64_t block_rows = std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), all);
+  BasicMatrix<T> block(block_rows, table.columns);
+  for (std::int64_t done = 0; done < all; done += block_rows) {
+    const std::int64_t rows = std::min(block_rows, all - done);
+    table.encode(table.positions.part(done, rows), block.view(), threads);
+    if (format == "csv") {
+      fmt::memory_buffer text;
+      for (std::int64_t r = 0; r < rows; ++r) append_csv<T>(text, block.row(r));
+      output.write({text.data(), text.size()});
+    } else {
+      const std::span elements(block.data(), static_cast<std::size_t>(rows * table.columns));
+      to_little_endian(elements);
+      output.write(elements.data(), elements.size_bytes());
+    }
+    progress(static_cast<double>(done + rows) / static_cast<double>(all), "writing");
+  }
 }
 
 /// The cache of a rotary embedding, by default vLLM's.
-void add_rotary(TableFile& file, const Options& options, const RotarySpec& spec) {
+void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
   const auto rotary = std::make_shared<const Rotary>(spec, options.accuracy());
-  rotary->selection().backend->check_supports(file.type);
-  validate(file.positions, spec.angles.axes());
-  const std::string tables = options.rotary.empty() ? "halves" : options.rotary;
-  if (tables == "halves" || tables == "interleaved") {
-    if (options.repeat) {
-      throw InvalidArgument(fmt::format(
-          "--repeat is given with --rotary {}; allowed with cosines, sines and apart", tables));
-    }
-    const auto layout = tables == "halves" ? RotaryLayout::halves : RotaryLayout::interleaved;
-    file.add("rotary_cache", rotary->dimension(),
-             [=](const RowPositions& positions, const OutputView& out, int threads) {
-               rotary->cache(positions, layout, out, threads);
-             });
-  }
-  const Repeat repeat = options.repeat.value_or(Repeat::once);
-  const std::int64_t columns = rotary->dimension() / (repeat == Repeat::once ? 2 : 1);
-  for (const std::string name : {"cosines", "sines"}) {
-    if (tables != "apart" && tables != name) continue;
-    // The library computes both, and the others are not kept.
-    file.add(name, columns, [=](const RowPositions& positions, const OutputView& out, int threads) {
-      with_type(out.type, [&]<class T>(T) {
-        BasicMatrix<T> others(positions.count(), columns);
-        const OutputView rest = others.view();
-        const bool is_cosines = name == "cosines";
-        rotary->cosines_and_sines(positions, repeat, is_cosines ? out : rest,
-                                  is_cosines ? rest : out, threads);
-      });
-    });
-  }
-  file.metadata = {{"rotary", tables},
-                   {"dimension", fmt::to_string(spec.dimension())},
-                   {"attention_factor", fmt::to_string(spec.attention_factor)}};
+  rotary->selection().backend->check_supports(options.data_type());
+  validate(table.positions, spec.angles.axes());
+  const bool is_interleaved = options.rotary == "interleaved";
+  const RotaryLayout layout = is_interleaved ? RotaryLayout::interleaved : RotaryLayout::halves;
+  table.name = "rotary_cache";
+  table.columns = rotary->dimension();
+  table.encode = [=](const RowPositions& positions, const OutputView& out, int threads) {
+    rotary->cache(positions, layout, out, threads);
+  };
+  table.description = fmt::format("rotary cache, {}, attention factor {}",
+                                  is_interleaved ? "interleaved" : "halves", spec.attention_factor);
 }
 
 /// The cache of the model that --config describes; by default at all its positions.
-void add_model(TableFile& file, const Options& options) {
+void set_model(Table& table, const Options& options) {
   const RotaryReading reading = reading_of(options);
   const RotaryReading::Layers& layers = layers_of(reading, options.layers);
-  if (options.positions.empty()) {
-    if (!options.rows && reading.most_rows == 0) {
-      throw InvalidArgument(
-          "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
-          "--rows N");
-    }
-    file.positions = RowRange{options.first.value_or(0), options.rows.value_or(reading.most_rows)};
+  if (!options.rows && reading.most_rows == 0) {
+    throw InvalidArgument(
+        "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
+        "--rows N");
   }
-  add_rotary(file, options, layers.rotary);
+  table.positions = RowRange{options.first.value_or(0), options.rows.value_or(reading.most_rows)};
+  set_rotary(table, options, layers.rotary);
   const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
-  file.metadata["model"] = to_string(read);
+  table.description += ", " + to_string(read);
 }
 
-void add_grid(TableFile& file, const Options& options, const AxesTable& grid) {
-  file.positions = grid.row_positions();
-  if (options.rotary.empty())
-    add_encoding(file, options, grid.spec);
-  else
-    add_rotary(file, options, {.angles = grid.spec});
-  file.metadata["axes"] = options.axes;
-}
-
-void add_shape(TableFile& file, const Options& options) {
-  const TableShape shape = shape_of(options);
-  const EncodingSpec& spec = shape.spec;
-  if (options.positions.empty()) file.positions = shape.rows;
-  validate(file.positions, 1);
+void set_grid(Table& table, const Options& options, const AxesTable& grid) {
+  table.positions = grid.row_positions();
   if (!options.rotary.empty()) {
-    add_rotary(file, options, rotary_spec(spec));
+    set_rotary(table, options, {.angles = grid.spec});
   } else {
-    file.metadata = {{"d_model", fmt::to_string(spec.d_model)}, {"layout", to_string(spec.layout)}};
-    if (options.positions.empty())
-      add_encoding(file, options, shape);
-    else
-      add_encoding(file, options, one_axis(spec));
+    const auto encoder =
+        std::make_shared<const AxesEncoder>(grid.spec, options.accuracy(), options.data_type());
+    table.columns = encoder->d_model();
+    table.encode = [encoder](const RowPositions& rows, const OutputView& out, int threads) {
+      encoder->encode(rows, out, threads);
+    };
   }
-  file.metadata.update({{"base", fmt::to_string(spec.base)},
-                        {"spacing", to_string(spec.spacing)},
-                        {"frequencies", to_string(spec.frequencies)}});
+  table.description += ", axes " + options.axes;
+}
+
+void set_shape(Table& table, const Options& options) {
+  const Preset shape = shape_of(options);
+  const EncodingSpec& spec = shape.spec;
+  table.positions = shape.rows;
+  if (!options.rotary.empty()) {
+    set_rotary(table, options, rotary_spec(spec));
+    table.description +=
+        fmt::format(", base {}, frequencies {}", spec.base, to_string(spec.frequencies));
+  } else {
+    const Backend& backend = backend_of(options, shape);
+    backend.check_supports(options.data_type());
+    const std::shared_ptr<const Encoder> encoder = backend.plan(spec);
+    table.columns = spec.d_model;
+    table.encode = [encoder](const RowPositions& rows, const OutputView& out, int threads) {
+      rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
+    };
+    table.description += ", " + spec_text(spec);
+  }
 }
 
 int generate(const Options& options) {
-  TableFile file = {.format = format_of(options),
-                    .type = options.data_type(),
-                    .threads = options.threads.value_or(1),
-                    .digits = options.digits};
-  FilePositions given;
+  const std::string format = format_of(options);
+  Table table;
   AxesTable grid;
-  if (!options.positions.empty()) {
-    given = read_positions(options.positions);
-    file.positions = given.view();
-  }
   if (!options.config.empty()) {
-    add_model(file, options);
+    set_model(table, options);
   } else if (!options.axes.empty()) {
     grid = axes_table(options.axes, options.grid);
-    add_grid(file, options, grid);
+    set_grid(table, options, grid);
   } else {
-    add_shape(file, options);
+    set_shape(table, options);
   }
-  if (file.positions.is_range()) file.metadata["first"] = fmt::to_string(file.positions.first());
-  check_format(file);
-  check_terminal(options, file);
+  if (table.positions.is_range())
+    table.description += fmt::format(", first position {}", table.positions.first());
+  const std::string header = header_of(table, format, options.data_type());
   // On a terminal it would mix with the rows.
   Progress progress(!is_standard_output(options.output));
-  Output output(options.output);
-  write_table(output, file, progress);
-  output.finish();
+  OutputFile output = open_output(options.output);
+  output.write(header);
+  with_type(options.data_type(), [&]<class T>(T) {
+    write_rows<T>(output, table, format, options.threads.value_or(1), progress);
+  });
+  output.commit();
   return good;
 }
 
@@ -197,13 +214,13 @@ int generate(const Options& options) {
 
 Subcommand generate_command() {
   const std::string of_shape =
-      "--preset --d-model --base --layout --spacing --frequencies --backend --isa ";
+      "--preset --d-model --base --layout --spacing --frequencies --backend ";
   return {.name = "generate",
           .description = "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
           .run = generate,
           .options = "--preset --rows" + spec_options +
-                     "--backend --isa --max-error --max-ulp --rotary --repeat --config --layers "
-                     "--longest --axes --grid --positions --like --dtype --threads --digits",
+                     "--backend --max-error --max-ulp --rotary --config --layers --axes --grid "
+                     "--dtype --threads",
           .examples =
               {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                {"posenc generate --preset whisper --output whisper.npy",
@@ -214,23 +231,14 @@ Subcommand generate_command() {
                 "the rotary cache of an image's cells"},
                {"posenc generate --config config.json --output rotary.safetensors",
                 "the rotary cache of a model, from its config.json"},
-               {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
-                "phases of float32, as Transformers computes them"},
                {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
                 "the tensor positional_encoding, for safetensors.torch.load_file"}},
           .excludes = {{"--max-error", "--backend --max-ulp"},
                        {"--max-ulp", "--backend"},
-                       {"--rotary", "--backend --isa --layout"},
+                       {"--rotary", "--backend --layout"},
                        {"--config", of_shape},
-                       {"--axes", of_shape + "--rows --first --config"},
-                       {"--positions", "--rows --first --backend --isa --axes"},
-                       {"--like",
-                        "--backend --isa --max-error --max-ulp --rotary --config --axes "
-                        "--positions"}},
-          .needs = {{"--layers", "--config"},
-                    {"--longest", "--config"},
-                    {"--grid", "--axes"},
-                    {"--repeat", "--rotary"}},
+                       {"--axes", of_shape + "--rows --first --config"}},
+          .needs = {{"--layers", "--config"}, {"--grid", "--axes"}},
           .formats = formats,
           .default_format = "npy; csv on standard output"};
 }

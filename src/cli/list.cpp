@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/encode_options.h"
@@ -49,8 +48,8 @@ Json selection_of(const Accuracy& accuracy) {
 Json list_document() {
   Json document = new_document();
   for (const Backend* each : backends()) document["backends"].push_back(entry_of(*each));
-  document["used"] = Json::array({selection_of({})});
-  document["used_within"] = Json::array({selection_of(Accuracy::within(larger_error))});
+  for (const Accuracy& each : {Accuracy(), Accuracy::within(larger_error)})
+    document["used"].push_back(selection_of(each));
   document["most_cached_bytes"] = most_cached_bytes();
   return document;
 }
@@ -80,13 +79,11 @@ std::string list_page(const Json& document) {
       "\nrows: the largest |error| that each promises, at d_model 512; - if this CPU cannot run "
       "it\n"
       "phases: how position times frequency is rounded before the sine, which decides the error\n";
-  Json used = document.at("used");
-  used.push_back(document.at("used_within")[0]);
   page +=
       "\nUsed if a program names no backend: the first of rotation32 and rotation that promises\n"
       "the accuracy asked for, at its best ISA; POSENC_BACKEND may choose another that does\n\n" +
-      table(used, {text("accuracy", "/accuracy"), backend_column(true),
-                   text("why", "/reason", Align::wrapped)});
+      table(document.at("used"), {text("accuracy", "/accuracy"), backend_column(true),
+                                  text("why", "/reason", Align::wrapped)});
   return page;
 }
 

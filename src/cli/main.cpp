@@ -1,9 +1,7 @@
 // The posenc command: its subcommands, the parser of its arguments, and what becomes of errors.
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
 #include "posenc/support/program.h"
 #include "posenc/version.h"
@@ -90,7 +88,6 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
     option.required(!name.starts_with("--") && kind != "?");
     if (kind == "...")
       option.type_name(rule.value + " ...")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    if (rule.description.empty()) option.group("");
   }
   for (const auto& [option, others] : subcommand.excludes) {
     for (const std::string& each : words_of(others)) command.get_option(option)->excludes(each);
@@ -98,32 +95,22 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
   for (const auto& [option, needed] : subcommand.needs) command.get_option(option)->needs(needed);
 }
 
-/// Why the parser refused the command line: an argument that nothing takes, and what is allowed in
-/// its place, or the parser's reason.
+/// Why the parser refused the command line: an argument that nothing takes, or its own reason.
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const auto name = [](const auto* each) { return each->get_name(); };
   Names stray = app.remaining(true);
   std::erase(stray, "--");
-  if (stray.empty())
-    return fmt::format("{}; allowed: see posenc{} --help", error.what(),
-                       chosen.empty() ? "" : " " + command.get_name());
-  const bool is_subcommand = chosen.empty() && !stray.front().starts_with('-');
-  const auto is_shown = [](const CLI::Option* each) {
-    return each->nonpositional() && !each->get_group().empty();
-  };
-  const auto name = [](const auto* each) { return each->get_name(); };
-  const Names allowed = is_subcommand ? names_of(app.get_subcommands({}), name)
-                                      : names_of(command.get_options(is_shown), name);
-  const std::string given =
-      stray.front().substr(0, is_subcommand ? std::string::npos : stray.front().find('='));
-  return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument", given,
-                     join(allowed, ", "), did_you_mean(given, allowed));
-}
-
-int refuse(const std::string& message) {
-  print_message(message);
-  return bad_input;
+  std::string fault = error.what(), near;
+  if (!stray.empty()) {
+    Names known = names_of(command.get_options({}), name);
+    std::ranges::copy(names_of(command.get_subcommands({}), name), std::back_inserter(known));
+    fault = fmt::format("argument is '{}'", stray.front());
+    near = did_you_mean(stray.front().substr(0, stray.front().find('=')), known);
+  }
+  return fmt::format("{}; allowed: see posenc{} --help{}", fault,
+                     chosen.empty() ? "" : " " + command.get_name(), near);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -156,7 +143,7 @@ int run(const std::vector<std::string>& arguments) {
     write_all("", text.str());
     return good;
   } catch (const CLI::ParseError& error) {
-    return refuse(fault_of(app, error));
+    throw InvalidArgument(fault_of(app, error));
   }
   // Before long work.
   check_output(options.output);
@@ -168,14 +155,17 @@ int run(const std::vector<std::string>& arguments) {
 
 int posenc::cli::run_command(int argc, char** argv) {
   prepare_standard_streams();
-  if (argc > 0) remember_program(argv[0]);
   try {
-    return run(program_arguments(argc, argv));
+    const Names arguments = program_arguments(argc, argv);
+#ifndef _WIN32
+    if (argc > 0) remember_program(argv[0]);
+    if (arguments == Names{timing_argument}) return time_on_request();
+#endif
+    return run(arguments);
   } catch (const std::bad_alloc&) {
-    return refuse("not enough memory");
+    print_message("not enough memory");
   } catch (const std::exception& error) {
-    return refuse(error.what());
-  } catch (const Interrupted&) {
-    return bad_input;  // reached only if the signal does not end the program
+    print_message(error.what());
   }
+  return bad_input;
 }

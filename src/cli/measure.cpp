@@ -3,25 +3,24 @@
 #include "posenc/suite/measuring/measure.h"
 
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
-#include "posenc/suite/measuring/statistics.h"
+#include "posenc/suite/measuring/ties.h"
+#include "posenc/support/process.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <iostream>
 #include <limits>
-#include <map>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
 namespace posenc::cli {
-
-using namespace suite;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -102,7 +101,6 @@ std::string page_of(const Measurements& document) {
 }
 
 int run_measure(const Options& options) {
-  if (options.times_on_request) return time_on_request();
   const Measurements document = measure_here(options);
   write_document(options, to_json(document), page_of(document));
   const int code = check_promises(document);
@@ -111,7 +109,86 @@ int run_measure(const Options& options) {
   return check_failed;
 }
 
+#ifdef _WIN32
+
+constexpr auto time_in_new_process = time_rows;
+
+#else
+
+std::string& first_argument() {
+  static std::string name = "posenc";
+  return name;
+}
+
+/// This program, as start_process() finds it, also if its file was replaced since the start.
+std::string program_file() {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return first_argument();
+  return std::filesystem::exists(here, error) ? here.string() : "/proc/self/exe";
+}
+
+[[noreturn]] void fail(const std::string& why) {
+  throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
+}
+
+/// Starts a process that answers the request. Throws std::runtime_error with the reason if that
+/// fails.
+Timing time_in_new_process(const TimingRequest& request) {
+  Json rows = Json::array();
+  for (const Measurement& row : request.rows) rows.push_back(to_json(row));
+  const Json asked = {{"samples", request.samples},
+                      {"seconds_per_sample", request.seconds_per_sample},
+                      {"seed", request.seed},
+                      {"rows", std::move(rows)}};
+  const File in = temporary_file(asked.dump()), out = temporary_file(), err = temporary_file();
+  const int code = wait_for(start_process(
+      program_file(), {timing_argument}, {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
+  if (code != good) {
+    const std::string message = content_of(err.get());
+    fail(message.empty() ? fmt::format("it ended with exit code {}", code)
+                         : message.substr(0, message.find('\n')));
+  }
+  try {
+    const Json json = Json::parse(content_of(out.get()));
+    return {json.at("seconds").get<std::vector<double> >(), json.at("timed_seconds").get<double>(),
+            json.at("lost_seconds").get<double>()};
+  } catch (const Json::exception&) {
+    fail("it wrote no result");
+  }
+}
+
+#endif
+
 }  // namespace
+
+#ifndef _WIN32
+
+void remember_program(const char* name) { first_argument() = name; }
+
+int time_on_request() {
+  end_with_parent();  // else nobody waits for the result
+  TimingRequest request;
+  try {
+    const Json asked = Json::parse(std::cin);
+    request = {.rows = {},
+               .samples = asked.at("samples").get<int>(),
+               .seconds_per_sample = asked.at("seconds_per_sample").get<double>(),
+               .seed = asked.at("seed").get<std::uint64_t>()};
+    for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
+  } catch (const std::exception&) {
+    throw InvalidArgument(
+        fmt::format("standard input is not a request; allowed with {}: one of posenc measure",
+                    timing_argument));
+  }
+  const Timing timing = time_rows(request);
+  write_all("", text_of({{"seconds", timing.seconds},
+                         {"timed_seconds", timing.timed_seconds},
+                         {"lost_seconds", timing.lost_seconds}}));
+  return good;
+}
+
+#endif
 
 std::vector<MeasuredTable> tables_of(const Options& options) {
   const int threads = options.threads.value_or(1);
@@ -129,11 +206,10 @@ Measurements measure_here(const Options& options) {
   Progress progress;
   MeasureOptions wanted = {
       .tables = tables_of(options),
-      .backends = {},
+      .backends = backends_of(options),
       .time_in_process = time_in_new_process,
       .progress = [&](double share, std::string_view doing) { progress(share, doing); }};
   wanted.processes = options.processes.value_or(wanted.processes);
-  if (!options.backends.empty() || options.isa) wanted.backends = backends_of(options);
   return measure(wanted);
 }
 
@@ -151,11 +227,9 @@ int check_promises(const Measurements& document) {
 
 Subcommand measure_command() {
   return {.name = "measure",
-          .description =
-              "Measure errors and times of all backends, and what the memory allows, as "
-              "one document",
+          .description = "Measure errors and times of all backends, and what the memory allows",
           .run = run_measure,
-          .options = measuring_options + timing_option,
+          .options = measuring_options,
           .examples = {{"posenc measure", "tables of all sizes, in about two minutes"},
                        {"posenc measure --format json --output here.json",
                         "a document for posenc pick, posenc compare and scripts/report.py"},

@@ -5,18 +5,19 @@
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
 #include "posenc/model/axes_presets.h"
-#include "posenc/model/rotary_cache_view.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
-#include "posenc/suite/parity.h"
+#include "posenc/suite/measuring/measurement.h"
+#include "posenc/support/format.h"
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,32 +51,19 @@ struct Options {
   std::optional<double> max_error, max_ulp;
   std::optional<int> threads;
 
-  // A table from elsewhere: a model's configuration, a grid, positions, another system.
-  std::string config, layers;
-  std::optional<int> longest;  ///< rows of the longest sequence
-  std::string axes;
+  // A table from elsewhere: a model's configuration, a grid, a file.
+  std::string config, layers, axes, rotary, positions, table, tensor;
   std::optional<GridSizes> grid;
-  std::string positions;
-  std::optional<System> like;
-  std::string rotary;
-  std::optional<Repeat> repeat;
-  std::string table, tensor;  ///< a file, and the tensor in it
   bool is_twice = false, is_repeated = false;
 
   // Documents of measurements.
-  std::string before, after, filter;
+  std::string before, after, document, save;  ///< no document: measure now
   std::optional<double> tolerance;
-  bool allows_missing = false;
-  std::string document;  ///< empty: measure now
   std::optional<int> processes;
-  std::string save;
-  bool force = false, times_on_request = false;
 
   // Output.
   bool lists_presets = false;
-  std::optional<int> digits;
-  std::string format;  ///< empty if neither --format nor the suffix of --output names it
-  std::string output;
+  std::string format, output;  ///< no format: neither --format nor a suffix names it
 
   DataType data_type() const { return type.value_or(DataType::float32); }
   /// That --max-error or --max-ulp asks for.
@@ -128,17 +116,12 @@ std::vector<Rule> rules(const Subcommand& subcommand);
 /// The words between blanks.
 Names words_of(const std::string& text);
 
-/// The table that a command is asked for.
-struct TableShape {
-  EncodingSpec spec;
-  RowRange rows;
-};
+/// The table that a command is asked for: the preset (by default the tutorial's) with what the
+/// other options override; validated.
+Preset shape_of(const Options& options);
 
-/// The preset (by default the tutorial's) with what the other options override; validated.
-TableShape shape_of(const Options& options);
-
-/// The one backend that --backend and --isa name; if they name none, the library's selection.
-const Backend& backend_of(const Options& options, const TableShape& shape);
+/// The one backend that --backend names; if it names none, the library's selection.
+const Backend& backend_of(const Options& options, const Preset& shape);
 
 /// Every backend that --backend names, each once; if it names none, every backend that runs here,
 /// at --isa if given.

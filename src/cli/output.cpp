@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -18,8 +20,32 @@
 namespace posenc::cli {
 namespace {
 
-void throw_if_interrupted() {
-  if (was_interrupted()) throw Interrupted();
+/// Name of the temporary file that a signal removes. If it was renamed, there is none of that name.
+std::atomic<const char*> temporary_file = nullptr;
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+extern "C" void remove_temporary_and_end(int signal) {
+  if (const char* const file = temporary_file) std::remove(file);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void remove_if_interrupted(const std::filesystem::path& temporary) {
+  static std::string name;
+  temporary_file = nullptr;
+  name = temporary.string();
+  temporary_file = name.c_str();
+  constexpr int signals[] = {
+      SIGINT,
+      SIGTERM,
+#ifdef SIGHUP
+      SIGHUP,
+#endif
+  };
+  for (const int each : signals) {
+    const bool is_ignored = std::signal(each, remove_temporary_and_end) == SIG_IGN;
+    if (is_ignored) std::signal(each, SIG_IGN);  // as under nohup
+  }
 }
 
 /// Replaces the last line of a terminal, which may have gone: that is no reason to stop.
@@ -29,45 +55,24 @@ void show(const std::string& line) {
   std::fflush(stderr);
 }
 
-/// Opening a pipe waits for its reader.
-bool is_pipe(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::is_fifo(file, ignored);
-}
-
 }  // namespace
 
-Output::Output(const std::string& file) {
-  if (is_standard_output(file)) {
-    file_.emplace(std::cout, "standard output");
-    return;
-  }
-  if (!is_pipe(file)) until_removed_.emplace();  // a signal must end the wait for a reader
-  file_.emplace(file);
-  // By default a signal ends a blocked write to a device at once.
-  if (!file_->is_temporary()) until_removed_.reset();
-}
-
-void Output::write(const void* data, std::size_t bytes) {
-  throw_if_interrupted();
-  file_->write(data, bytes);
-}
-
-void Output::finish() {
-  throw_if_interrupted();
-  file_->commit();
+OutputFile open_output(const std::string& file) {
+  if (is_standard_output(file)) return OutputFile(std::cout, "standard output");
+  return OutputFile(file, remove_if_interrupted);
 }
 
 void check_output(const std::string& file) {
-  if (!is_standard_output(file) && !is_pipe(file)) Output unfinished(file);
+  std::error_code ignored;
+  if (!is_standard_output(file) && !std::filesystem::is_fifo(file, ignored)) open_output(file);
 }
 
 bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
 
 void write_all(const std::string& file, std::string_view text) {
-  Output output(file);
+  OutputFile output = open_output(file);
   output.write(text);
-  output.finish();
+  output.commit();
 }
 
 Json new_document() {

@@ -6,41 +6,23 @@
 
 #include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/support/files.h"
-#include "posenc/support/interrupts.h"
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace posenc::cli {
 
-using namespace suite;
+/// Standard output if `file` is empty or "-". If a signal such as that of Ctrl-C ends the program,
+/// the temporary file of the output is removed.
+OutputFile open_output(const std::string& file);
 
-/// Thrown by Output after a signal, so that its temporary file is removed before the signal acts.
-struct Interrupted {};
-
-class Output {
- public:
-  /// Standard output if `file` is empty or "-".
-  explicit Output(const std::string& file);
-
-  void write(const void* data, std::size_t bytes);
-  void write(std::string_view text) { write(text.data(), text.size()); }
-  /// The last call. Without it, an existing file keeps its content.
-  void finish();
-
- private:
-  std::optional<Uninterrupted> until_removed_;  ///< first, and so destroyed after the file
-  std::optional<OutputFile> file_;              ///< always set after construction
-};
-
-/// Before long work: throws what Output would throw. Does not wait for the reader of a pipe.
+/// Before long work: throws what open_output() would throw. Does not wait for the reader of a pipe.
 void check_output(const std::string& file);
 
 bool is_standard_output(const std::string& file);
 
-/// Opens, writes, finishes.
+/// Opens, writes, commits.
 void write_all(const std::string& file, std::string_view text);
 
 /// A document with "version", "library_version", "compiler" and "machine".

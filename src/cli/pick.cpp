@@ -3,25 +3,19 @@
 #include "posenc/suite/pick.h"
 
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
 #include "posenc/suite/profile.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace posenc::cli {
-
-using namespace suite;
 namespace {
 
 /// "l2, to 1 MiB": the bytes of a table of that class.
@@ -43,17 +37,17 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
                     measured.threads, measured.threads == 1 ? "thread" : "threads");
     if (std::exchange(heading, tables) != tables) rows.push_back(tables);
     Json& row = rows.emplace_back(Json{{"shape", class_text(measured.shape, machine)}});
-    row["picked"] = each.pick ? each.pick->candidate.full_name() : "none";
+    row["picked"] = each.pick ? each.pick->full_name() : "none";
     if (!each.pick) continue;
-    row["speed"] = each.pick->candidate.gfloats_per_second;
-    row["bound"] = number_or_null(each.pick->candidate.promise.max_abs);
-    if (const JudgedCandidate* const next = each.next(); next != nullptr) {
-      row["next"] = next->candidate.full_name();
-      row["ratio"] = next->ratio;
+    row["speed"] = each.pick->gfloats_per_second;
+    row["bound"] = number_or_null(each.pick->promise.max_abs);
+    if (const Candidate* const next = each.next(); next != nullptr) {
+      row["next"] = next->full_name();
+      row["ratio"] = next->time.ratio;
     }
     Names tied;
-    for (const JudgedCandidate& other : each.others)
-      if (other.tied) tied.push_back(other.candidate.full_name());
+    for (const Candidate& other : each.others)
+      if (other.tied) tied.push_back(other.full_name());
     row["tied"] = join(tied, ", ");
   }
   return table(
@@ -61,22 +55,6 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
              number("bound", "/bound", error_text), text("next", "/next"),
              number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
              text("tied with", "/tied", Align::wrapped)});
-}
-
-/// What makes a program use the picks.
-std::string uses_table(const std::vector<Verdict>& verdicts) {
-  Json rows = Json::array();
-  for (const Verdict& each : verdicts) {
-    if (!each.pick) continue;
-    const Candidate& picked = each.pick->candidate;
-    Json row = {{"code", fmt::format("posenc::backend(\"{}\", posenc::Isa::{})", picked.backend,
-                                     picked.isa)},
-                {"variable", "POSENC_BACKEND=" + picked.full_name()}};
-    if (std::ranges::count(rows, row) == 0) rows.push_back(std::move(row));
-  }
-  if (rows.empty()) return "";
-  return "\n" + table(rows, {text("to use it in C++", "/code"),
-                             text("in the environment of a program", "/variable")});
 }
 
 std::string page_of(const Measurements& document, const Accuracy& accuracy,
@@ -95,35 +73,33 @@ std::string page_of(const Measurements& document, const Accuracy& accuracy,
   }
   if (!document.disturbed.empty())
     page += wrapped("\nNot to be trusted: " + document.disturbed + "\n");
-  return page + uses_table(verdicts);
+  return page +
+         wrapped(
+             "\nA program uses a pick NAME:ISA by posenc::backend(\"NAME\", posenc::Isa::ISA), "
+             "or with POSENC_BACKEND=NAME:ISA in its environment\n");
 }
 
-Json entry_of(const JudgedCandidate& judged) {
-  const Candidate& candidate = judged.candidate;
+Json entry_of(const Candidate& candidate) {
   return {{"backend", candidate.backend},
           {"isa", candidate.isa},
           {"role", to_string(candidate.role)},
           {"gfloats_per_second", candidate.gfloats_per_second},
-          {"relative_iqr", candidate.relative_iqr},
           {"max_abs", number_or_null(candidate.max_abs)},
-          {"max_ulp", number_or_null(candidate.max_ulp)},
           {"error_bound", number_or_null(candidate.promise.max_abs)},
-          {"promises", judged.promises},
-          {"compared", judged.compared},
-          {"ratio", judged.ratio},
-          {"low", judged.low},
-          {"high", number_or_null(judged.high)},
-          {"tied", judged.tied}};
+          {"compared", candidate.compared},
+          {"ratio", candidate.time.ratio},
+          {"low", candidate.time.low},
+          {"high", number_or_null(candidate.time.high)},
+          {"tied", candidate.tied}};
 }
 
 Json document_of(const Measurements& document, const Accuracy& accuracy,
-                 const std::vector<Verdict>& verdicts, const std::string& saved) {
+                 const std::vector<Verdict>& verdicts) {
   Json json = new_document();
   json["machine"] = suite::to_json(document.machine);
   json["measured_at"] = document.measured_at;
   json["accuracy"] = to_string(accuracy);
   json["disturbed"] = document.disturbed;
-  json["profile"] = saved.empty() ? Json() : Json(saved);
   json["classes"] = Json::array();
   for (const Verdict& each : verdicts) {
     Json entry = {{"shape_class", to_string(each.measured.shape)},
@@ -133,40 +109,16 @@ Json document_of(const Measurements& document, const Accuracy& accuracy,
                   {"noise_floor", each.measured.noise_floor},
                   {"pick", each.pick ? entry_of(*each.pick) : Json()},
                   {"others", Json::array()}};
-    for (const JudgedCandidate& other : each.others) entry["others"].push_back(entry_of(other));
+    for (const Candidate& other : each.others) entry["others"].push_back(entry_of(other));
     json["classes"].push_back(std::move(entry));
   }
   return json;
 }
 
-/// Adds the measurements to those of an existing valid profile. Returns a line that says what was
-/// done.
-std::string save(const Measurements& measured, const std::filesystem::path& file) {
-  const Uninterrupted whole;
-  Measurements merged = measured;
-  std::string replaced;
-  if (std::filesystem::is_regular_file(file)) try {
-      const Measurements older = read_measurements(file);
-      replaced = why_not_of_this_machine(older);
-      if (replaced.empty()) merged = merge(older, measured);
-    } catch (const InvalidArgument& error) {
-      replaced = error.what();
-    }
-  write_measurements(merged, file);
-  std::string line = fmt::format("\nProfile saved: {}", file.string());
-  if (const std::size_t kept = merged.all.size() - measured.all.size(); kept > 0)
-    line += fmt::format(" ({} earlier measurements kept)", kept);
-  if (!replaced.empty()) line += "\nIt replaces one that could not be used: " + replaced;
-  return line + "\n";
-}
-
 int run_pick(const Options& options) {
   const std::string& file = options.save;
   const Accuracy accuracy = options.accuracy();
-  if (!file.empty()) {
-    make_folder_of(file);
-    check_output(file);
-  }
+  if (!file.empty()) check_output(file);
   const bool is_new = options.document.empty();
   if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
     for (const MeasuredTable& each : tables_of(options))
@@ -182,12 +134,13 @@ int run_pick(const Options& options) {
   }
   const std::vector<Verdict> verdicts = pick(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
-  const bool is_refused =
-      (is_new || !file.empty()) && !document.disturbed.empty() && !options.force;
-  const bool is_saved = !file.empty() && !is_refused;
-  const std::string saved = is_saved ? save(document, file) : "";
-  write_document(options, document_of(document, accuracy, verdicts, is_saved ? file : ""),
-                 page_of(document, accuracy, verdicts) + saved);
+  const bool is_refused = (is_new || !file.empty()) && !document.disturbed.empty();
+  std::string page = page_of(document, accuracy, verdicts);
+  if (!file.empty() && !is_refused) {
+    write_all(file, text_of(to_json(document)));
+    page += "\nProfile saved: " + file + "\n";
+  }
+  write_document(options, document_of(document, accuracy, verdicts), page);
   int code = check_promises(document);
   const auto fail = [&code](const std::string& message) {
     print_message(message);
@@ -201,7 +154,7 @@ int run_pick(const Options& options) {
   if (verdicts.empty()) fail("the document has no measurement to pick from");
   if (is_refused)
     fail(document.disturbed +
-         (file.empty() ? "" : "; nothing is saved (--force saves the times as they are)"));
+         (file.empty() ? "" : "; nothing is saved (posenc measure writes the times as they are)"));
   return code;
 }
 
@@ -212,7 +165,7 @@ Subcommand pick_command() {
       .name = "pick",
       .description = "Find the fastest backend that promises an accuracy, by measurements",
       .run = run_pick,
-      .options = "DOCUMENT? --max-error --max-ulp" + measuring_options + "--save --force",
+      .options = "DOCUMENT? --max-error --max-ulp" + measuring_options + "--save",
       .examples = {{"posenc pick", "the fastest that is correctly rounded, measured now"},
                    {"posenc pick --save profile.json", "the same, kept for programs that load it"},
                    {"posenc pick here.json --max-error 1e-6",

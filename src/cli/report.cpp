@@ -1,7 +1,5 @@
 #include "cli/report.h"
 
-#include "cli/text.h"
-
 #include "posenc/suite/checking/arrangement.h"
 #include "posenc/support/printable.h"
 
@@ -10,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -17,8 +16,19 @@
 namespace posenc::cli {
 namespace {
 
+constexpr const char* byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+constexpr const char* time_units[] = {"ns", "us", "ms", "s"};
+
+/// In the largest unit of which it is at least 1.
+std::string with_unit(double value, double step, std::span<const char* const> units) {
+  std::size_t unit = 0;
+  for (; value >= step && unit + 1 < units.size(); ++unit) value /= step;
+  const int digits = value == std::floor(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", value, digits, units[unit]);
+}
+
 constexpr std::string_view gap = "  ";
-constexpr std::size_t least_wrapped = 12;
+constexpr std::size_t page_width = 100, least_wrapped = 12;
 
 using Cells = std::vector<std::string>;
 
@@ -87,7 +97,78 @@ std::vector<Column> with_errors(std::vector<Column> columns) {
   return columns;
 }
 
+/// The `count` largest first, by the number at the path.
+Json largest(const Json& rows, const std::string& path, std::size_t count) {
+  auto sorted = rows.get<std::vector<Json>>();
+  std::ranges::stable_sort(sorted, std::greater(), [&path](const Json& row) {
+    const Json value = at(row, path);
+    return value.is_number() ? value.get<double>() : 0.0;
+  });
+  sorted.resize(std::min(sorted.size(), count));
+  return sorted;
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that make one word the other
+/// (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Of the first i characters of a from the first j of b.
+  std::vector distance(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      std::size_t& now = distance[i][j] = i + j;
+      if (i == 0 || j == 0) continue;
+      const std::size_t replaced = distance[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      now = std::min({distance[i - 1][j] + 1, distance[i][j - 1] + 1, replaced});
+      const bool is_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swapped) now = std::min(now, distance[i - 2][j - 2] + 1);
+    }
+  }
+  return distance.back().back();
+}
+
 }  // namespace
+
+std::string error_text(double error) { return error == 0 ? "0" : fmt::format("{:.2e}", error); }
+
+std::string ulp_text(double ulp) {
+  if (!(ulp < 1e4)) return fmt::format("{:.2e}", ulp);
+  return fmt::format("{:.{}f}", ulp, ulp < 100 ? 3 : 1);
+}
+
+std::string percent_text(double share) {
+  const std::string text = fmt::format("{:.4f} %", 100 * share);
+  return share < 1 && text == "100.0000 %" ? ">99.9999 %" : text;
+}
+
+std::string count_text(double count) {
+  std::string text = fmt::format("{:.0f}", count);
+  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, 1, ' ');
+  return text;
+}
+
+std::string bytes_text(double bytes) { return with_unit(bytes, 1024, byte_units); }
+std::string seconds_text(double seconds) { return with_unit(1e9 * seconds, 1000, time_units); }
+
+std::string positions_text(RowRange rows) {
+  const std::string first = fmt::to_string(rows.first);
+  return rows.count == 1 ? first : fmt::format("{} .. {}", first, rows.first + rows.count - 1);
+}
+
+std::string spec_text(const EncodingSpec& spec) {
+  const std::string rule = to_string(spec.frequencies);
+  return fmt::format("base {}, layout {}, spacing {}{}", spec.base, to_string(spec.layout),
+                     to_string(spec.spacing),
+                     is_base(spec.frequencies) ? "" : ", frequencies " + rule);
+}
+
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
+  // One edit per three letters, and at most two: two edits turn a short name into nearly any other.
+  const std::size_t most_edits = std::min<std::size_t>(2, given.size() / 3);
+  const auto distance = [given](const std::string& name) { return edit_distance(given, name); };
+  const auto nearest = std::ranges::min_element(known, {}, distance);
+  if (nearest == known.end() || *nearest == given || distance(*nearest) > most_edits) return "";
+  return "; did you mean '" + *nearest + "'?";
+}
 
 Json at(const Json& row, const std::string& path) {
   const Json::json_pointer pointer(path);
@@ -230,14 +311,35 @@ Json to_json(const AccuracyReport& report) {
   return result;
 }
 
-Json largest(const Json& rows, const std::string& path, std::size_t count) {
-  auto sorted = rows.get<std::vector<Json>>();
-  std::ranges::stable_sort(sorted, std::greater(), [&path](const Json& row) {
-    const Json value = at(row, path);
-    return value.is_number() ? value.get<double>() : 0.0;
-  });
-  sorted.resize(std::min(sorted.size(), count));
-  return sorted;
+std::string name_of(const Json& row) {
+  const std::string isas = row.at("isa").get<std::string>();
+  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
+}
+
+std::string parts_page(const Json& reports, const std::string& list, const Column& part,
+                       std::size_t most) {
+  constexpr std::size_t most_columns = 3;
+  Json rows = reports[0].at("report").at(list);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i]["largest"] = 0.0;
+    for (std::size_t r = 0; r < reports.size(); ++r) {
+      const Json& error = reports[r].at("report").at(list).at(i).at("max_abs");
+      rows[i][std::to_string(r)] = error;
+      if (error.is_number() && error > rows[i]["largest"]) rows[i]["largest"] = error;
+    }
+  }
+  if (rows.size() > most) rows = largest(rows, "/largest", most);
+  std::string page;
+  for (std::size_t first = 0; first < reports.size(); first += most_columns) {
+    std::vector<Column> columns = {part};
+    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
+      const std::string origin = reports[r].value("origin", "");  // of posenc compare
+      columns.push_back(number((origin.empty() ? "" : origin + " ") + name_of(reports[r]),
+                               "/" + std::to_string(r), error_text));
+    }
+    page += "\n" + table(rows, columns);
+  }
+  return page;
 }
 
 std::string details_page(const Json& report, DataType type, Arrangement arrangement) {

@@ -1,5 +1,6 @@
-// Pages for people as views of documents: aligned tables, at most 100 columns wide if their text
-// can be broken into lines, and what commands show of accuracy reports.
+// Pages for people as views of documents: figures with a sensible number of digits, aligned tables,
+// at most 100 columns wide if their text can be broken into lines, and what commands show of
+// accuracy reports.
 #pragma once
 
 #include "posenc/suite/accuracy_report.h"
@@ -7,16 +8,28 @@
 #include "posenc/suite/measuring/measurement_json.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc::cli {
 
 using namespace suite;
 
-inline constexpr std::size_t page_width = 100;
+std::string error_text(double error);       ///< "2.98e-08", "0"
+std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
+std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1
+std::string count_text(double count);       ///< "2 560 000"
+std::string bytes_text(double bytes);       ///< "9.77 MiB"
+std::string seconds_text(double seconds);   ///< "1.23 ms"
+std::string positions_text(RowRange rows);  ///< "0 .. 4999"
+/// "base 10000, layout interleaved, spacing paper", and a rule of frequencies if there is one.
+std::string spec_text(const EncodingSpec& spec);
+
+/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
+/// is known.
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 enum class Align {
   left,
@@ -52,8 +65,7 @@ std::vector<std::string> broken(const std::string& text, std::size_t width);
 /// Every line of the text broken to the width of a page.
 std::string wrapped(const std::string& text);
 
-/// The "backend" of rows, with its ISA after a colon if `with_isa`, and marked if it cannot be
-/// picked.
+/// The "backend" of rows, with its ISA after a colon if `with_isa`, marked if it cannot be picked.
 Column backend_column(bool with_isa = false);
 /// What the mark means, if a row has it.
 std::string explained_mark(const Json& rows);
@@ -71,10 +83,15 @@ Json to_json(const AccuracyReport& report);
 /// what each holds: "sin(pos w_12)".
 std::string details_page(const Json& report, DataType type, Arrangement arrangement);
 
+/// "rotation:avx2": a row's backend and the first of its ISAs
+std::string name_of(const Json& row);
+
+/// The largest errors of the parts of a table, which reports list under the name `list`, with a
+/// column for each report. Of more than `most` parts, the worst.
+std::string parts_page(const Json& reports, const std::string& list, const Column& part,
+                       std::size_t most);
+
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
 std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type);
-
-/// The `count` largest first, by the number at the path.
-Json largest(const Json& rows, const std::string& path, std::size_t count);
 
 }  // namespace posenc::cli

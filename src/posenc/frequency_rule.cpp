@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 
 namespace posenc {
@@ -21,51 +20,34 @@ void check_count(std::string_view name, std::size_t count, std::int64_t d_model)
 }
 
 /// Own frequencies are an argument of that name.
-template <class Rule>
-constexpr std::string_view name_of(std::string_view parameter) {
-  return std::is_same_v<Rule, OwnFrequencies> ? "frequencies" : parameter;
-}
-
-template <class Rule, class T>
-void check(const Parameter<Rule, T>& parameter, const Rule& rule, std::int64_t d_model) {
-  const T& value = rule.*parameter.member;
-  if constexpr (std::is_same_v<T, typename Parameter<Rule, T>::Element>) {
-    const bool is_of_pairs = parameter.allowed == Allowed::pairs;
-    check_range(parameter.name, value, parameter.least,
-                is_of_pairs ? static_cast<T>(d_model / 2) : parameter.most);
-  } else {
-    const std::string_view name = name_of<Rule>(parameter.name);
-    check_count(name, value.size(), d_model);
-    for (std::size_t k = 0; k < value.size(); ++k) {
-      const bool is_magnitude = parameter.allowed == Allowed::magnitude;
-      const auto limited = is_magnitude && value[k] < 0 ? -value[k] : value[k];
-      if (limited >= parameter.least && limited <= parameter.most) continue;
-      if (is_magnitude && limited == 0) continue;
-      throw InvalidArgument(format_text(is_magnitude
-                                            ? "{}[{}] is {}; allowed: 0, or a magnitude of {} to {}"
-                                            : "{}[{}] is {}; allowed: {} to {}",
-                                        name, k, value[k], parameter.least, parameter.most));
-    }
-  }
-}
-
-template <class Rule, class T>
-void check_order(const Parameter<Rule, T>& parameter, const Rule& rule) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    if (parameter.not_below == nullptr) return;
-    check_range(parameter.name, rule.*parameter.member, rule.*parameter.not_below, parameter.most);
+void check_own(const std::vector<double>& values, double least, double most) {
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double magnitude = std::fabs(values[k]);
+    if (magnitude == 0 || (magnitude >= least && magnitude <= most)) continue;
+    throw InvalidArgument(
+        format_text("frequencies[{}] is {}; allowed: 0, or a magnitude of {} to {}", k, values[k],
+                    least, most));
   }
 }
 
 template <class Rule>
 void check(const Rule& rule, const EncodingSpec& spec) {
-  std::apply(
-      [&](const auto&... each) {
-        (check(each, rule, spec.d_model), ...);
-        (check_order(each, rule), ...);
-      },
-      description<Rule>.parameters);
-  if (description<Rule>.is_for_paper_only && spec.spacing != Spacing::paper) {
+  const auto check_one = [&]<class T>(std::string_view name, const T& value, auto least,
+                                      auto most) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      check_range<T>(name, value, least, most);
+    } else {
+      constexpr bool is_own = std::is_same_v<Rule, OwnFrequencies>;
+      check_count(is_own ? "frequencies" : name, value.size(), spec.d_model);
+      if constexpr (is_own) return check_own(value, least, most);
+      for (std::size_t k = 0; k < value.size(); ++k)
+        check_range(format_text("{}[{}]", name, k), value[k], least, most);
+    }
+  };
+  for_each_parameter(rule, check_one, spec.d_model / 2);
+  constexpr bool is_for_paper_only =
+      std::is_same_v<Rule, NtkScaling> || std::is_same_v<Rule, YarnScaling>;
+  if (is_for_paper_only && spec.spacing != Spacing::paper) {
     throw InvalidArgument(format_text("spacing is {}; allowed with this rule of frequencies: paper",
                                       to_string(spec.spacing)));
   }
@@ -73,25 +55,26 @@ void check(const Rule& rule, const EncodingSpec& spec) {
 
 void check(const PickedFrequencies& picked, const EncodingSpec& spec) {
   check_count("picks", picked.picks.size(), spec.d_model);
-  for (const PickedFrequencies::Encoding& each : picked.encodings) {
-    if (each.spec == nullptr || std::holds_alternative<PickedFrequencies>(each.spec->frequencies))
+  for (const auto& each : picked.encodings) {
+    if (each == nullptr || std::holds_alternative<PickedFrequencies>(each->frequencies))
       throw InvalidArgument("a picked encoding picks frequencies itself; allowed: another rule");
-    validate(*each.spec);
-    check_range("denominator", each.denominator, least_factor, most_divisor);
+    validate(*each);
   }
   for (const PickedFrequencies::Pick& pick : picked.picks) {
     check_range<std::int64_t>("encoding of a pick", pick.encoding, 0,
                               static_cast<std::int64_t>(picked.encodings.size()) - 1);
     check_range<std::int64_t>("frequency of a pick", pick.k, 0,
-                              picked.encodings[pick.encoding].spec->d_model / 2 - 1);
+                              picked.encodings[pick.encoding]->d_model / 2 - 1);
   }
 }
 
 }  // namespace
 
-bool PickedFrequencies::Encoding::operator==(const Encoding& other) const noexcept {
-  if (denominator != other.denominator) return false;
-  return spec == other.spec || (spec != nullptr && other.spec != nullptr && *spec == *other.spec);
+bool PickedFrequencies::operator==(const PickedFrequencies& other) const noexcept {
+  return picks == other.picks &&
+         std::ranges::equal(encodings, other.encodings, [](const auto& a, const auto& b) {
+           return a == b || (a != nullptr && b != nullptr && *a == *b);
+         });
 }
 
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {

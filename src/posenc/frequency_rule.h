@@ -130,17 +130,9 @@ struct BaseTurns {
 
 struct EncodingSpec;
 
-/// Frequencies of other encodings: pair k has frequency picks[k].k of encodings[picks[k].encoding],
-/// divided by that one's denominator. axes.h makes such rules; they have no text that can be
-/// parsed.
+/// Frequencies of other encodings: pair k has frequency picks[k].k of encodings[picks[k].encoding].
+/// axes.h makes such rules; they have no text that can be parsed.
 struct PickedFrequencies {
-  /// An encoding that frequencies are picked of.
-  struct Encoding {
-    std::shared_ptr<const EncodingSpec> spec = {};  ///< its layout has no effect
-    double denominator = 1;                         ///< 2^-10 to 2^64
-
-    bool operator==(const Encoding& other) const noexcept;
-  };
   /// One frequency of an encoding.
   struct Pick {
     std::uint32_t encoding = 0;  ///< index into encodings
@@ -148,10 +140,11 @@ struct PickedFrequencies {
 
     bool operator==(const Pick&) const = default;
   };
-  std::vector<Encoding> encodings = {};  ///< that picks name
-  std::vector<Pick> picks = {};          ///< d_model / 2 of them
+  /// That picks name. Their layouts have no effect.
+  std::vector<std::shared_ptr<const EncodingSpec>> encodings = {};
+  std::vector<Pick> picks = {};  ///< d_model / 2 of them
 
-  bool operator==(const PickedFrequencies&) const = default;
+  bool operator==(const PickedFrequencies& other) const noexcept;
 };
 
 /// Any of the rules.

@@ -11,6 +11,7 @@
 #include <optional>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 namespace posenc {
 namespace {
@@ -65,12 +66,13 @@ const char* assign(std::vector<T>& values, std::string_view text) {
 }
 
 /// With the default values of its parameters.
-template <std::size_t alternative = 0>
 FrequencyRule rule_of_index(std::size_t index) {
-  if constexpr (alternative + 1 < given_rule_names.size()) {
-    if (index > alternative) return rule_of_index<alternative + 1>(index);
+  FrequencyRule rule;
+  [&]<std::size_t... each>(std::index_sequence<each...>) {
+    ((each == index ? void(rule.emplace<each>()) : void()), ...);
   }
-  return FrequencyRule(std::in_place_index<alternative>);
+  (std::make_index_sequence<std::variant_size_v<FrequencyRule>>());
+  return rule;
 }
 
 template <class Rule>
@@ -78,7 +80,7 @@ void set_parameter(Rule& rule, std::string_view rule_name, std::string_view name
                    std::string_view text) {
   std::vector<std::string_view> allowed;
   bool is_known = false;
-  for_each_parameter(rule, [&](std::string_view each, auto& value) {
+  for_each_parameter(rule, [&](std::string_view each, auto& value, auto, auto) {
     allowed.push_back(each);
     if (each != name) return;
     is_known = true;
@@ -98,7 +100,7 @@ void set_parameter(Rule& rule, std::string_view rule_name, std::string_view name
 std::string to_string(const FrequencyRule& rule) {
   std::string text(rule_names[rule.index()]);
   char separator = ':';
-  const auto append = [&](std::string_view name, const auto& value) {
+  const auto append = [&](std::string_view name, const auto& value, auto, auto) {
     text += separator + std::string(name) + '=' + text_of(value);
     separator = ',';
   };

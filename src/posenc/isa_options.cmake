@@ -36,11 +36,8 @@ function(posenc_compile_for isa)
   set(flags_sse2 -march=x86-64 -mno-sse3 -mno-avx -mno-avx512f)
   set(flags_avx2 -march=x86-64 -mno-avx512f -mavx2 -mfma -mf16c)
   set(flags_avx512 -march=x86-64 -mavx2 -mfma -mf16c -mavx512f -mavx512cd -mavx512dq -mavx512bw)
-  set(flags_neon64)
-  # Every operation of a vector is a function there.
-  set(flags_scalar $<$<CXX_COMPILER_ID:GNU>:--param=inline-unit-growth=200>)
   if(POSENC_IS_X86_64)
-    list(APPEND flags_scalar ${flags_sse2})
+    set(flags_scalar ${flags_sse2})
   endif()
   # GCC 12 warns of its own intrinsics headers.
   set(no_warning $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>

@@ -43,13 +43,6 @@ Registry& registry() {
                                     name, join(known, ", "), backends().back()->full_name()));
 }
 
-const Backend* find(std::string_view name, Isa isa) {
-  for (const Backend* each : backends()) {
-    if (each->name() == name && each->isa() == isa) return each;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<const Backend*> backends() {
@@ -77,13 +70,14 @@ const Backend& backend(std::string_view name) {
 }
 
 const Backend& backend(std::string_view name, Isa isa) {
-  if (const Backend* found = find(name, isa)) {
-    found->check_runs_here();
-    return *found;
-  }
   std::vector<std::string_view> isas;
   for (const Backend* each : backends()) {
-    if (each->name() == name) isas.push_back(to_string(each->isa()));
+    if (each->name() != name) continue;
+    if (each->isa() == isa) {
+      each->check_runs_here();
+      return *each;
+    }
+    isas.push_back(to_string(each->isa()));
   }
   if (isas.empty()) throw_unknown(name);
   throw InvalidArgument(format_text("ISA is '{}'; allowed for backend {} in this build: {}",

@@ -152,25 +152,6 @@ py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axe
                                    positions.data());
 }
 
-template <class Real>
-py::array_t<std::int64_t> multiples_of(const AxesSpec& axes, const py::array& positions) {
-  const auto dense = py::array_t<Real, py::array::c_style>(positions);
-  return array_of_axes(
-      axis_multiples(axes, std::span(dense.data(), static_cast<std::size_t>(dense.size()))),
-      axes.axes());
-}
-
-py::array_t<std::int64_t> real_multiples(const AxesSpec& axes, const Array& from) {
-  const py::array positions = values_of(from, "positions", "an array or a sequence of numbers");
-  const bool is_shape = positions.ndim() == 2 && positions.shape(0) == axes.axes();
-  const bool is_real = positions.dtype().kind() == 'f';
-  if (is_shape && is_real && positions.itemsize() == 4) return multiples_of<float>(axes, positions);
-  if (is_shape && is_real && positions.itemsize() == 8)
-    return multiples_of<double>(axes, positions);
-  refuse_values("positions", positions,
-                "float32 or float64, (" + std::to_string(axes.axes()) + ", rows)");
-}
-
 }  // namespace
 
 /// A cursor of any element type.
@@ -309,23 +290,20 @@ void bind_axes(py::module_& module) {
 
 d_model, base, layout, spacing, frequencies: an encoding, as in Encoder. picks: which of its
 frequencies the pairs have, by their index; by default all. pairs: the places of the pairs in a row;
-by default those after the pairs of the part before. denominator: positions count 1 / denominator
-each.)");
+by default those after the pairs of the part before.)");
   bind_remaking(pairs,
                 [](const AxisPairs& self) {
                   return convention_of(self.spec, "axis"_a = self.axis,
-                                       "picks"_a = self.frequencies, "pairs"_a = self.pairs,
-                                       "denominator"_a = self.denominator);
+                                       "picks"_a = self.frequencies, "pairs"_a = self.pairs);
                 })
       .def(py::init([](std::int64_t axis, std::int64_t d_model, double base, Layout layout,
                        Spacing spacing, const FrequencyRule& frequencies, const Sizes& picks,
-                       const Sizes& places, double denominator) {
-             return AxisPairs{
-                 axis, {d_model, base, layout, spacing, frequencies}, picks, places, denominator};
+                       const Sizes& places) {
+             return AxisPairs{axis, {d_model, base, layout, spacing, frequencies}, picks, places};
            }),
            "axis"_a, "d_model"_a, py::kw_only(), "base"_a = paper.base, "layout"_a = paper.layout,
            "spacing"_a = paper.spacing, "frequencies"_a = py::none(), "picks"_a = Sizes(),
-           "pairs"_a = Sizes(), "denominator"_a = 1.0);
+           "pairs"_a = Sizes());
 
   py::class_<AxesSpec> axes(module, "Axes", R"(Which pairs of a row's channels are on which axis.
 
@@ -383,12 +361,6 @@ is a row; AxesEncoder and Rotary take both.)");
   module.def(
       "axes_presets", [] { return descriptions_of(axes_presets()); },
       "The names that axes_table() takes, and what each describes.");
-  module.def("axis_multiples", &real_multiples, "axes"_a, "positions"_a,
-             R"(Positions that are not integers, as multiples of 1 / denominator of their axis.
-
-positions: float32 or float64, shape (axes, rows). Returns int64 of the same shape. Raises
-ValueError unless each position is the value of its type nearest to such a multiple.)");
-
   py::class_<PyAxesEncoder> encoder(module, "AxesEncoder",
                                     R"(Encodings of positions on several axes.
 

@@ -240,11 +240,14 @@ Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
 // ---- Configurations -----------------------------------------------------------------------------
 
 /// The embeddings of these layers, or by all kinds of layers, where "all" says that all are alike;
-/// the most rows; and warnings.
-Typed<"tuple[dict[str, Rotary], int, list[str]]"> read_config(
-    const std::string& json, std::optional<std::int64_t> rows, std::optional<RotaryLayout> channels,
-    bool strict, const std::optional<std::string>& layers) {
-  const RotaryReading reading = read_rotary_config(json, {rows, channels, strict});
+/// and the most rows.
+Typed<"tuple[dict[str, Rotary], int]"> read_config(const std::string& json,
+                                                   std::optional<std::int64_t> rows,
+                                                   std::optional<RotaryLayout> channels,
+                                                   const std::optional<std::string>& layers) {
+  RotaryReading reading = read_rotary_config(json, rows);
+  for (RotaryReading::Layers& each : reading.layers)
+    each.rotary.channels = channels.value_or(each.rotary.channels);
   py::dict rotaries;
   for (const RotaryReading::Layers& each : reading.layers) {
     if (layers && &each != &layers_of(reading, *layers)) continue;
@@ -255,7 +258,7 @@ Typed<"tuple[dict[str, Rotary], int, list[str]]"> read_config(
     });
     rotaries[py::str(each.kind.empty() ? "all" : each.kind)] = py::cast(std::move(rotary));
   }
-  return py::make_tuple(rotaries, reading.most_rows, reading.warnings);
+  return py::make_tuple(rotaries, reading.most_rows);
 }
 
 }  // namespace
@@ -342,7 +345,7 @@ pair.)")
           "Cosines and sines are multiplied by it.")
       .def_property_readonly("axes", [](const PyRotary& self) { return self.spec().angles; })
       .def("__repr__", [](const PyRotary& self) { return "Rotary(" + self.said + ")"; });
-  module.def("read_config", &read_config, "text"_a, "rows"_a, "channels"_a, "strict"_a, "layers"_a,
+  module.def("read_config", &read_config, "text"_a, "rows"_a, "channels"_a, "layers"_a,
              "What rotary_from_config() calls.");
   module.def("known_model_types", &known_model_types,
              "The model types that rotary_from_config() reads.");

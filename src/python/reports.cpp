@@ -26,12 +26,12 @@ Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions
       "worst_channel"_a = report.worst.channel);
 }
 
-py::dict candidate_of(const JudgedCandidate& from) {
-  return py::dict(
-      "backend"_a = from.candidate.full_name(),
-      "gfloats_per_second"_a = from.candidate.gfloats_per_second, "time_ratio"_a = from.ratio,
-      "time_ratio_interval"_a = py::make_tuple(from.low, from.high), "tied"_a = from.tied,
-      "error_bound"_a = from.candidate.promise.max_abs, "max_abs"_a = from.candidate.max_abs);
+py::dict candidate_of(const Candidate& from) {
+  return py::dict("backend"_a = from.full_name(), "gfloats_per_second"_a = from.gfloats_per_second,
+                  "time_ratio"_a = from.time.ratio,
+                  "time_ratio_interval"_a = py::make_tuple(from.time.low, from.time.high),
+                  "tied"_a = from.tied, "error_bound"_a = from.promise.max_abs,
+                  "max_abs"_a = from.max_abs);
 }
 
 Typed<"list[dict[str, Any]]"> pick_from_file(const std::string& file,
@@ -40,7 +40,7 @@ Typed<"list[dict[str, Any]]"> pick_from_file(const std::string& file,
   py::list classes;
   for (const Verdict& verdict : pick(document, accuracy.value_or(Accuracy()))) {
     py::list others;
-    for (const JudgedCandidate& other : verdict.others) {
+    for (const Candidate& other : verdict.others) {
       if (other.compared) others.append(candidate_of(other));
     }
     classes.append(

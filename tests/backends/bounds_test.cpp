@@ -104,23 +104,13 @@ void expect_promises_of(const Backend& backend, const Totals& totals, std::int64
 
 class Bounds : public testing::TestWithParam<Case> {};
 
-TEST_P(Bounds, HoldOverALongContext) {
+TEST_P(Bounds, HoldFromPosition0ToFarOnes) {
   const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
-  expect_promises_of(*GetParam().backend, measure(*encoder, {0, long_context}), long_context);
-}
-
-TEST_P(Bounds, HoldOverTwoToThe20Rows) {
-  const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
-  expect_promises_of(*GetParam().backend,
-                     measure(*encoder, {long_context, (1 << 20) - long_context + 1}), 1 << 20);
-}
-
-TEST_P(Bounds, HoldAtLargePositions) {
-  const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
-  for (const std::int64_t first : far_starts) {
-    SCOPED_TRACE("rows from " + std::to_string(first));
-    expect_promises_of(*GetParam().backend, measure(*encoder, {first, long_context}),
-                       first + long_context);
+  std::vector<RowRange> ranges = {{0, long_context}, {long_context, (1 << 20) - long_context + 1}};
+  for (const std::int64_t first : far_starts) ranges.push_back({first, long_context});
+  for (const RowRange rows : ranges) {
+    SCOPED_TRACE("rows from " + std::to_string(rows.first));
+    expect_promises_of(*GetParam().backend, measure(*encoder, rows), rows.farthest());
   }
 }
 
@@ -130,6 +120,18 @@ INSTANTIATE_TEST_SUITE_P(All, Bounds, testing::ValuesIn(all_cases()), [](const a
 
 class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
 
+void expect_bound_of(const Encoder& encoder, RowRange rows, DataType type = DataType::float32) {
+  SCOPED_TRACE(testing::Message() << to_string(type) << ", rows from " << rows.first);
+  AccuracyOptions options;
+  options.type = type;
+  const Encoder* const one[] = {&encoder};
+  const AccuracyReport report = measure_accuracy(one, rows, options).front();
+  EXPECT_LE(report.error.max_abs, report.promise.max_abs);
+  if (encoder.backend().is_correctly_rounded(type)) {
+    EXPECT_EQ(report.wrongly_rounded, 0);
+  }
+}
+
 TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
   for (const double base : {1.0000001, 2.0, 500000.0, 1e300}) {
     for (const std::int64_t d_model : {2, 4, 66}) {
@@ -138,15 +140,8 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
                      << "base " << base << ", d_model " << d_model << ", " << to_string(spacing));
         const auto encoder =
             GetParam()->plan({.d_model = d_model, .base = base, .spacing = spacing});
-        for (const RowRange rows : {RowRange{0, 200}, RowRange{1'000'000'000'000, 200},
-                                    RowRange{max_position - 99, 100}}) {
-          const Encoder* const one[] = {encoder.get()};
-          const AccuracyReport report = measure_accuracy(one, rows).front();
-          EXPECT_LE(report.error.max_abs, report.promise.max_abs) << "rows from " << rows.first;
-          if (GetParam()->name() == "rotation") {
-            EXPECT_EQ(report.wrongly_rounded, 0) << "rows from " << rows.first;
-          }
-        }
+        for (const std::int64_t first : {std::int64_t{0}, far_starts[2], max_position - 199})
+          expect_bound_of(*encoder, {first, 200});
       }
     }
   }
@@ -154,23 +149,13 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
 
 TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
   for (const auto& [name, spec] : test::specs_of_every_rule()) {
+    SCOPED_TRACE(name);
     const auto encoder = GetParam()->plan(spec);
     for (const DataType type : all_data_types) {
       if (!encoder->backend().supports(type)) continue;
-      for (const RowRange rows :
-           {RowRange{0, 80}, RowRange{1'000'000, 80}, RowRange{1'000'000'000'000, 80},
-            RowRange{max_position - 79, 80}}) {
-        SCOPED_TRACE(testing::Message()
-                     << name << ", " << to_string(type) << ", rows from " << rows.first);
-        AccuracyOptions options;
-        options.type = type;
-        const Encoder* const one[] = {encoder.get()};
-        const AccuracyReport report = measure_accuracy(one, rows, options).front();
-        EXPECT_LE(report.error.max_abs, report.promise.max_abs);
-        if (encoder->backend().is_correctly_rounded(type)) {
-          EXPECT_EQ(report.wrongly_rounded, 0);
-        }
-      }
+      for (const std::int64_t first :
+           {std::int64_t{0}, far_starts[0], far_starts[2], max_position - 79})
+        expect_bound_of(*encoder, {first, 80}, type);
     }
   }
 }

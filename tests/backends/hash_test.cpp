@@ -178,23 +178,27 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// The exact values, each rounded to float32 once.
+/// The bits of the exact values of a row, each rounded once.
+std::vector<std::uint64_t> exact_row(const EncodingSpec& spec, const Frequencies& frequencies,
+                                     std::int64_t position, DataType type) {
+  std::vector<std::uint64_t> row(static_cast<std::size_t>(spec.d_model));
+  for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+    const ChannelPair channel = channels_of(spec, k);
+    for (const bool is_cosine : {false, true}) {
+      row[static_cast<std::size_t>(is_cosine ? channel.cosine : channel.sine)] =
+          rounded_entry(frequencies, k, position, is_cosine, type).bits;
+    }
+  }
+  return row;
+}
+
 Matrix exact_rows(const EncodingSpec& spec, std::span<const std::int64_t> positions) {
   const Frequencies frequencies(spec);
   Matrix table(static_cast<std::int64_t>(positions.size()), spec.d_model);
-  float* row = table.data();
+  float* entry = table.data();
   for (const std::int64_t position : positions) {
-    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-      const auto exact = [&](bool is_cosine) {
-        const std::uint64_t bits =
-            rounded_entry(frequencies, k, position, is_cosine, DataType::float32).bits;
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-      };
-      const ChannelPair channel = channels_of(spec, k);
-      row[channel.sine] = exact(false);
-      row[channel.cosine] = exact(true);
-    }
-    row += spec.d_model;
+    for (const std::uint64_t word : exact_row(spec, frequencies, position, DataType::float32))
+      *entry++ = std::bit_cast<float>(static_cast<std::uint32_t>(word));
   }
   return table;
 }
@@ -239,18 +243,10 @@ std::uint64_t encoded_hash(const Encoder& encoder, const Case& c) {
 /// The hash of the exact values, each rounded once.
 std::uint64_t exact_hash(const Case& c) {
   const Frequencies frequencies(c.spec);
-  std::vector<std::uint64_t> row(static_cast<std::size_t>(c.spec.d_model));
   Hash hash;
-  for (std::int64_t r = 0; r < c.rows.count; ++r) {
-    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-      const auto exact = [&](bool is_cosine) {
-        return rounded_entry(frequencies, k, c.rows.first + r, is_cosine, c.type).bits;
-      };
-      const ChannelPair channel = channels_of(c.spec, k);
-      row[static_cast<std::size_t>(channel.sine)] = exact(false);
-      row[static_cast<std::size_t>(channel.cosine)] = exact(true);
-    }
-    for (const std::uint64_t word : row) hash.add(word, c.type);
+  for (const std::int64_t position : positions_of(c.rows)) {
+    for (const std::uint64_t word : exact_row(c.spec, frequencies, position, c.type))
+      hash.add(word, c.type);
   }
   return hash.value();
 }

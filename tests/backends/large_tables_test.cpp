@@ -38,58 +38,54 @@ const LargeTable large_tables[] = {
     {"base_2", {.d_model = 512, .base = 2}, {std::int64_t{1} << 31, 25'000}},
 };
 
-class RotationTypesAtScale : public testing::TestWithParam<DataType> {};
+/// The wrongly rounded entries of `rotation` in a share of the rows.
+void expect_correct_rounding(const EncodingSpec& spec, RowRange rows, DataType type) {
+  const auto encoder = backend("rotation").plan(spec);
+  const Encoder* const encoders[] = {encoder.get()};
+  const auto threads = static_cast<int>(std::thread::hardware_concurrency());
+  const auto report =
+      measure_accuracy(encoders, rows, {.threads = threads, .type = type, .progress = {}})[0];
+  EXPECT_EQ(report.entries, rows.count * spec.d_model);
+  EXPECT_EQ(report.wrongly_rounded, 0)
+      << to_string(type) << ", worst at position " << report.worst.position << ", channel "
+      << report.worst.channel;
+}
 
-TEST_P(RotationTypesAtScale, AreCorrectlyRoundedInEveryEntry) {
-  const RowRange starts[] = {
-      {0, 5000}, {1'000'000, 3000}, {far, 3000}, {max_position - 3000, 3001}};
-  for (const EncodingSpec& spec :
-       {EncodingSpec{.d_model = 512},
-        EncodingSpec{.d_model = 256, .base = 500'000, .layout = Layout::halves}}) {
-    const auto encoder = backend("rotation").plan(spec);
-    const Encoder* const encoders[] = {encoder.get()};
-    for (const RowRange& rows : starts) {
-      const RowRange checked = {rows.first, sanitized ? rows.count / 100 : rows.count};
-      const auto report = measure_accuracy(encoders, checked,
-                                           {.threads = 2, .type = GetParam(), .progress = {}})[0];
-      EXPECT_EQ(report.wrongly_rounded, 0)
-          << "worst at position " << report.worst.position << ", channel " << report.worst.channel;
+/// Sanitizers slow code down tenfold.
+std::int64_t count_of(RowRange rows, std::int64_t share) {
+  return sanitized ? rows.count / share : rows.count;
+}
+
+TEST(RotationTypesAtScale, AreCorrectlyRoundedInEveryEntry) {
+  for (const DataType type : {DataType::float64, DataType::float16, DataType::bfloat16}) {
+    for (const EncodingSpec& spec :
+         {EncodingSpec{.d_model = 512},
+          EncodingSpec{.d_model = 256, .base = 500'000, .layout = Layout::halves}}) {
+      for (const RowRange& rows : {RowRange{0, 5000}, RowRange{1'000'000, 3000},
+                                   RowRange{far, 3000}, RowRange{max_position - 3000, 3001}})
+        expect_correct_rounding(spec, {rows.first, count_of(rows, 100)}, type);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rotation, RotationTypesAtScale,
-                         testing::Values(DataType::float64, DataType::float16, DataType::bfloat16),
-                         [](const auto& each) { return std::string(to_string(each.param)); });
-
-class RotationAtScale : public testing::TestWithParam<LargeTable> {};
+class RotationAtScale : public testing::TestWithParam<LargeTable> {
+ protected:
+  RowRange rows() const { return {GetParam().rows.first, count_of(GetParam().rows, 200)}; }
+};
 
 TEST_P(RotationAtScale, IsCorrectlyRoundedInEveryEntry) {
-  const LargeTable& table = GetParam();
-  const RowRange rows = {table.rows.first, sanitized ? table.rows.count / 200 : table.rows.count};
-  const auto encoder = backend("rotation").plan(table.spec);
-  const Encoder* const encoders[] = {encoder.get()};
-  const auto reports = measure_accuracy(
-      encoders, rows,
-      {.threads = static_cast<int>(std::thread::hardware_concurrency()), .progress = {}});
-  EXPECT_EQ(reports[0].entries, rows.count * table.spec.d_model);
-  EXPECT_EQ(reports[0].wrongly_rounded, 0) << "worst at position " << reports[0].worst.position
-                                           << ", channel " << reports[0].worst.channel;
+  expect_correct_rounding(GetParam().spec, rows(), DataType::float32);
 }
 
 TEST_P(RotationAtScale, HasTheSameBitsOnEveryIsa) {
-  const LargeTable& table = GetParam();
-  const RowRange rows = {table.rows.first, sanitized ? table.rows.count / 200 : table.rows.count};
-  Matrix expected(rows.count, table.spec.d_model), got(rows.count, table.spec.d_model);
-  backend("rotation").plan(table.spec)->encode(rows, expected.view());
+  const EncodingSpec& spec = GetParam().spec;
+  Matrix expected(rows().count, spec.d_model), got(rows().count, spec.d_model);
+  backend("rotation").plan(spec)->encode(rows(), expected.view());
   for (const Backend* each : running_backends()) {
     if (each->name() != "rotation") continue;
-    each->plan(table.spec)->encode(rows, got.view(), {1, StorePolicy::non_temporal});
-    EXPECT_EQ(
-        std::memcmp(expected.data(), got.data(),
-                    static_cast<std::size_t>(rows.count * table.spec.d_model) * sizeof(float)),
-        0)
-        << each->full_name();
+    each->plan(spec)->encode(rows(), got.view(), {1, StorePolicy::non_temporal});
+    const auto bytes = static_cast<std::size_t>(rows().count * spec.d_model) * sizeof(float);
+    EXPECT_EQ(std::memcmp(expected.data(), got.data(), bytes), 0) << each->full_name();
   }
 }
 

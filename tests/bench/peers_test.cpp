@@ -153,23 +153,9 @@ TEST(Peers, AreRegisteredOrReportedAsMissing) {
   for (const Backend* each : backends()) known.append(each->name()).append(", ");
   known.append(peers::missing_peers());
   for (const char* const name :
-       {"ggml_recurrence", "sleef_u10", "sleef_u35", "sleef_f64", "sleef_deterministic",
-        "llvm_libc", "libmvec_f32", "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
+       {"sleef_u10", "sleef_u35", "sleef_f64", "libmvec_f32", "libmvec_f64"}) {
     EXPECT_THAT(known, testing::HasSubstr(name));
   }
-}
-
-// The published error is 4.9e-2 at 131072 rows of 512.
-TEST(GgmlRecurrence, HasThePublishedError) {
-  peers::register_peers();
-  const auto encoder = backend("ggml_recurrence").plan({.d_model = 512});
-  const Encoder* const one[] = {encoder.get()};
-  double max_abs = 0;
-  for (std::int64_t first = 120'000; first < 131'000; first += 500) {
-    max_abs = std::max(max_abs, measure_accuracy(one, {first, 10}).front().error.max_abs);
-  }
-  EXPECT_GT(max_abs, 1e-2);
-  EXPECT_LT(max_abs, 7e-2);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using test::CommandResult;
 using test::operator+;
 using test::run_posenc;
 using test::words;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -63,6 +64,14 @@ TEST(AccuracyCommand, NamesTheRuleOfFrequencies) {
   EXPECT_EQ(document.at("measurements")[0].at("table").at("spec").at("frequencies"),
             "linear:factor=4");
   EXPECT_THAT(run_posenc(measured).out, HasSubstr("frequencies linear:factor=4"));
+}
+
+TEST(AccuracyCommand, SeveralBackendsStandSideBySideByPosition) {
+  const std::string page =
+      run_posenc(words("accuracy --rows 40 --d-model 64 --backend rotation --backend div_term"))
+          .out;
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("by position"), HasSubstr("div_term:scalar"), HasSubstr("32 .. 39")));
 }
 
 TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {

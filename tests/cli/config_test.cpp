@@ -22,6 +22,7 @@ using test::run_posenc;
 using test::ScratchFolder;
 using test::words;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr const char* qwen = R"({"model_type": "qwen2", "hidden_size": 64,
     "num_attention_heads": 4, "max_position_embeddings": 32, "rope_theta": 1e6,
@@ -61,7 +62,7 @@ TEST_F(GenerateConfig, WritesTheCacheWithTheAttentionFactor) {
 TEST_F(GenerateConfig, NamesWhatWasRead) {
   const CommandResult result =
       run_posenc({"generate", "--config", write(qwen), "--rows", "1", "--format", "safetensors"});
-  EXPECT_THAT(result.out, HasSubstr(R"("model":"qwen2: dimension 16, base 1000000, rule yarn:)"));
+  EXPECT_THAT(result.out, HasSubstr("qwen2: dimension 16, base 1000000, rule yarn:"));
   EXPECT_THAT(result.out, HasSubstr(R"("rotary_cache":{"dtype":"F32","shape":[1,16])"));
 }
 
@@ -69,8 +70,8 @@ TEST_F(GenerateConfig, WritesEveryCacheOfARotaryEmbedding) {
   const std::string file = write(gemma);
   const CommandResult result =
       run_posenc({"generate", "--config", file, "--layers", "sliding_attention", "--rows", "2",
-                  "--rotary", "interleaved", "--format", "csv", "--digits", "0"});
-  EXPECT_EQ(result.out, "1,0,1,0,1,0,1,0\n1,1,1,0,1,0,1,0\n");
+                  "--rotary", "interleaved", "--format", "csv"});
+  EXPECT_THAT(result.out, StartsWith("1,0,1,0,1,0,1,0\n0.5403023,0.84147096,"));
 }
 
 TEST_F(GenerateConfig, LayersAreChosenByTheirKind) {

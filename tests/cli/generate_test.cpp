@@ -6,7 +6,6 @@
 #include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/suite/parity.h"
 #include "posenc/support/little_endian.h"
 #include "support.h"
 
@@ -18,7 +17,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <sstream>
 #include <utility>
 
 namespace posenc {
@@ -32,24 +30,13 @@ using test::read_file;
 using test::run_posenc;
 using test::ScratchFolder;
 using test::small_csv;
-using test::small_csv_with_five_digits;
+using test::small_csv_content;
 using test::words;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-
-std::vector<std::vector<float>> parse_csv(const std::string& text) {
-  std::vector<std::vector<float>> rows;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream cells(line);
-    rows.emplace_back();
-    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::stof(cell));
-  }
-  return rows;
-}
 
 template <class T>
 std::string bytes_of(BasicMatrix<T>& table) {
@@ -76,23 +63,10 @@ std::pair<nlohmann::json, std::string> parse_safetensors(const std::string& file
 }
 
 TEST(Generate, GivesThePapersFirstValues) {
-  const CommandResult result = run_posenc(small_csv + "--digits 5");
+  const CommandResult result = run_posenc(small_csv);
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, IsEmpty());
-  EXPECT_EQ(result.out, small_csv_with_five_digits);
-}
-
-TEST(Generate, CsvReadsBackAsTheSameFloats) {
-  const CommandResult result =
-      run_posenc(words("generate --rows 20 --d-model 34 --first 123456 --format csv"));
-  const auto rows = parse_csv(result.out);
-  Matrix expected(20, 34);
-  backend("rotation")
-      .plan({.d_model = 34})
-      ->encode({.first = 123456, .count = 20}, expected.view());
-  ASSERT_EQ(rows.size(), 20U);
-  for (std::int64_t r = 0; r < 20; ++r)
-    EXPECT_TRUE(test::same_bits(rows[static_cast<std::size_t>(r)], expected.row(r))) << r;
+  EXPECT_EQ(result.out, small_csv_content);
 }
 
 TEST(Generate, RawIsTheLibrarysBytes) {
@@ -106,10 +80,8 @@ TEST(Generate, RawIsTheLibrarysBytes) {
       "--spacing inclusive --format raw");
   for (const Backend* each : test::running_backends()) {
     const std::string expected = library_bytes(*each, spec, rows);
-    const std::string name(each->name()), isa(to_string(each->isa()));
-    EXPECT_EQ(run_posenc(shape + ("--backend " + name + ":" + isa)).out, expected) << name << isa;
-    EXPECT_EQ(run_posenc(shape + ("--backend " + name + " --isa " + isa)).out, expected)
-        << name << isa;
+    EXPECT_EQ(run_posenc(shape + ("--backend " + each->full_name())).out, expected)
+        << each->full_name();
   }
   EXPECT_EQ(run_posenc(shape + "--threads 3").out, library_bytes(backend("rotation"), spec, rows));
 }
@@ -129,28 +101,6 @@ TEST(Generate, TakesRulesOfFrequencies) {
       library_bytes(backend("rotation"), other, rows));
 }
 
-TEST(Generate, WritesTablesLikeThoseOfOtherSystems) {
-  const Preset& llama = preset("llama_3");
-  Matrix table(5, llama.spec.d_model);
-  plan_like(System::transformers, llama.spec)->encode({.first = 100'000, .count = 5}, table.view());
-  const Arguments command = words("generate --preset llama_3 --first 100000 --rows 5 --format raw");
-  EXPECT_EQ(run_posenc(command + "--like transformers").out, bytes_of(table));
-}
-
-TEST(Generate, AnIsaMustKeepTheAccuracyAskedFor) {
-  const Backend &best = backend("rotation32"), &scalar = backend("rotation32", Isa::scalar);
-  const auto bound = [](const Backend& each) {
-    return each.plan({.d_model = 66})->error_bound({0, 33});
-  };
-  if (bound(best) == bound(scalar)) GTEST_SKIP() << "this CPU has no fused operations";
-  const auto generated = [&](const Backend& backend) {
-    return run_posenc(words("generate --rows 33 --d-model 66 --format raw --max-error 3e-7 --isa") +
-                      std::string(to_string(backend.isa())));
-  };
-  EXPECT_EQ(generated(best).out, library_bytes(best, {.d_model = 66}, {0, 33}));
-  test::expect_refused(generated(scalar), "--isa is 'scalar'");
-}
-
 TEST(Generate, EveryTypeIsTheLibrarysBytes) {
   for (const DataType type : all_data_types) {
     const std::string name(to_string(type));
@@ -167,7 +117,8 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
     EXPECT_EQ(tensor.at("shape"), nlohmann::json::array({33, 66}));
     EXPECT_EQ(tensor.at("dtype"),
               type == DataType::bfloat16 ? "BF16" : "F" + std::to_string(8 * size_of(type)));
-    EXPECT_EQ(fields.at("__metadata__").at("first"), "1000000");
+    EXPECT_EQ(fields.at("__metadata__").at("description"),
+              "encoding, base 10000, layout interleaved, spacing paper, first position 1000000");
     if (type == DataType::bfloat16) continue;
     const std::string npy = run_posenc(shape + "--format npy").out;
     ASSERT_THAT(npy, StartsWith(std::string("\x93NUMPY\x01\x00", 8)));
@@ -246,103 +197,12 @@ TEST(GenerateRotary, WritesTheLibrarysCachesTimesTheAttentionFactor) {
   BasicMatrix<BFloat16> half(70, 64);
   rotary.cache(rows, RotaryLayout::interleaved, half.view());
   EXPECT_EQ(run("interleaved --dtype bfloat16"), bytes_of(half));
-  Matrix cosines(70, 32), sines(70, 32);
-  rotary.cosines_and_sines(rows, Repeat::once, cosines.view(), sines.view());
-  EXPECT_EQ(run("cosines"), bytes_of(cosines));
-  EXPECT_EQ(run("sines --threads 2"), bytes_of(sines));
-  BasicMatrix<double> wide_cosines(70, 64), wide_sines(70, 64);
-  rotary.cosines_and_sines(rows, Repeat::halves, wide_cosines.view(), wide_sines.view());
-  EXPECT_EQ(run("sines --repeat halves --dtype float64"), bytes_of(wide_sines));
-}
-
-TEST(GenerateRotary, WritesTwoTensors) {
-  const Rotary rotary(64, 1e4, RotaryLayout::halves, {}, YarnScaling{.factor = 40});
-  const auto [fields, elements] = parse_safetensors(
-      run_posenc(yarn_cache + "--rotary apart --repeat interleaved --format safetensors").out);
-  Matrix cosines(70, 64), sines(70, 64);
-  rotary.cosines_and_sines(RowRange{-3, 70}, Repeat::interleaved, cosines.view(), sines.view());
-  EXPECT_EQ(elements, bytes_of(cosines) + bytes_of(sines));
-  const std::size_t each = 70 * 64 * sizeof(float);
-  for (const std::string name : {"cosines", "sines"}) {
-    const std::size_t begin = name == "cosines" ? 0 : each;
-    EXPECT_EQ(fields.at(name).at("shape"), nlohmann::json::array({70, 64}));
-    EXPECT_EQ(fields.at(name).at("data_offsets"), nlohmann::json::array({begin, begin + each}));
-  }
-  const auto& metadata = fields.at("__metadata__");
-  EXPECT_EQ(metadata.at("rotary"), "apart");
-  EXPECT_EQ(std::stod(metadata.at("attention_factor").get<std::string>()),
-            rotary.attention_factor());
-  EXPECT_EQ(parse_frequency_rule(metadata.at("frequencies").get<std::string>()),
-            FrequencyRule(YarnScaling{.factor = 40}));
-}
-
-/// A .npy file of these positions.
-template <class T>
-std::string npy_of(std::vector<T> positions, const std::string& shape) {
-  std::string header = "{'descr': '<i" + std::to_string(sizeof(T)) +
-                       "', 'fortran_order': False, 'shape': " + shape + ", }";
-  header += std::string(118 - header.size() - 1, ' ') + '\n';
-  to_little_endian(std::span(positions));
-  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header +
-         std::string(reinterpret_cast<const char*>(positions.data()), positions.size() * sizeof(T));
-}
-
-TEST(GeneratePositions, OfAFileGiveTheirRows) {
-  const ScratchFolder folder;
-  const auto file = folder / "positions.npy";
-  const std::vector<std::int64_t> positions = {7, -2, max_position, 7};
-  const Arguments command = {"generate", "--d-model", "6", "--format", "raw", "--positions", file};
-  Matrix table(4, 6);
-  AxesEncoder(one_axis({.d_model = 6})).encode(positions, table.view());
-  const std::string bytes = bytes_of(table);
-  test::write_file(file, npy_of(positions, "(4,)"));
-  EXPECT_EQ(run_posenc(command).out, bytes);
-  test::write_file(file, npy_of(positions, "(1, 4)"));
-  EXPECT_EQ(run_posenc(command).out, bytes);
-  test::write_file(file, npy_of<std::int32_t>({7, -2}, "(2,)"));
-  EXPECT_EQ(run_posenc(command).out, bytes.substr(0, 2 * 6 * sizeof(float)));
-  Matrix cache(2, 6);
-  Rotary(6).cache(std::vector<std::int32_t>{7, -2}, RotaryLayout::halves, cache.view());
-  EXPECT_EQ(run_posenc(command + "--rotary halves").out, bytes_of(cache));
-  test::write_file(file, npy_of<std::int32_t>({}, "(0,)"));
-  EXPECT_THAT(run_posenc(command).out, IsEmpty());
-  test::write_file(file, npy_of<std::int32_t>({}, "(1, 0)"));
-  EXPECT_THAT(run_posenc(command).out, IsEmpty());
-}
-
-TEST(GeneratePositions, OfABadFileAreRefused) {
-  const ScratchFolder folder;
-  const auto file = folder / "positions.npy";
-  const auto refused = [&](const std::string& content, const std::string& reason) {
-    test::write_file(file, content);
-    expect_refused(run_posenc({"generate", "--d-model", "6", "--positions", file}), reason);
-  };
-  const std::string good = npy_of<std::int64_t>({1, 2}, "(2,)");
-  refused("", "is no .npy file");
-  refused(good.substr(0, 100), "the header of the .npy file has");
-  refused(npy_of<std::int64_t>({}, "(0, 5)"), "has another shape or order");
-  refused(good.substr(0, good.size() - 1), "has 15 bytes of elements");
-  refused(npy_of<std::int16_t>({1, 2}, "(2,)"), "descr is '<i2'; allowed: <i4 and <i8");
-  refused(npy_of<std::int64_t>({1, 2}, "(1, 1, 2)"), "has another shape or order");
-  refused(npy_of<std::int64_t>({1, 2}, "()"), "has another shape or order");
-  refused(npy_of<std::int64_t>({1, 2}, "(9223372036854775807, 9)"), "is too large");
-  refused(npy_of<std::int64_t>({1, 2}, "(2, 1)"), "2 axes");
-  refused(npy_of<std::int64_t>({1, max_position + 1}, "(2,)"), "9007199254740993");
-  expect_refused(run_posenc({"generate", "--positions", folder / "none.npy"}), "cannot read");
-  expect_refused(run_posenc({"generate", "--positions", file, "--rows", "3"}), "--rows");
-}
-
-TEST(Generate, FloodsNoTerminalUnlessAskedTo) {
-  const CommandResult refused = test::run_posenc_on_terminal(words("generate"));
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.out, HasSubstr("the table has 2 560 000 entries; allowed on a terminal"));
-  const CommandResult small = test::run_posenc_on_terminal(words("generate --rows 1"));
-  EXPECT_THAT(small.out, StartsWith("0,1,0,1"));
-  const CommandResult asked_for =
-      test::run_posenc_on_terminal(words("generate --rows 50 --format csv"));
-  EXPECT_THAT(asked_for.out, StartsWith("0,1,0,1"));
-  const CommandResult binary = test::run_posenc_on_terminal(words("generate --format npy"));
-  EXPECT_THAT(binary.out, HasSubstr("allowed on a terminal: csv (give --output FILE)"));
+  const auto metadata =
+      parse_safetensors(run_posenc(yarn_cache + "--rotary halves --format safetensors").out)
+          .first.at("__metadata__");
+  EXPECT_THAT(metadata.at("description"),
+              AllOf(StartsWith("rotary cache, halves, attention factor 1.36888794541139"),
+                    HasSubstr("frequencies yarn:factor=40")));
 }
 
 }  // namespace

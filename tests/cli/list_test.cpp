@@ -46,7 +46,7 @@ TEST(List, SaysWhichBackendIsUsedAndWhy) {
   json used = list_json().at("used").at(0);
   EXPECT_EQ(used.at("backend"), "rotation");
   EXPECT_EQ(used.at("source"), "built_in");
-  EXPECT_EQ(list_json().at("used_within").at(0).at("backend"), "rotation32");
+  EXPECT_EQ(list_json().at("used").at(1).at("backend"), "rotation32");
   used = list_json({.environment = {{"POSENC_BACKEND", "rotation:scalar"}}}).at("used").at(0);
   EXPECT_EQ(used.at("isa"), "scalar");
   EXPECT_EQ(used.at("source"), "environment");

@@ -1,8 +1,6 @@
 // Invalid command lines: the command prints one line that names the argument, its value and what is
-// allowed, suggests a name for a mistyped one, and exits with 2.
-#include "cli/text.h"
+// allowed, and exits with 2.
 #include "command.h"
-#include "posenc/support/edit_distance.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +9,6 @@
 namespace posenc {
 namespace {
 
-using cli::did_you_mean;
 using test::Arguments;
 using test::CommandResult;
 using test::expect_refused;
@@ -24,7 +21,6 @@ using test::write_file;
 using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 struct BadCase {
   const char* line;   ///< after the name of the command
@@ -44,8 +40,6 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --first 9007199254740991", "row count is 3"},
     {"generate --rows 3 --layout thirds", "thirds"},
     {"generate --rows 3 --backend fastest", "backend is 'fastest'; allowed: "},
-    {"generate --rows 3 --backend naive --isa avx2", "avx2"},
-    {"generate --rows 3 --backend rotation:sse2 --isa avx2", "rotation:sse2"},
     {"generate --rows 3 --format cvs",
      "--format is 'cvs'; allowed: npy, safetensors, raw, csv; did you mean 'csv'?"},
     {"accuracy --rows 3 --output /nonexistent/x.npy",
@@ -60,8 +54,9 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --colour", "--colour"},
     {"generate --rows 3 --prest whisper", "did you mean '--preset'?"},
     {"generate --rows 3 --backend rotaton", "did you mean 'rotation'?"},
-    {"generate --rows 3 --backend naive:scaler", "did you mean 'naive:scalar'?"},
     {"generate --rows 3 --preset wisper", "did you mean 'whisper'?"},
+    {"compar a b", "did you mean 'compare'?"},
+    {"generate --rows 3 --backend naive:scaler", "ISA is 'scaler'; allowed: scalar"},
     {"generate --rows --d-model 4", "--rows is '--d-model'; allowed"},
     {"generate --rows 3 --rows 4", "1 required but received 2"},
     {"generate --rows", "--rows: 1 required N missing; allowed: see posenc generate --help"},
@@ -72,29 +67,13 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --dtype bfloat16 --format npy", "bfloat16"},
     {"generate --rows 3 --backend rotation32 --dtype float64", "rotation32"},
     {"generate --rows 3 --threads 0", "--threads is '0'; allowed: an integer, 1 to 1024"},
-    {"generate --rows 3 --digits -1", "--digits is '-1'"},
-    {"generate --rows 3 --format raw --digits 3", "--digits"},
-    {"generate --rows 3 --like vllm",
-     "--like is 'vllm'; allowed: tutorial, transformers, vllm_bfloat16, ggml"},
-    {"generate --rows 3 --like vllm_bfloat16",
-     "dtype is float32; allowed for backend vllm_bfloat16: bfloat16"},
-    {"generate --rows 3 --like ggml --spacing inclusive",
-     "spacing is inclusive; allowed like ggml: paper"},
-    {"generate --rows 3 --like ggml --backend naive", "excludes"},
     {"generate --axes flx", "--axes is 'flx'; allowed: mrope, qwen3_vl, flux"},
     {"generate --axes flux --grid 1,2", "--grid is '1,2'; allowed: three integers"},
     {"generate --axes flux --grid 1,2,3,4", "--grid is '1,2,3,4'; allowed: three integers"},
     {"generate --axes flux --grid 1,-2,3", "a size of the grid is -2"},
     {"generate --rows 3 --grid 1,2,3", "--grid requires --axes"},
     {"generate --axes flux --d-model 8", "--axes"},
-    {"generate --rows 3 --rotary both",
-     "--rotary is 'both'; allowed: halves, interleaved, cosines"},
-    {"generate --rows 3 --rotary apart --format npy",
-     "--rotary is 'apart'; allowed in npy: halves"},
-    {"generate --rows 3 --rotary halves --repeat once", "--repeat is given with --rotary halves"},
-    {"generate --rows 3 --rotary sines --repeat twice",
-     "--repeat is 'twice'; allowed: once, halves"},
-    {"generate --rows 3 --repeat once", "--rotary"},
+    {"generate --rows 3 --rotary both", "--rotary is 'both'; allowed: halves, interleaved"},
     {"generate --rows 3 --rotary halves --layout halves", "--layout"},
     {"generate --rows 3 --rotary halves --backend naive", "--backend"},
     {"generate --rows 3 --rotary halves --d-model 4 --frequencies "
@@ -102,13 +81,15 @@ const BadCase bad_cases[] = {
      "attention_factor is 0, not given; allowed: greater than 0"},
     {"generate --rows 3 --layers full_attention", "--layers requires --config"},
     {"", "subcommand is required; allowed: see posenc --help"},
-    {"generat", "subcommand is 'generat'; allowed: list, accuracy"},
-    {"compar a b", "did you mean 'compare'?"},
+    {"generat", "argument is 'generat'; allowed: see posenc --help"},
     {"list accuracy", "argument is 'accuracy'"},
     {"--rows 3 generate", "argument is '--rows'"},
-    {"compare a b --allow-missing=maybe", "--allow-missing is 'maybe'"},
     {"generate --rows 3 --output x.foo", ".npy, .safetensors, .raw, .csv"},
     {"accuracy --rows 4 --d-model 5", "d_model is 5"},
+    {"accuracy --rows 3 --backend naive --isa avx2", "avx2"},
+    {"accuracy --rows 3 --backend rotation:sse2 --isa avx2", "rotation:sse2"},
+    {"pick --presets=maybe", "argument is '--presets=maybe'; allowed: see posenc pick --help"},
+    {"list --presets=maybe", "--presets is 'maybe'; allowed: no value"},
     {"accuracy --rows 0 --d-model 4", "row count is 0"},
     {"pick --max-error 0", "max_error is 0; allowed: finite and greater than 0"},
     {"compare /dev/null", "B is required"},
@@ -139,25 +120,6 @@ TEST(BadInput, LeavesAnExistingFileAsItWas) {
     EXPECT_EQ(read_file(folder / "table"), "precious") << line;
     EXPECT_THAT(folder.listing(), ElementsAre("table")) << line;
   }
-}
-
-TEST(Spelling, CountsEdits) {
-  EXPECT_EQ(edit_distance("", ""), 0U);
-  EXPECT_EQ(edit_distance("preset", "preset"), 0U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
-  EXPECT_EQ(edit_distance("preste", "preset"), 1U) << "neighbours swapped";
-  EXPECT_EQ(edit_distance("ca", "abc"), 3U) << "no letter is edited twice";
-}
-
-TEST(Spelling, SuggestsSimilarNames) {
-  const std::vector<std::string> known = {"naive", "rotation", "rotation32", "xsimd"};
-  EXPECT_EQ(did_you_mean("rotaton", known), "; did you mean 'rotation'?");
-  EXPECT_EQ(did_you_mean("niave", known), "; did you mean 'naive'?");
-  EXPECT_THAT(did_you_mean("rotation", known), IsEmpty()) << "it is known: something else is wrong";
-  EXPECT_THAT(did_you_mean("fastest", known), IsEmpty());
-  EXPECT_THAT(did_you_mean("x", known), IsEmpty());
-  EXPECT_THAT(did_you_mean("", {}), IsEmpty());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ using test::read_file;
 using test::run_posenc;
 using test::ScratchFolder;
 using test::small_csv;
-using test::small_csv_with_five_digits;
+using test::small_csv_content;
 using test::small_raw;
 using test::words;
 using test::write_file;
@@ -59,10 +59,8 @@ TEST(Output, PathsThatCannotBeWrittenAreAnError) {
 TEST(Output, ReplacesAnExistingFileOnlyWhenItIsWhole) {
   const ScratchFolder folder;
   write_file(folder / "table.csv", "old");
-  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "5", "--output", folder / "table.csv"})
-                .exit_code,
-            0);
-  EXPECT_EQ(read_file(folder / "table.csv"), small_csv_with_five_digits);
+  EXPECT_EQ(run_posenc(small_csv + Arguments{"--output", folder / "table.csv"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder / "table.csv"), small_csv_content);
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 
@@ -81,10 +79,10 @@ TEST(Output, FollowsLinksThatPointNowhereYet) {
   const ScratchFolder folder;
   std::filesystem::create_directory(folder / "elsewhere");
   std::filesystem::create_symlink("elsewhere/table.csv", folder / "link.csv");
-  const Arguments command = small_csv + "--digits 5 --output";
+  const Arguments command = small_csv + "--output";
   EXPECT_EQ(run_posenc(command + Arguments{folder / "link.csv"}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.csv"));
-  EXPECT_EQ(read_file(folder / "elsewhere/table.csv"), small_csv_with_five_digits);
+  EXPECT_EQ(read_file(folder / "elsewhere/table.csv"), small_csv_content);
   std::filesystem::create_symlink("loop", folder / "loop");
   expect_refused(run_posenc(command + Arguments{folder / "loop"}), "symbolic links");
 }

@@ -45,7 +45,7 @@ TEST(Pages, FitAHundredColumns) {
   expect_fits({"accuracy", "--rows", "9", "--d-model", "8", "--first", "9007199254740000", "--base",
                "12345.678901234"});
   expect_fits({"accuracy", "--rows", "2000", "--d-model", "64", "--backend", "div_term"});
-  expect_fits({"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"});
+  expect_fits({"pick", "--preset", "stable_diffusion", "--processes", "2"});
   expect_fits({"--help"});
   for (const std::string& each : commands) expect_fits({each, "--help"});
 }

@@ -129,9 +129,8 @@ struct ExactFrequency {
   MpfrValue operator()(const BaseTurns&) const { return two_pi() * turns(1); }
   MpfrValue operator()(const PickedFrequencies& picked) const {
     const PickedFrequencies::Pick& pick = picked.picks[static_cast<std::size_t>(k)];
-    const PickedFrequencies::Encoding& from = picked.encodings[pick.encoding];
-    return std::visit(ExactFrequency{*from.spec, pick.k}, from.spec->frequencies) /
-           MpfrValue(from.denominator);
+    const EncodingSpec& from = *picked.encodings[pick.encoding];
+    return std::visit(ExactFrequency{from, pick.k}, from.frequencies);
   }
 
   /// True if the frequency is given in turns.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/model/heads_view.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/spec.h"
 

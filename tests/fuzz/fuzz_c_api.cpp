@@ -303,9 +303,8 @@ void fuzz_axes(FuzzedDataProvider& input, Arena& arena) {
   std::int64_t pairs = 0;
   for (const std::int64_t each : sizes) pairs += each > 0 && each <= 6 ? each : 0;
   if (input.ConsumeBool()) spec.d_model = 2 * pairs;
-  const std::int64_t axis = Arena::size(input, 3), denominator = Arena::size(input, 5);
-  const posenc_axis_pairs part = {axis,    spec, or_null(input, sizes.data()),    count,
-                                  nullptr, 0,    static_cast<double>(denominator)};
+  const std::int64_t axis = Arena::size(input, 3);
+  const posenc_axis_pairs part = {axis, spec, or_null(input, sizes.data()), count, nullptr, 0};
   const auto axes = made<posenc_axes>(arena, [&](posenc_axes** result) {
     if (input.ConsumeBool())
       return posenc_axes_create(enumerator(input, 3), or_null(input, sizes.data()), count,

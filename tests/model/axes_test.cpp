@@ -102,8 +102,8 @@ std::vector<Case> cases() {
   const EncodingSpec scaled = {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}};
   all.push_back({"rule", axes_in_sections(sections, scaled)});
   AxesSpec denominators = axes_in_blocks(blocks, {});
-  denominators.parts[1].denominator = 3;
-  denominators.parts[2].denominator = 0.75;
+  denominators.parts[1].spec.frequencies = LinearScaling{3};
+  denominators.parts[2].spec.frequencies = LinearScaling{0.75};
   all.push_back({"denominators", denominators});
   AxesSpec side_by_side = {.parts_have_layouts = true};
   for (const std::int64_t axis : {2, 0, 1}) {
@@ -121,37 +121,22 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// The channels of a pair in a row.
-ChannelPair channels_in_row(const AxesSpec& spec, std::size_t part, std::int64_t pair) {
-  if (!spec.parts_have_layouts) {
-    return channels_of({.d_model = spec.d_model(), .layout = spec.layout},
-                       places_of(spec)[part][static_cast<std::size_t>(pair)]);
-  }
-  std::int64_t first = 0;
-  for (std::size_t i = 0; i < part; ++i) first += spec.parts[i].spec.d_model;
-  const ChannelPair channels = channels_of(spec.parts[part].spec, pair);
-  return {first + channels.sine, first + channels.cosine};
-}
-
 /// The table by encodings of one axis: that of the axis of a pair, at its position.
 template <class T>
 BasicMatrix<T> by_one_axis(const AxesSpec& spec, const RowPositions& positions) {
   BasicMatrix<T> table(positions.count(), spec.d_model());
+  const std::vector<AxisPair> pairs = pairs_of(spec);
   for (std::size_t i = 0; i < spec.parts.size(); ++i) {
-    const AxisPairs& part = spec.parts[i];
-    EncodingSpec one = part.spec;
+    EncodingSpec one = spec.parts[i].spec;
     one.layout = Layout::interleaved;
-    if (part.denominator != 1) one.frequencies = LinearScaling{part.denominator};
     const auto encoder = backend("rotation").plan(one);
     BasicMatrix<T> row(1, one.d_model);
     for (std::int64_t r = 0; r < positions.count(); ++r) {
-      encoder->encode(RowRange{positions(part.axis, r), 1}, row.view());
-      for (std::int64_t pair = 0; pair < part.count(); ++pair) {
-        const std::int64_t k =
-            part.frequencies.empty() ? pair : part.frequencies[static_cast<std::size_t>(pair)];
-        const ChannelPair to = channels_in_row(spec, i, pair);
-        table(r, to.sine) = row(0, 2 * k);
-        table(r, to.cosine) = row(0, 2 * k + 1);
+      encoder->encode(RowRange{positions(spec.parts[i].axis, r), 1}, row.view());
+      for (const AxisPair& pair : pairs) {
+        if (pair.part != i) continue;
+        table(r, pair.channels.sine) = row(0, 2 * pair.k);
+        table(r, pair.channels.cosine) = row(0, 2 * pair.k + 1);
       }
     }
   }
@@ -239,42 +224,14 @@ TEST(Axes, MayLeaveAnAxisOut) {
 TEST(Axes, PairsAreThoseOfTheModels) {
   const auto axes_of = [](const AxesSpec& spec) {
     std::string axes(static_cast<std::size_t>(spec.d_model() / 2), '-');
-    const auto places = places_of(spec);
-    for (std::size_t i = 0; i < spec.parts.size(); ++i) {
-      for (const std::int64_t place : places[i])
-        axes[static_cast<std::size_t>(place)] = "thw"[spec.parts[i].axis];
-    }
+    for (const AxisPair& pair : pairs_of(spec))
+      axes[static_cast<std::size_t>(pair.place)] = "thw"[spec.parts[pair.part].axis];
     return axes;
   };
   const std::int64_t sections[] = {3, 2, 3}, interleaved[] = {4, 3, 2}, alternating[] = {2, 3, 3};
   EXPECT_EQ(axes_of(axes_in_sections(sections, {.d_model = 16})), "ttthhwww");
   EXPECT_EQ(axes_of(axes_interleaved(interleaved, {.d_model = 18})), "thwthwtht");
   EXPECT_EQ(axes_of(axes_alternating(alternating, {.d_model = 16})), "hwhwhwtt");
-}
-
-TEST(Axes, TakeRealPositionsWithADenominator) {
-  const std::int64_t channels[] = {8, 8};
-  AxesSpec spec = axes_in_blocks(channels, {});
-  spec.parts[1].denominator = 45;
-  std::vector<double> positions = {3, -4, 1e6};
-  std::vector<float> narrow = {3, -4, 1e6F};
-  for (const int multiple : {7, -31, 1000}) {
-    positions.push_back(multiple / 45.0);
-    narrow.push_back(static_cast<float>(multiple / 45.0));
-  }
-  const std::vector<std::int64_t> expected = {3, -4, 1000000, 7, -31, 1000};
-  EXPECT_EQ(axis_multiples(spec, std::span<const double>(positions)), expected);
-  EXPECT_EQ(axis_multiples(spec, std::span<const float>(narrow)), expected);
-  const auto multiples = [&](std::vector<double> each) {
-    return [=] { axis_multiples(spec, std::span<const double>(each)); };
-  };
-  test::expect_refused({
-      {"row 0 on axis 0 is 0.5; allowed: multiples of 1 / 1 ", multiples({0.5, 1})},
-      {"row 0 on axis 1 is 0.3; allowed: multiples of 1 / 45", multiples({1, 0.3})},
-      {"is nan; allowed", multiples({1, std::nan("")})},
-      {"is 1e+17; allowed", multiples({1e17, 0})},
-      {"there are 1 positions; allowed: as many on each of 2 axes", multiples({1})},
-  });
 }
 
 TEST(Axes, RefuseBadInput) {
@@ -300,8 +257,6 @@ TEST(Axes, RefuseBadInput) {
        of_parts({{.spec = eight, .pairs = {0}}})},
       {"parts[1].pairs has 3; allowed: 0 to 7, each in one part",
        of_parts({{.spec = eight}, {.spec = eight, .pairs = {3, 4, 5, 6}}})},
-      {"parts[0].denominator is 0; allowed: 0.0009765625 to",
-       of_parts({{.spec = eight, .denominator = 0}})},
       {"parts[0].spec has an attention factor of 1.13", of_parts({{.spec = yarn}})},
       {"parts[0].pairs is given", of_parts({{.spec = eight, .pairs = {0, 1, 2, 3}}}, true)},
       {"layout is 7; allowed: 0 to 2", of_parts({{.spec = eight}}, false, static_cast<Layout>(7))},

@@ -1,9 +1,14 @@
-// Caches of cosines and sines in every layout: the same values, gathers, and heads turned by them.
+// Caches of cosines and sines: the exact values rounded once, the same in every layout, gathers,
+// and heads turned by them.
 #include "model/layer_support.h"
 #include "posenc/model/rotary.h"
+#include "posenc/suite/reference.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -20,6 +25,27 @@ std::vector<std::int64_t> positions() {
   for (std::int64_t i = 0; i < rows; ++i)
     all[static_cast<std::size_t>(i)] = i % 5 == 0 ? i : i * i * 104'729 - 9'000'000;
   return all;
+}
+
+/// The T nearest to a long double: rounds by way of double, then tries both neighbours. It does not
+/// handle ties, which no sine or cosine gives.
+template <class T>
+T nearest_by_search(long double value) {
+  T best = nearest<T>(static_cast<double>(value));
+  for (const std::uint64_t step : {std::uint64_t(-1), std::uint64_t{1}}) {
+    T other = best;
+    if constexpr (std::is_same_v<T, float>) {
+      other = std::bit_cast<float>(
+          static_cast<std::uint32_t>(std::bit_cast<std::uint32_t>(best) + step));
+    } else {
+      other.bits = static_cast<std::uint16_t>(best.bits + step);
+    }
+    const auto distance = [value](T x) {
+      return std::fabs(static_cast<long double>(to_double(x)) - value);
+    };
+    if (distance(other) < distance(best)) best = other;
+  }
+  return best;
 }
 
 std::int64_t first_column(Repeat repeat, std::int64_t k) {
@@ -48,23 +74,50 @@ class RotaryCaches : public testing::Test {
 using Types = testing::Types<float, double, Float16, BFloat16>;
 TYPED_TEST_SUITE(RotaryCaches, Types);
 
+TYPED_TEST(RotaryCaches, HoldTheNearestValues) {
+  if constexpr (!std::is_same_v<TypeParam, double>) {
+    for (const std::int64_t d : {2, 6, 64, 130}) {
+      const Rotary rotary(d);
+      const Reference reference({.d_model = d});
+      for (const std::int64_t first :
+           {std::int64_t{0}, std::int64_t{5000}, std::int64_t{1} << 40}) {
+        BasicMatrix<TypeParam> cache(40, d);
+        rotary.cache(RowRange{first, 40}, RotaryLayout::halves, cache.view(), 2);
+        std::int64_t wrong = 0;
+        for (std::int64_t r = 0; r < 40; ++r) {
+          for (std::int64_t k = 0; k < d / 2; ++k) {
+            const ReferencePair pair = reference(k, first + r);
+            wrong += cache(r, k) != nearest_by_search<TypeParam>(pair.cosine);
+            wrong += cache(r, d / 2 + k) != nearest_by_search<TypeParam>(pair.sine);
+          }
+        }
+        EXPECT_EQ(wrong, 0) << "dimension " << d << " from " << first;
+      }
+    }
+  }
+}
+
 TYPED_TEST(RotaryCaches, HaveTheSameValuesInEveryLayout) {
+  constexpr std::int64_t gap = 3;
   const auto list = positions();
   for (const Rotary& rotary : this->both()) {
-    BasicMatrix<TypeParam> cache(rows, dimension), interleaved(rows, dimension);
+    BasicMatrix<TypeParam> cache(rows, dimension), interleaved(rows, dimension + gap);
+    std::fill_n(interleaved.data(), rows * (dimension + gap), TypeParam{});
     rotary.cache(list, RotaryLayout::halves, cache.view(), 2);
-    rotary.cache(list, RotaryLayout::interleaved, interleaved.view(), 3);
+    rotary.cache(list, RotaryLayout::interleaved,
+                 MatrixView<TypeParam>{interleaved.data(), rows, dimension, dimension + gap}, 3);
     std::int64_t wrong = 0;
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t k = 0; k < pairs; ++k) {
         wrong += interleaved(r, 2 * k) != cache(r, k);
         wrong += interleaved(r, 2 * k + 1) != cache(r, pairs + k);
       }
+      for (std::int64_t i = 0; i < gap; ++i) wrong += interleaved(r, dimension + i) != TypeParam{};
     }
     EXPECT_EQ(wrong, 0);
     for (const Repeat repeat : {Repeat::once, Repeat::halves, Repeat::interleaved}) {
       // Both are columns of one table, with a gap.
-      const std::int64_t each = repeat == Repeat::once ? pairs : dimension, stride = 2 * each + 3;
+      const std::int64_t each = repeat == Repeat::once ? pairs : dimension, stride = 2 * each + gap;
       std::vector<TypeParam> table(rows * stride);
       rotary.cosines_and_sines(list, repeat,
                                MatrixView<TypeParam>{table.data(), rows, each, stride},
@@ -78,7 +131,7 @@ TYPED_TEST(RotaryCaches, HaveTheSameValuesInEveryLayout) {
             wrong += sines[column] != cache(r, pairs + k);
           }
         }
-        for (std::int64_t gap = 2 * each; gap < stride; ++gap) wrong += cosines[gap] != TypeParam{};
+        for (std::int64_t i = 2 * each; i < stride; ++i) wrong += cosines[i] != TypeParam{};
       }
       EXPECT_EQ(wrong, 0) << static_cast<int>(repeat);
     }
@@ -190,6 +243,9 @@ TEST(RotaryCaches, AreRefusedWithTheirReason) {
   const auto by = [&](const RotaryCacheView& view) {
     return [=, &rotary] { rotary.apply_cache(view, heads); };
   };
+  const auto into = [&](RowRange range, MatrixView<BFloat16> out) {
+    return [=, &rotary] { rotary.cache(range, RotaryLayout::halves, out); };
+  };
   const std::vector<std::int64_t> late = {0, 1, 2, 3, 5}, early = {0, 1, -1, 3, 4}, on_axes(10);
   test::expect_refused({
       {"cosines has 4 columns; allowed: this layout, 2", apart(table(0, 4), table(50, 2))},
@@ -207,6 +263,11 @@ TEST(RotaryCaches, AreRefusedWithTheirReason) {
       {"row of the cache is -1", at(RowRange{-1, 5})},
       {"first position is 9223372036854775807", at(RowRange{INT64_MAX, 5})},
       {"on 2 axes; allowed: 1", at(RowPositions(on_axes.data(), 2, 5, 5))},
+      {"cache has 6 columns; allowed: this layout, 4", by({table(0, 6), RotaryLayout::halves})},
+      {"cache has stride 3", by({table(0, 4, 3), RotaryLayout::halves})},
+      {"cache has no memory", by({MatrixView<float>{nullptr, 5, 4, 4}, RotaryLayout::halves})},
+      {"cache has no memory", into({0, 2}, {nullptr, 2, 4, 4})},
+      {"is -9007199254740993; allowed", into({-max_position - 1, 2}, {nullptr, 2, 4, 4})},
       {"cache.type is float64", by({of_doubles, RotaryLayout::halves})},
       {"cache has 4 rows; allowed: at least 5",
        by({table(0, 2), table(50, 2, 2, 4), Repeat::once})},

@@ -55,6 +55,14 @@ float widened(T value) {
   return static_cast<float>(to_double(value));
 }
 
+template <class T>
+void turn_pair(T& first, T& second, float cosine, float sine) {
+  const float a = widened(first), b = widened(second);
+  const float ac = a * cosine, bs = b * sine, bc = b * cosine, as = a * sine;
+  first = nearest<T>(static_cast<double>(ac - bs));
+  second = nearest<T>(static_cast<double>(bc + as));
+}
+
 /// Turns heads as the definition says, one pair after another.
 template <class T>
 void turn_plainly(const HeadsView& x, RotaryLayout channels, double factor, bool inverse,
@@ -73,15 +81,11 @@ void turn_plainly(const HeadsView& x, RotaryLayout channels, double factor, bool
             const auto value = static_cast<double>(table(own ? b * rows + r : r, column));
             return static_cast<float>(value * factor);
           };
-          const float cosine = of_table(k), angle_sine = of_table(dimension / 2 + k),
-                      sine = inverse ? -angle_sine : angle_sine;
+          const float sine = of_table(dimension / 2 + k);
           const bool interleaved = channels == RotaryLayout::interleaved;
-          T& first = data[interleaved ? 2 * k : k];
-          T& second = data[interleaved ? 2 * k + 1 : dimension / 2 + k];
-          const float a = widened(first), b_ = widened(second);
-          const float ac = a * cosine, bs = b_ * sine, bc = b_ * cosine, as = a * sine;
-          first = nearest<T>(static_cast<double>(ac - bs));
-          second = nearest<T>(static_cast<double>(bc + as));
+          turn_pair(data[interleaved ? 2 * k : k],
+                    data[interleaved ? 2 * k + 1 : dimension / 2 + k], of_table(k),
+                    inverse ? -sine : sine);
         }
       }
     }
@@ -143,13 +147,9 @@ TEST(RotaryKernels, HaveTheSameBitsOnEveryIsa) {
       std::vector<float> expected = x;
       for (std::int64_t k = 0; k < pairs; ++k) {
         const auto i = static_cast<std::size_t>(interleaved ? 2 * k : k),
-                   j = static_cast<std::size_t>(interleaved ? 2 * k + 1 : pairs + k),
-                   sine = static_cast<std::size_t>(pairs + k);
-        const float cosine = angles[static_cast<std::size_t>(k)];
-        const float ac = x[i] * cosine, bs = x[j] * angles[sine], bc = x[j] * cosine,
-                    as = x[i] * angles[sine];
-        expected[i] = ac - bs;
-        expected[j] = bc + as;
+                   j = static_cast<std::size_t>(interleaved ? 2 * k + 1 : pairs + k);
+        turn_pair(expected[i], expected[j], angles[static_cast<std::size_t>(k)],
+                  angles[static_cast<std::size_t>(pairs + k)]);
       }
       test::for_each_isa([&](const simd::Kernels& kernels) {
         std::vector<float> turned = x;
@@ -183,49 +183,53 @@ TEST(RotaryInverse, ReturnsEachChannelWithinItsBound) {
   }
 }
 
+// The purpose of rotary embeddings: the product of a query and a key depends only on the distance
+// between their positions.
+TEST(Rotary, MakesProductsDependOnDistanceAlone) {
+  constexpr std::int64_t d = 64;
+  const Rotary rotary(d);
+  const auto q = random_floats(d, 1), k = random_floats(d, 2);
+  const auto product = [&](std::int64_t query_position, std::int64_t key_position) {
+    auto query = q, key = k;
+    rotary.apply(batch_first(query.data(), 1, 1, d), query_position);
+    rotary.apply(batch_first(key.data(), 1, 1, d), key_position);
+    double sum = 0;
+    for (std::size_t i = 0; i < query.size(); ++i)
+      sum += static_cast<double>(query[i]) * static_cast<double>(key[i]);
+    return sum;
+  };
+  EXPECT_NEAR(product(105, 100), product(5, 0), 2e-5);
+  EXPECT_NEAR(product(1'000'000'005, 1'000'000'000), product(5, 0), 2e-5);
+}
+
 TEST(RotaryPositions, OnSeveralAxesTurnEachPairByItsAxis) {
   constexpr std::int64_t d = 64, count = 130;
-  const std::vector<std::int64_t> sections = {8, 12, 12};
-  for (const bool interleaved : {false, true}) {
-    const EncodingSpec spec = {.d_model = d, .base = 1e6};
-    const Rotary rotary({.angles = interleaved ? axes_interleaved(sections, spec)
-                                               : axes_in_sections(sections, spec)});
-    std::vector<std::int64_t> positions(3 * count);
-    for (std::int64_t r = 0; r < count; ++r) {  // text, then an image
-      const bool text = r < 20;
-      positions[static_cast<std::size_t>(r)] = text ? r : 20;
-      positions[static_cast<std::size_t>(count + r)] = text ? r : 20 + (r - 20) / 11;
-      positions[static_cast<std::size_t>(2 * count + r)] = text ? r : 20 + (r - 20) % 11;
-    }
+  const Rotary rotary(
+      {.angles = axes_in_sections(std::vector<std::int64_t>{8, 12, 12}, {.d_model = d})});
+  const Rotary of_one_axis(d);
+  const auto turned = [&](const Rotary& by, const RowPositions& positions) {
     std::vector<float> x = random_floats(count * d);
-    const std::vector<float> before = x;
-    rotary.apply(heads_first(x.data(), 1, 1, count, d),
-                 RowPositions(positions.data(), 3, count, count), {.threads = 2});
-    const Rotary of_one_axis(d, 1e6);
-    std::int64_t wrong = 0;
-    for (std::int64_t axis = 0; axis < 3; ++axis) {
-      std::vector<float> turned = before;
-      const std::span of_axis(positions.data() + axis * count, static_cast<std::size_t>(count));
-      of_one_axis.apply(heads_first(turned.data(), 1, 1, count, d),
-                        std::span<const std::int64_t>(of_axis));
-      for (std::int64_t k = 0; k < d / 2; ++k) {
-        const std::int64_t by_section = k < 8 ? 0 : k < 20 ? 1 : 2;
-        const std::int64_t by_cycle = k % 3 > 0 && k < 36 ? k % 3 : 0;
-        if ((interleaved ? by_cycle : by_section) != axis) continue;
-        for (std::int64_t r = 0; r < count; ++r) {
-          const auto i = static_cast<std::size_t>(r * d + k), j = i + d / 2;
-          wrong += x[i] != turned[i] || x[j] != turned[j];
-        }
+    by.apply(heads_first(x.data(), 1, 1, count, d), positions, {.threads = 2});
+    return x;
+  };
+  const std::int64_t sizes[] = {1, 10, 13}, firsts[] = {20, 20, 20};
+  const std::vector<std::int64_t> image = grid_positions(sizes, firsts);
+  const std::vector<float> x = turned(rotary, {image.data(), 3, count, count});
+  std::int64_t wrong = 0;
+  for (std::int64_t axis = 0; axis < 3; ++axis) {
+    const std::vector<float> expected =
+        turned(of_one_axis, {image.data() + axis * count, 0, count, count});
+    for (std::int64_t k = 0; k < d / 2; ++k) {
+      if ((k < 8 ? 0 : k < 20 ? 1 : 2) != axis) continue;
+      for (std::int64_t r = 0; r < count; ++r) {
+        const auto i = static_cast<std::size_t>(r * d + k), j = i + d / 2;
+        wrong += x[i] != expected[i] || x[j] != expected[j];
       }
     }
-    EXPECT_EQ(wrong, 0) << interleaved;
-
-    // Text alone is turned as by one axis.
-    std::vector<float> text = before, same = before;
-    rotary.apply(heads_first(text.data(), 1, 1, count, d), 7);
-    of_one_axis.apply(heads_first(same.data(), 1, 1, count, d), 7);
-    EXPECT_EQ(text, same);
   }
+  EXPECT_EQ(wrong, 0);
+  // Text alone is turned as by one axis.
+  EXPECT_EQ(turned(rotary, RowRange{7, count}), turned(of_one_axis, RowRange{7, count}));
 }
 
 TEST(RotaryHeads, MayBeNone) {
@@ -274,6 +278,9 @@ TEST(RotaryHeads, AreRefusedWithTheirReasonAndUnchanged) {
       {"positions has 3 rows; allowed: 4, or 4 for each of 2 sequences",
        [&] { rotary.apply(x, few); }},
       {"9007199254740993", [&] { rotary.apply(x, far); }},
+      {"is -9007", [&] { rotary.apply(x, -max_position - 1); }},
+      {"position", [&] { rotary.apply(x, max_position - 2); }},
+      {"threads is 0", [&] { rotary.apply(x, 0, {.threads = 0}); }},
       {"2 axes", [&] { rotary.apply(x, RowPositions(all.data(), 2, 4, 4)); }},
       {"2 axes", [&] { on_axes.apply(x, RowPositions(all.data(), 2, 4, 4)); }},
       {"-9007199254740993", [&] { on_axes.apply(x, RowPositions(far_on_one.data(), 3, 4, 4)); }},
@@ -305,7 +312,12 @@ TEST(Rotary, IsMadeOfItsSpec) {
     test::expect_refused({{"attention_factor is ",
                            [&] { Rotary({.angles = spec.angles, .attention_factor = factor}); }}});
   }
-  test::expect_refused({{"0 channels", [] { Rotary(RotarySpec{}); }}});
+  test::expect_refused({
+      {"0 channels", [] { Rotary(RotarySpec{}); }},
+      {"d_model is 5", [] { Rotary(5); }},
+      {"base is 1", [] { Rotary(4, 1.0); }},
+      {"factor is 0", [] { Rotary(4, 1e4, RotaryLayout::halves, {}, NtkScaling{0}); }},
+  });
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ def channels_of(module, config, dimension):
         cosines, sines = module(torch.zeros(1, 1, dimension), torch.ones(1, 1, dtype=torch.long))
         heads = torch.eye(dimension).reshape(dimension, 1, 1, dimension)
         turned = turn(heads, heads, cosines, sines)[0].reshape(dimension, dimension) != 0
-    except (TypeError, RuntimeError, ValueError, KeyError):
+    except (AttributeError, TypeError, RuntimeError, ValueError, KeyError):
         return ""
     return "interleaved" if torch.equal(turned[0], turned[1]) else "halves"
 

@@ -69,7 +69,7 @@ class CopyTest(unittest.TestCase):
         for other in self.copies(AXES):
             self.assertEqual(other.axes, AXES.axes)
             expect_equal(other.encode(positions), AXES.encode(positions))
-        pairs = posenc.AxisPairs(0, 8, picks=[3, 1], pairs=[1, 0], denominator=4.0)
+        pairs = posenc.AxisPairs(0, 8, picks=[3, 1], pairs=[1, 0])
         parts = posenc.Axes([pairs], layout="halves")
         for other in self.copies(pairs):
             self.assertEqual(posenc.Axes([other], layout="halves"), parts)
@@ -163,12 +163,12 @@ class EmptyTest(unittest.TestCase):
 
 class DuckTest(unittest.TestCase):
     def test_counts_and_sizes_are_any_integers(self):
-        table = posenc.encode(5, D_MODEL)
-        for count in (np.int64(5), np.uint8(5), np.array(5)):
-            expect_equal(posenc.encode(count, np.int32(D_MODEL)), table)
-            expect_equal(ENCODERS[0].encode(count), table)
-            expect_equal(posenc.encode_like("tutorial", count, D_MODEL),
-                         posenc.encode_like("tutorial", 5, D_MODEL))
+        rotary = posenc.Rotary(D_MODEL)
+        for encoded in (lambda rows: posenc.encode(rows, np.int32(D_MODEL)), ENCODERS[0].encode,
+                        lambda rows: posenc.encode_like("tutorial", rows, D_MODEL), AXES.encode,
+                        rotary.cache, lambda rows: rotary.cosines_and_sines(rows, "halves")):
+            for count in (5, np.int64(5), np.uint8(5), np.array(5)):
+                expect_equal(encoded(count), encoded(range(5)))
         expect_equal(posenc.encode(np.array([5]), D_MODEL), ENCODERS[0].encode([5]))
 
     def test_what_has_an_array_is_positions_and_frequencies(self):

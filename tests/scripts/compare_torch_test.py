@@ -14,7 +14,8 @@ class CompareTorchTest(ScriptTest):
     def compare(self, *arguments):
         """With the package that was built beside the programs."""
         package = os.path.join(os.path.dirname(os.path.dirname(binary("posenc"))), "python")
-        return run("compare_torch.py", "--processes", 2, *arguments, PYTHONPATH=package)
+        common = ("--processes", 2, "--posenc", binary("posenc"))
+        return run("compare_torch.py", *common, *arguments, PYTHONPATH=package)
 
     def test_writes_a_document_of_measurements(self):
         output = self.folder / "torch.json"

@@ -139,15 +139,15 @@ class FigureTest(ScriptTest):
         octaves = [0.0, 1e-8, 2e-8, 4e-8]
         measured = self.machine(document(row("x:avx2", LARGE, 0, 4e-8, by_position=octaves)))
         figure = self.drawn(figures.error_by_position(measured))
-        expected = list(zip((1, 3, 7), octaves[1:]))
-        self.assertEqual(figure.axes[0].get_lines()[0].get_xydata().tolist(),
-                         [list(point) for point in expected])  # fmt: skip
+        expected = [[1, 1e-8], [3, 2e-8], [7, 4e-8]]
+        self.assertEqual(figure.axes[0].get_lines()[0].get_xydata().tolist(), expected)
         figure = self.drawn(figures.error_by_channel(measured))
         self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (1, 4))
 
     def test_what_was_not_measured_is_not_drawn(self):
         drawn = [draw() for _, draw, _ in figures_of(self.machine(document()))]
         self.assertEqual(drawn, [None] * 3)
+
 
 class SvgTest(ScriptTest):
     def test_those_of_the_pages_are_small(self):

@@ -4,17 +4,18 @@
 // must also exceed half of the bound, so that a bound that is twice as large as needed fails too.
 #include "posenc/simd/error_bounds.h"
 
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
+#include "posenc/simd/compiled_isas.h"
 #include "posenc/simd/dispatch.h"
-#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/spec.h"
 #include "simd/unrounded.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cfloat>
 #include <cmath>
 #include <cstdio>
@@ -104,7 +105,14 @@ std::vector<DifficultTable> difficult_tables(std::int64_t rows) {
           {{514, 1e4, halves, Spacing::inclusive}, 1'000'000'000'000}};
 }
 
-/// Calls visit(row, k, column, is_sine, exact) for the entries of a table.
+struct Entry {
+  std::int64_t first, row, k;  ///< the position of row 0, the row, and the frequency
+  std::size_t index;           ///< in the table
+  bool is_sine;
+  ExactValue exact;
+};
+
+/// Calls visit(entry) for the entries of a table.
 template <class Visit>
 void for_each_entry(const DifficultTable& table, std::int64_t rows, const Visit& visit) {
   const Frequencies frequencies(table.spec);
@@ -112,8 +120,12 @@ void for_each_entry(const DifficultTable& table, std::int64_t rows, const Visit&
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
       const Turns phase = frequencies.phase(k, table.first + row);
       const ChannelPair channel = channels_of(table.spec, k);
-      visit(row, k, channel.sine, true, sine(phase));
-      visit(row, k, channel.cosine, false, cosine(phase));
+      for (const bool is_sine : {true, false}) {
+        const std::int64_t column = is_sine ? channel.sine : channel.cosine;
+        visit(Entry{table.first, row, k,
+                    static_cast<std::size_t>(row * table.spec.d_model + column), is_sine,
+                    is_sine ? sine(phase) : cosine(phase)});
+      }
     }
   }
 }
@@ -168,6 +180,28 @@ TEST_P(RotationErrors, OfAnchors) {
   expect_tight("anchor, sine, relative", worst_sine / unit, RotationError::anchor_sine);
 }
 
+/// The same in every rounding mode of the processor. In a directed one, each rounding may be off by
+/// an ulp, not half an ulp.
+TEST_P(RotationErrors, OfAnchorsInEveryRoundingMode) {
+  const Frequencies frequencies(EncodingSpec{512});
+  const FrequencyTables tables(frequencies);
+  std::vector<double> sines(static_cast<std::size_t>(tables.padded_count())), cosines = sines;
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    for (std::uint64_t position = 1; position < std::uint64_t{1} << 53; position *= 3) {
+      ASSERT_EQ(std::fesetround(mode), 0);
+      kernels_of(GetParam().isa)
+          .anchors(tables.padded_count(), tables.arrays(), position, sines.data(), cosines.data());
+      ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+        const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
+        const auto at = static_cast<std::size_t>(k);
+        ASSERT_LE(std::fabs(sines[at] - to_long_double(sine(phase))), 0x1p-51L) << position;
+        ASSERT_LE(std::fabs(cosines[at] - to_long_double(cosine(phase))), 0x1p-51L) << position;
+      }
+    }
+  }
+}
+
 /// The rounding errors of one rotation; the constants count as exact. The values are just above a
 /// power of two, where half an ulp is largest relative to them.
 TEST_P(RotationErrors, OfARotation) {
@@ -191,10 +225,11 @@ TEST_P(RotationErrors, OfARotation) {
       kernels().rotate(tables, constants.turns.padded_count(), s.data(), c.data());
       for (std::size_t k = 0; k < count; ++k) {
         const long double sine = sines[k], cosine = cosines[k];
-        worst = std::max(
-            {worst,
-             std::fabs(s[k] - (sine * constants.cos_block[k] + cosine * constants.sin_block[k])),
-             std::fabs(c[k] - (cosine * constants.cos_block[k] - sine * constants.sin_block[k]))});
+        worst = std::max({worst,
+                          std::fabs(s[k] - (sine * constants.block.cosine[k] +
+                                            cosine * constants.block.sine[k])),
+                          std::fabs(c[k] - (cosine * constants.block.cosine[k] -
+                                            sine * constants.block.sine[k]))});
       }
     }
   }
@@ -228,7 +263,7 @@ TEST_P(RotationErrors, OfTheMultiplier) {
       const auto at = static_cast<std::size_t>(k);
       const long double w = constants.radians[at];
       const long double off =
-          2 * std::fabs(constants.cos_row[at] - to_long_double(cosine(frequencies[k]))) / unit;
+          2 * std::fabs(constants.row.cosine[at] - to_long_double(cosine(frequencies[k]))) / unit;
       excess = std::max(excess, off - multiplier_error(w));
       worst = std::max(worst, off);
     }
@@ -238,63 +273,59 @@ TEST_P(RotationErrors, OfTheMultiplier) {
   EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
 }
 
+/// The largest error(value, entry, w) of tables that write(tables, task) writes; w is the
+/// frequency.
+template <class T, class Write, class Error>
+long double worst_of_tables(Isa isa, std::int64_t rows, const Write& write, const Error& error) {
+  long double worst = 0;
+  for (const DifficultTable& each : difficult_tables(rows)) {
+    const RotationConstants constants(Frequencies(each.spec), kernels_of(isa));
+    std::vector<T> table(static_cast<std::size_t>(rows * each.spec.d_model));
+    write(constants.tables(each.spec, sizeof(T) == 8 ? DataType::float64 : DataType::float16),
+          {each.first, rows, table.data(), each.spec.d_model, data_type_of<T>});
+    for_each_entry(each, rows, [&](const Entry& entry) {
+      const long double w = constants.radians[static_cast<std::size_t>(entry.k)];
+      worst = std::max(worst, error(table[entry.index], entry, w));
+    });
+  }
+  return worst;
+}
+
 /// Whole tables of many blocks after an anchor. The bound is that of the block's last position.
 TEST_P(RotationErrors, OfTables) {
   constexpr std::int64_t rows = simd::block_rows * simd::anchored_blocks + 40;
-  long double worst = 0;
-  for (const DifficultTable& each : difficult_tables(rows)) {
-    const RotationConstants constants(Frequencies(each.spec), kernels_of(GetParam().isa));
-    const std::int64_t columns = each.spec.d_model;
-    std::vector<double> table(static_cast<std::size_t>(rows * columns));
-    kernels().rows(constants.tables(each.spec, DataType::float64),
-                   {each.first, rows, table.data(), columns, DataType::float64});
-    for_each_entry(each, rows, [&](auto row, auto k, auto column, bool is_sine, const auto& exact) {
-      const std::int64_t last =
-          each.first + std::min(rows, (row / simd::block_rows + 1) * simd::block_rows);
-      const long double w = constants.radians[static_cast<std::size_t>(k)];
-      const long double largest = is_sine ? std::min(1.0L, w * last) : 1;
-      const double value = table[static_cast<std::size_t>(row * columns + column)];
-      const long double error =
-          std::fabs(value - to_long_double(exact)) - RotationError::truncation;
-      worst = std::max(worst, error / largest);
-    });
-  }
+  const long double worst = worst_of_tables<double>(
+      GetParam().isa, rows, kernels().rows, [&](double value, const Entry& entry, long double w) {
+        const std::int64_t block_end = (entry.row / simd::block_rows + 1) * simd::block_rows,
+                           last = entry.first + std::min(rows, block_end);
+        const long double largest = entry.is_sine ? std::min(1.0L, w * last) : 1;
+        return (std::fabs(value - to_long_double(entry.exact)) - RotationError::truncation) /
+               largest;
+      });
   expect_within("tables", worst / unit, error().total(), RotationError::anchor);
 }
 
-class RotationTo16BitsErrors : public RotationErrors {};
-
-/// The values of whole tables, without the rounding of their last sum. Sines of slow frequencies
-/// have smaller bounds.
-TEST_P(RotationTo16BitsErrors, OfTables) {
+/// The values between the bounds of 16-bit types, without the rounding of their last sum. Sines of
+/// slow frequencies have smaller bounds.
+TEST_P(RotationErrors, OfTablesOf16Bits) {
   constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 40;
   const simd::RotationTo16BitsError bound = {kernels().fused_rounds_once};
-  long double worst = 0;
-  for (const DifficultTable& each : difficult_tables(rows)) {
-    const RotationConstants constants(Frequencies(each.spec), kernels_of(GetParam().isa));
-    const std::int64_t columns = each.spec.d_model;
-    std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    kernels().rows_to_16_bits(constants.tables(each.spec, DataType::float16),
-                              {each.first, rows, table.data(), columns, DataType::float32});
-    for_each_entry(each, rows, [&](auto row, auto k, auto column, bool is_sine, const auto& exact) {
-      const std::int64_t last =
-          ((each.first + row) / simd::paired_block_rows + 1) * simd::paired_block_rows;
-      const long double w = constants.radians[static_cast<std::size_t>(k)];
-      const long double largest = is_sine ? std::min(1.0L, 2 * w * last) : 1;
-      const float value = table[static_cast<std::size_t>(row * columns + column)];
-      // Half a unit in the last place, that of subnormals for 0.
-      const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
-      const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
-      const long double error =
-          std::fabs(value - to_long_double(exact)) - last_rounding - RotationError::truncation;
-      worst = std::max(worst, error / largest);
-    });
-  }
+  const long double worst = worst_of_tables<float>(
+      GetParam().isa, rows, kernels().rows_to_16_bits,
+      [](float value, const Entry& entry, long double w) {
+        const std::int64_t block = (entry.first + entry.row) / simd::paired_block_rows,
+                           last = (block + 1) * simd::paired_block_rows;
+        const long double largest = entry.is_sine ? std::min(1.0L, 2 * w * last) : 1;
+        // Half a unit in the last place, that of subnormals for 0.
+        const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
+        const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
+        return (std::fabs(value - to_long_double(entry.exact)) - last_rounding -
+                RotationError::truncation) /
+               largest;
+      });
   expect_within("16-bit types: values between bounds", worst / simd::float_roundoff, bound.value(),
                 0.5);
 }
-
-class RotationToFloat64Errors : public RotationErrors {};
 
 /// exact - high - low. The first difference is exact, because high has the upper bits of the value.
 long double difference(const ExactValue& exact, double high, double low) {
@@ -307,42 +338,37 @@ long double difference(const ExactValue& exact, double high, double low) {
          part(rest, exact.exponent);
 }
 
-/// The values of whole tables before they are rounded, against the bound of their block.
-TEST_P(RotationToFloat64Errors, OfTables) {
+/// The values of whole tables before they are rounded to float64, against the bound of their block.
+TEST_P(RotationErrors, OfTablesOfFloat64) {
   constexpr std::int64_t rows = simd::float64_block_rows * (simd::float64_anchored_blocks + 2) + 5;
   constexpr long double unit64 = 0x1p-76L;
   constexpr simd::RotationToFloat64Error bound;
-  long double worst = 0, worst_share = 0;
-  for (const DifficultTable& each : difficult_tables(rows)) {
-    const RotationConstants constants(Frequencies(each.spec), kernels_of(GetParam().isa));
-    const std::int64_t columns = each.spec.d_model;
-    std::vector<double> high(static_cast<std::size_t>(rows * columns)), low(high.size());
-    kernels().rows_to_float64(constants.tables(each.spec, DataType::float64),
-                              {each.first, rows, high.data(), columns, DataType::float64},
-                              low.data());
-    for_each_entry(each, rows, [&](auto row, auto, auto column, bool, const auto& exact) {
-      const std::int64_t block = row / simd::float64_block_rows;
-      const std::int64_t blocks =
-          row >= rows - rows % simd::float64_block_rows ? 0 : block % simd::float64_anchored_blocks;
-      const long double truncation =
-          simd::frequency_error * static_cast<long double>(each.first + row) / unit64;
-      const auto at = static_cast<std::size_t>(row * columns + column);
-      const long double error =
-          std::fabs(difference(exact, high[at], low[at])) / unit64 - truncation;
-      worst = std::max(worst, error);
-      worst_share = std::max(worst_share, error / bound.total(blocks));
-    });
-  }
+  std::vector<double> low;
+  long double worst_share = 0;
+  const auto write = [&](const simd::RotationTables& tables, const RowTask& task) {
+    low.resize(static_cast<std::size_t>(task.count * task.stride));
+    kernels().rows_to_float64(tables, task, low.data());
+  };
+  const long double worst = worst_of_tables<double>(
+      GetParam().isa, rows, write, [&](double high, const Entry& entry, long double) {
+        const std::int64_t block = entry.row / simd::float64_block_rows;
+        const bool is_short = entry.row >= rows - rows % simd::float64_block_rows;
+        const long double truncation =
+            simd::frequency_error * static_cast<long double>(entry.first + entry.row) / unit64;
+        const long double error =
+            std::fabs(difference(entry.exact, high, low[entry.index])) / unit64 - truncation;
+        const double most = bound.total(is_short ? 0 : block % simd::float64_anchored_blocks);
+        worst_share = std::max(worst_share, error / most);
+        return error;
+      });
   EXPECT_LE(worst_share, 1);
   expect_within("float64: values before rounding", worst,
                 bound.total(simd::float64_anchored_blocks - 1), 1);
 }
 
-class Rotation32Errors : public RotationErrors {};
-
 /// Sines and cosines of centres, before the phase is rounded: a million phases, spread evenly, and
 /// those next to the folds.
-TEST_P(Rotation32Errors, OfCentres) {
+TEST_P(RotationErrors, OfRotation32Centres) {
   constexpr std::int64_t count = std::int64_t{1} << 20, to_next = (std::int64_t{1} << 32) / count;
   const simd::Rotation32Error bound = {kernels().fused_rounds_once};
   std::vector<std::int32_t> shifted(count);
@@ -363,7 +389,7 @@ TEST_P(Rotation32Errors, OfCentres) {
   expect_tight("rotation32: centre", worst / simd::float_roundoff, bound.centre());
 }
 
-TEST_P(Rotation32Errors, OfTables) {
+TEST_P(RotationErrors, OfRotation32Tables) {
   constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 5;
   const simd::Rotation32Error bound = {kernels().fused_rounds_once};
   const simd::Kernels& all = kernels_of(GetParam().isa);
@@ -374,16 +400,15 @@ TEST_P(Rotation32Errors, OfTables) {
     const Rotation32Constants constants(each.spec, all);
     all.rotation32(constants.tables(each.spec),
                    {each.first, rows, table.data(), columns, DataType::float32});
-    for_each_entry(each, rows, [&](auto row, auto, auto column, bool, const auto& exact) {
-      const float value = table[static_cast<std::size_t>(row * columns + column)];
-      worst = std::max(worst, std::fabs(value - to_long_double(exact)));
+    for_each_entry(each, rows, [&](const Entry& entry) {
+      worst = std::max(worst, std::fabs(table[entry.index] - to_long_double(entry.exact)));
     });
   }
   expect_within("rotation32: tables", worst / simd::float_roundoff, bound.total(), 2);
 }
 
 /// A row has the same bits in narrow and wide panels, in every part of a block, in every type.
-TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
+TEST_P(RotationErrors, OfRotation32DoNotDependOnPanelsOrParts) {
   const simd::Kernels& all = kernels_of(GetParam().isa);
   constexpr std::int64_t rows = simd::paired_block_rows * (simd::grouped_blocks + 2),
                          d_model = 1386;
@@ -415,14 +440,8 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
   }
 }
 
-#define POSENC_TEST_EVERY_ISA(tests)                             \
-  INSTANTIATE_TEST_SUITE_P(                                      \
-      Isas, tests, testing::ValuesIn(simd::unrounded_kernels()), \
-      [](const auto& test) { return std::string(to_string(test.param.isa)); })
-POSENC_TEST_EVERY_ISA(RotationErrors);
-POSENC_TEST_EVERY_ISA(RotationTo16BitsErrors);
-POSENC_TEST_EVERY_ISA(RotationToFloat64Errors);
-POSENC_TEST_EVERY_ISA(Rotation32Errors);
+INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
+                         [](const auto& test) { return std::string(to_string(test.param.isa)); });
 
 }  // namespace
 }  // namespace posenc

@@ -43,7 +43,6 @@ struct RoundFloat32<float> {
     using Element = float;
     using Bits = std::uint32_t;
   };
-  static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
   static constexpr float error = 0, least_error = 0, least_width = 0;
 
@@ -65,17 +64,12 @@ void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept 
   write_rows<KeepDouble>(tables, task, nullptr);
 }
 
-/// Both parts of a value.
-struct HighLow {
-  F64 high, low;
-};
-
 template <bool interleaved>
-void store_high_low(const RowTask& task, const HighLow& value, std::int64_t used, double* high,
-                    double* low) {
+void store_high_low(const RowTask& task, const RoundedDoubles& value, std::int64_t used,
+                    double* high, double* low) {
   double high_lanes[double_lanes], low_lanes[double_lanes];
   value.high.store_unaligned(high_lanes);
-  value.low.store_unaligned(low_lanes);
+  value.least.store_unaligned(low_lanes);
   for (std::int64_t i = 0; i < used && i < double_lanes; ++i) {
     double* const to = high + (interleaved ? 2 * i : i);
     *to = high_lanes[fixed_place<interleaved>(i)];
@@ -86,16 +80,17 @@ void store_high_low(const RowTask& task, const HighLow& value, std::int64_t used
 template <bool interleaved>
 void unrounded_float64_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                              const RowTask& task, double* low) {
-  const auto keep = [](F64 high, F64 least, F64) { return HighLow{high, least}; };
-  for_each_float64_rows<interleaved>(tables, begin, used, task, [&](auto rows) {
+  for_each_float64_rows<interleaved>(tables, begin, used, task, [&](SideRows rows) {
     rows.error = F64(0.0);
     for (std::int64_t k = 0; k < used; k += double_lanes) {
-      rows.at(k, keep, [&](const PanelRow& row, const HighLow& sines, const HighLow& cosines) {
+      RoundedDoubles sines[2], cosines[2];
+      rows.at(k, sines, cosines);
+      for (std::int64_t i = 0; i < rows.count; ++i) {
+        double *sine = rows.row[i].sine, *cosine = interleaved ? sine + 1 : rows.row[i].cosine;
         const std::int64_t at = interleaved ? 2 * k : k;
-        store_high_low<interleaved>(task, sines, used - k, row.sine + at, low);
-        store_high_low<interleaved>(task, cosines, used - k,
-                                    interleaved ? row.sine + 1 + at : row.cosine + at, low);
-      });
+        store_high_low<interleaved>(task, sines[i], used - k, sine + at, low);
+        store_high_low<interleaved>(task, cosines[i], used - k, cosine + at, low);
+      }
     }
   });
 }
@@ -112,7 +107,7 @@ void unrounded_float64_rows(const RotationTables& tables, const RowTask& task,
 
 void rotate_anchors(const RotationTables& tables, std::int64_t frequencies, double* sine,
                     double* cosine) noexcept {
-  rotate(tables, 0, frequencies, sine, cosine);
+  rotate(tables.block, frequencies, sine, cosine);
 }
 
 void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept {

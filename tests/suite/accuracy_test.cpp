@@ -220,7 +220,6 @@ TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {
     EXPECT_EQ(report.wrongly_rounded, 1) << bad;
     EXPECT_EQ(report.worst.position, 6) << bad;
     EXPECT_EQ(report.worst.channel, 1) << bad;
-    EXPECT_THAT(verify(fake, {0, 10}), Not(IsEmpty())) << bad;
   }
 }
 
@@ -293,45 +292,6 @@ TEST(Accuracy, RefusesInvalidArguments) {
                 measure_accuracy(just_one, {0, 5}, {.threads = 0, .progress = {}});
               }),
               HasSubstr("threads is 0"));
-}
-
-TEST(Verify, FindsNothingInCorrectEncoders) {
-  EXPECT_THAT(verify(FakeEncoder(small_spec), {0, 1000}), IsEmpty());
-  EXPECT_THAT(verify(FakeEncoder(small_spec), {999, 1}), IsEmpty());
-  EXPECT_THAT(verify(FakeEncoder(small_spec), {0, 0}), IsEmpty());
-}
-
-TEST(Verify, NamesAnEntryThatIsWrong) {
-  const FakeEncoder fake(small_spec, planted_at(3, 4, 1e-6F));
-  EXPECT_THAT(verify(fake, {0, 1000}), AllOf(HasSubstr("position 3"), HasSubstr("channel 4")));
-}
-
-TEST(Verify, CatchesTheMistakesThatMethodsMake) {
-  const RowRange rows{0, 1000};
-  const auto caught = [&](const char* mistake, Wrong wrong) {
-    EXPECT_THAT(verify(FakeEncoder(small_spec, std::move(wrong)), rows), Not(IsEmpty())) << mistake;
-  };
-  caught("all zeros", [](auto, auto, float) { return 0.0F; });
-  caught("one channel off",
-         [](auto, std::int64_t c, float right) { return c == 6 ? right + 1e-5F : right; });
-  caught("drift",
-         [](std::int64_t p, auto, float right) { return right + 1e-9F * static_cast<float>(p); });
-  caught("sign lost", [](auto, auto, float right) { return std::fabs(right); });
-  caught("last row missing",
-         [](std::int64_t p, auto, float right) { return p == 999 ? 7.0F : right; });
-  caught("off by one position", [](std::int64_t p, std::int64_t c, float) {
-    return static_cast<float>(exact(small_spec, p + 1, c));
-  });
-}
-
-TEST(Verify, ChecksEveryChannelOfWideModels) {
-  const EncodingSpec wide{.d_model = 4096};
-  for (const std::int64_t channel : {0, 1, 50, 51, 2001, 4094, 4095}) {
-    const FakeEncoder fake(wide, [channel](auto, std::int64_t c, float right) {
-      return c == channel ? right + 0.01F : right;
-    });
-    EXPECT_THAT(verify(fake, {0, 8192}), HasSubstr("channel " + std::to_string(channel)));
-  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tables that known mistakes make, and good ones. Every table is computed here by plain loops, as
-// the system at fault would, and not by the simulations that a check compares with.
+// Tables that are good, and what is told of frequencies, factors and float32 phases. Tables are
+// computed by plain loops, and not by the simulations that a check compares with.
 #include "posenc/data_type.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
@@ -54,44 +54,11 @@ BasicMatrix<T> filled(const Shape& shape, const PairAt& pair_at) {
   return table;
 }
 
-float bfloat16(double value) { return static_cast<float>(to_double(nearest<BFloat16>(value))); }
-float float16(double value) { return static_cast<float>(to_double(nearest<Float16>(value))); }
-
-PairAt exact(int d, double base = 1e4) {
-  return [=](int k, double position) { return sincos(position * frequency(k, d, base)); };
-}
-
 /// inv_freq of Transformers, in float.
 float inverse_frequency(int k, int d, float base = 1e4F) {
   const float e = static_cast<float>(2 * k) / static_cast<float>(d);
   return 1.0F / std::pow(base, e);
 }
-
-/// The state of a rotation that goes from row to row.
-Matrix rotated_rows(const Shape& shape) {
-  Matrix table(shape.rows, shape.d);
-  const EncodingSpec spec = {.d_model = shape.d, .layout = shape.layout};
-  for (int k = 0; k < shape.d / 2; ++k) {
-    const auto w = static_cast<float>(frequency(k, shape.d));
-    const float step_s = std::sin(w), step_c = std::cos(w);
-    float s = 0, c = 1;
-    for (int row = 0; row < shape.rows; ++row) {
-      table(row, channels_of(spec, k).sine) = s;
-      table(row, channels_of(spec, k).cosine) = c;
-      const float next_s = s * step_c + c * step_s;
-      c = c * step_c - s * step_s;
-      s = next_s;
-    }
-  }
-  return table;
-}
-
-float truncated_to_bfloat16(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  return std::bit_cast<float>(bits & 0xffff0000U);
-}
-
-Sincos scaled(double factor, Sincos pair) { return {factor * pair.first, factor * pair.second}; }
 
 double llama3_frequency(int k, int d) {
   const double w = frequency(k, d, 5e5), turns = 8192 * w / 6.283185307179586;
@@ -99,163 +66,6 @@ double llama3_frequency(int k, int d) {
   if (turns <= 1) return w / 8;
   const double r = (turns - 1) / 3;
   return w * r + w / 8 * (1 - r);
-}
-
-struct Corrupted {
-  const char* what;
-  CauseKind cause;
-  CheckOptions expected;
-  std::function<CheckReport(const CheckOptions&)> checked;
-};
-
-template <class T>
-std::function<CheckReport(const CheckOptions&)> check_of(const Shape& shape, const PairAt& pair) {
-  return [=](const CheckOptions& options) {
-    const BasicMatrix<T> table = filled<T>(shape, pair);
-    return check(table.view(), options);
-  };
-}
-
-CheckOptions asked_for(const EncodingSpec& spec, Arrangement arrangement, std::int64_t first = 0) {
-  CheckOptions options;
-  options.spec = spec;
-  options.spec->d_model = 0;
-  options.arrangements = {arrangement};
-  options.first = first;
-  return options;
-}
-
-std::vector<Corrupted> corrupted_tables() {
-  const Shape usual, small = {.rows = 512};
-  const int d = usual.d;
-  const auto rotary = asked_for({}, Arrangement::halves_cos_first);
-  std::vector<Corrupted> all;
-  const auto add = [&](const char* what, CauseKind cause, const CheckOptions& expected,
-                       std::function<CheckReport(const CheckOptions&)> checked) {
-    all.push_back({what, cause, expected, std::move(checked)});
-  };
-  add("tutorial: exp(2k * (-ln 10000 / d)) in float", CauseKind::float32_phases, {},
-      check_of<float>({.rows = 5000, .d = 512, .layout = Layout::interleaved},
-                      [](int k, double position) {
-                        const auto step = static_cast<float>(-std::log(10000.0) / 512);
-                        const float div_term = std::exp(static_cast<float>(2 * k) * step);
-                        return sincos_of_float(static_cast<float>(position) * div_term);
-                      }));
-  add("Transformers: 1 / base**(2k / d) in float, base 500000", CauseKind::float32_phases, {},
-      check_of<float>(usual, [=](int k, double position) {
-        return sincos_of_float(static_cast<float>(position) * inverse_frequency(k, d, 5e5F));
-      }));
-  add("vLLM: float phases, then bfloat16, at far positions", CauseKind::float32_phases, {},
-      check_of<BFloat16>({.rows = 262144, .d = 64}, [](int k, double position) {
-        return sincos_of_float(static_cast<float>(position) * inverse_frequency(k, 64));
-      }));
-  add("inv_freq cast to bfloat16", CauseKind::narrow_frequencies, {},
-      check_of<float>(usual, [=](int k, double position) {
-        return sincos_of_float(static_cast<float>(position) * bfloat16(inverse_frequency(k, d)));
-      }));
-  add("inv_freq cast to float16", CauseKind::narrow_frequencies, rotary,
-      check_of<Float16>(usual, [=](int k, double position) {
-        return sincos_of_float(static_cast<float>(position) * float16(inverse_frequency(k, d)));
-      }));
-  add("positions cast to bfloat16", CauseKind::narrow_positions, {},
-      check_of<float>(usual, [=](int k, double position) {
-        return sincos_of_float(bfloat16(position) * inverse_frequency(k, d));
-      }));
-  add("all phases in bfloat16 (autocast)", CauseKind::narrow_phases, {},
-      check_of<BFloat16>(usual, [=](int k, double position) {
-        return sincos_of_float(bfloat16(bfloat16(position) * bfloat16(inverse_frequency(k, d))));
-      }));
-  add("all phases in float16", CauseKind::narrow_phases, rotary,
-      check_of<Float16>(usual, [=](int k, double position) {
-        return sincos_of_float(float16(float16(position) * float16(inverse_frequency(k, d))));
-      }));
-  add("ggml: theta *= theta_scale over channels", CauseKind::channel_recurrence, {},
-      check_of<float>(usual, [=](int k, double position) {
-        const float theta_scale = std::pow(10000.0F, -2.0F / static_cast<float>(d));
-        auto theta = static_cast<float>(position);
-        for (int i = 0; i < k; ++i) theta *= theta_scale;
-        return sincos_of_float(theta);
-      }));
-  add("rotation over rows in float, never re-anchored", CauseKind::row_recurrence, {},
-      [=](const CheckOptions& options) { return check(rotated_rows(usual).view(), options); });
-  add("halves exchanged", CauseKind::exchanged_halves, rotary,
-      check_of<float>({.layout = Layout::halves}, exact(d)));
-  add("interleaved where halves were expected", CauseKind::other_arrangement, rotary,
-      check_of<float>({.layout = Layout::interleaved}, exact(d)));
-  add("sines and cosines exchanged", CauseKind::exchanged_functions,
-      asked_for({}, Arrangement::interleaved),
-      check_of<float>({.layout = Layout::interleaved}, [=](int k, double position) {
-        const auto [sine, cosine] = exact(d)(k, position);
-        return Sincos(cosine, sine);
-      }));
-  add("first row at position 2", CauseKind::shifted_rows, rotary,
-      check_of<float>({.first = 2}, exact(d)));
-  add("base 500000, not 10000", CauseKind::other_base, rotary,
-      check_of<float>(usual, exact(d, 5e5)));
-  add("Llama 3.1's rule missing", CauseKind::other_rule,
-      asked_for({.base = 5e5, .frequencies = Llama3Scaling{}}, Arrangement::halves_cos_first),
-      check_of<float>(usual, exact(d, 5e5)));
-  add("spacing inclusive, not paper", CauseKind::other_spacing, asked_for({}, Arrangement::halves),
-      check_of<float>({.layout = Layout::halves}, [=](int k, double position) {
-        return sincos(position * std::pow(1e4, -k / (d / 2 - 1.0)));
-      }));
-  add("attention factor applied", CauseKind::attention_factor, {},
-      check_of<float>(usual, [=](int k, double position) {
-        return scaled(0.1 * std::log(4.0) + 1, exact(d)(k, position));
-      }));
-  add("bfloat16 values in float32, truncated", CauseKind::narrow_entries, {},
-      check_of<float>(usual, [=](int k, double position) {
-        const auto [sine, cosine] = exact(d)(k, position);
-        return Sincos(truncated_to_bfloat16(sine), truncated_to_bfloat16(cosine));
-      }));
-  add("the last rows never written", CauseKind::unset_rows, {},
-      check_of<float>(small, [=](int k, double position) {
-        return position < 400 ? exact(d)(k, position) : Sincos(0, 0);
-      }));
-  add("sines negated", CauseKind::negated_sines, {},
-      check_of<float>(usual, [=](int k, double position) {
-        const auto [sine, cosine] = exact(d)(k, position);
-        return Sincos(-sine, cosine);
-      }));
-  add("a NaN", CauseKind::unset_rows, {},
-      check_of<float>({.rows = 64}, [=](int k, double position) {
-        return position == 7 ? Sincos(NAN, 1) : exact(d)(k, position);
-      }));
-  add("the last rows hold values that no sine has", CauseKind::unset_rows, {},
-      check_of<float>({.rows = 300}, [=](int k, double position) {
-        return position >= 290 ? Sincos(1e30, -3e-40) : exact(d)(k, position);
-      }));
-  add("the last rows hold other values", CauseKind::unset_rows, {},
-      check_of<float>({.rows = 300}, [=](int k, double position) {
-        return position >= 290 ? Sincos(std::sin(k * 91.0 + position), 0.3) : exact(d)(k, position);
-      }));
-  add("halves where interleaved were expected", CauseKind::other_arrangement,
-      asked_for({}, Arrangement::interleaved),
-      check_of<float>({.layout = Layout::halves}, exact(d)));
-  add("Llama 3.1's rule", CauseKind::other_rule,
-      asked_for({.base = 5e5}, Arrangement::halves_cos_first),
-      check_of<float>(usual, [=](int k, double position) {
-        return sincos(position * llama3_frequency(k, d));
-      }));
-  add("attention factor missing", CauseKind::attention_factor,
-      asked_for({.frequencies = YarnScaling{.factor = 1, .attention_factor = 1.2}},
-                Arrangement::halves_cos_first),
-      check_of<float>(usual, exact(d)));
-  add("positions over 4", CauseKind::other_rule, rotary,
-      check_of<float>(
-          usual, [=](int k, double position) { return sincos(position / 4 * frequency(k, d)); }));
-  return all;
-}
-
-TEST(CheckCauses, KnownMistakesAreNamed) {
-  for (const Corrupted& each : corrupted_tables()) {
-    const CheckReport report = each.checked(each.expected);
-    EXPECT_FALSE(report.is_good) << each.what;
-    ASSERT_FALSE(report.causes.empty()) << each.what << "\n" << to_string(report);
-    EXPECT_EQ(to_string(report.causes.front().kind), to_string(each.cause)) << each.what << "\n"
-                                                                            << to_string(report);
-    EXPECT_FALSE(report.causes.front().is_rival) << each.what << "\n" << to_string(report);
-  }
 }
 
 /// Fifty tables: ten presets in four types and of a double computation.

@@ -125,6 +125,7 @@ TEST(Check, SaysThatNoiseIsNotKnown) {
   EXPECT_FALSE(report.is_good);
   EXPECT_FALSE(report.is_identified);
   EXPECT_EQ(report.rows, 200);
+  EXPECT_TRUE(check(table.view(), {.spec = EncodingSpec{.d_model = 16}}).causes.empty());
 }
 
 /// The report does not depend on the number of threads.

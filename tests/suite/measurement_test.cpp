@@ -3,6 +3,7 @@
 
 #include "measurements.h"
 #include "posenc/error.h"
+#include "posenc/registry.h"
 #include "posenc/suite/profile.h"
 #include "posenc/version.h"
 #include "support.h"
@@ -31,7 +32,7 @@ using test::write_file;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::Not;
 
 Measurements some_document() {
   Measurement limit;
@@ -76,7 +77,7 @@ std::string reason_of(const std::string& content) {
 
 TEST(Measurements, RoundTripThroughTheirFile) {
   const ScratchFolder folder;
-  const auto file = folder / "a" / "b" / "profile.json";
+  const auto file = folder / "profile.json";
   const Measurements document = some_document();
   write_measurements(document, file);
   write_measurements(document, file);
@@ -103,7 +104,7 @@ TEST(Measurements, RoundTripThroughTheirFile) {
     }
   }
   EXPECT_TRUE(std::isnan(read.all.back().error->max_ulp)) << "JSON has no NaN: null";
-  EXPECT_THAT(folder.listing(), ElementsAre("a")) << "no temporary file stays";
+  EXPECT_THAT(folder.listing(), ElementsAre("profile.json")) << "no temporary file stays";
 }
 
 TEST(Measurements, ATableWithoutAPromiseKeptIsSeen) {
@@ -217,35 +218,23 @@ TEST(Profile, IsADocumentOfThisMachineAndItsKernels) {
   EXPECT_THAT(reason_of(document.dump()), HasSubstr("Another CPU 9000"));
   document = saved();
   document["machine"]["isas"] = {"scalar"};
-  EXPECT_THAT(reason_of(document.dump()), HasSubstr("a CPU with scalar"));
+  EXPECT_THAT(reason_of(document.dump()), HasSubstr("with scalar; this one is"));
 }
 
-TEST(Profile, MissingAndUnreadableFilesAreRefusedByName) {
-  const ScratchFolder folder;
-  const auto refused = [](const std::filesystem::path& file) {
-    return test::refusal([&] { Profile::load(file); });
+TEST(Profile, SelectsByTheLargestNumberOfThreadsUpToThatAskedFor) {
+  std::vector<Measurement> rows;
+  for (const int threads : {1, 4}) {
+    rows.push_back(measured("rotation", 1e-6));
+    rows.back().isa = to_string(backend("rotation").isa());
+    rows.back().table.threads = threads;
+  }
+  const Profile profile(document_of(rows));
+  const auto reason = [&](int threads, DataType type = DataType::float32) {
+    return profile.select({.d_model = 64}, {0, 40}, {.accuracy = {}, .type = type}, threads).reason;
   };
-  EXPECT_THAT(refused(folder / "nothing.json"), HasSubstr((folder / "nothing.json").string()));
-  for (const std::filesystem::path& file : {std::filesystem::path(), folder.path()})
-    EXPECT_FALSE(refused(file).empty());
-  EXPECT_FALSE(refused("/dev/null").empty());
-}
-
-TEST(Profile, MergeReplacesMeasuredClassesAndKeepsTheOthers) {
-  const auto row = [](const char* backend, std::int64_t rows, int threads) {
-    Measurement made = measured(backend, 1e-6);
-    made.table = table_of({.d_model = 64}, {0, rows}, DataType::float32, threads);
-    return made;
-  };
-  const Measurements older =
-      document_of({row("old", 8, 1), row("old", 1 << 20, 1), row("old", 8, 2), row("old", 16, 1)});
-  const Measurements newer = document_of({row("new", 10, 1), row("new", 1 << 22, 4)});
-  const Measurements merged = merge(older, newer);
-  std::vector<std::string> rows;
-  for (const Measurement& each : merged.all)
-    rows.push_back(each.backend + " " + each.table.name + " " + std::to_string(each.table.threads));
-  EXPECT_THAT(rows,
-              ElementsAre("new 10x64 1", "new 4194304x64 4", "old 1048576x64 1", "old 8x64 2"));
+  EXPECT_THAT(reason(3), HasSubstr("(l1, float32, 1 thread)"));
+  EXPECT_THAT(reason(9), HasSubstr("(l1, float32, 4 threads)"));
+  EXPECT_THAT(reason(9, DataType::bfloat16), Not(HasSubstr("profile")));
 }
 
 }  // namespace

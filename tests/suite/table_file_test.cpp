@@ -13,6 +13,7 @@ namespace posenc {
 namespace {
 
 using test::ScratchFolder;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 /// A .npy file of version 1 whose elements are these bytes.
@@ -49,6 +50,19 @@ TEST(TableFile, ReadsEveryTypeInBothByteOrders) {
     EXPECT_EQ(view.columns, 2) << descr;
     EXPECT_EQ(view(0, 0), 1) << descr;
     EXPECT_EQ(view(0, 1), -2) << descr;
+  }
+}
+
+/// By columns, if the header says so.
+TEST(TableFile, ReadsColumnMajorOrder) {
+  const ScratchFolder folder;
+  std::string file = npy("<f2", "(2, 2)", {"\0\x3c\0\xc0\0\0\0\x40", 8});  // 1, -2, 0, 2
+  for (const bool is_column_major : {false, true}) {
+    const TableInMemory table = read(folder, file);
+    EXPECT_EQ(table.view()(0, 1), is_column_major ? 0 : -2);
+    EXPECT_EQ(table.view()(1, 0), is_column_major ? -2 : 0);
+    EXPECT_EQ(table.view()(1, 1), 2);
+    if (!is_column_major) file.replace(file.find("False"), 5, "True ");
   }
 }
 
@@ -92,7 +106,9 @@ TEST(TableFile, NpyIsWhatNumPyReads) {
         std::string("'descr' '<f4' 'fortran_order' False 'shape' (2, 3)"),
         good.substr(0, good.size() - 1) + ", 'shape': (2, 3)}",
         std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (6)}")})
-    EXPECT_THAT(refused(each, v1), HasSubstr("damaged")) << each;
+    EXPECT_THAT(refused(each, v1),
+                AnyOf(HasSubstr("damaged"), HasSubstr("given twice"), HasSubstr("NUL byte")))
+        << each;
   for (const std::string& version : {std::string("\x09\0", 2), std::string("\1\1", 2),
                                      std::string("\0\0", 2), std::string("\xff\0", 2)})
     EXPECT_THAT(refused(good, version), HasSubstr("the version of the .npy file is"));
@@ -126,7 +142,7 @@ TEST(TableFile, NoLengthIsUsedBeforeItIsComparedWithTheFile) {
   const auto refused = [](std::uint64_t length, std::int64_t bytes) {
     return refused_safetensors(std::string(92, ' '), length, bytes);
   };
-  EXPECT_THAT(refused(92, 100), HasSubstr("not JSON"));
+  EXPECT_THAT(refused(92, 100), HasSubstr("cannot be parsed"));
   EXPECT_THAT(refused(93, 100), HasSubstr("has 93 bytes"));
   EXPECT_THAT(refused(10'000'000, 1 << 30), HasSubstr("at most 4194304"));
   EXPECT_THAT(refused(~std::uint64_t{0}, 100), HasSubstr("has 18446744073709551615 bytes"));

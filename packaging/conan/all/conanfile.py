@@ -55,8 +55,6 @@ class PosencConan(ConanFile):
         for part in ("POSENC_CLI", "POSENC_TESTS", "POSENC_BENCHMARKS"):
             toolchain.cache_variables[part] = False
         toolchain.cache_variables["POSENC_FETCH_DEPENDENCIES"] = False
-        # Without TiedOutput and softmax, the only parts that need Eigen.
-        toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_Eigen3"] = True
         toolchain.generate()
         CMakeDeps(self).generate()
 

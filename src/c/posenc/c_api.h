@@ -50,8 +50,8 @@ const char* posenc_version(void);
 /// The value of POSENC_C_ABI that the library was built with.
 int32_t posenc_c_abi(void);
 
-/// Objects of the library, which a function posenc_..._create() or posenc_plan() makes, and which
-/// posenc_..._free() ends. That accepts null.
+/// Objects of the library, which a function posenc_..._create() or posenc_plan() makes. Their
+/// functions posenc_..._free() accept null.
 typedef struct posenc_encoder posenc_encoder;            ///< a backend planned for a spec
 typedef struct posenc_cursor posenc_cursor;              ///< rows, one at a time
 typedef struct posenc_axes posenc_axes;                  ///< which channels are on which axis
@@ -227,7 +227,6 @@ typedef struct posenc_axis_pairs {
   int64_t frequency_count;     ///< of that list
   const int64_t* pairs;        ///< the place of each pair in a row
   int64_t pair_count;          ///< of that list
-  double denominator;          ///< positions on this axis count 1 / denominator each
 } posenc_axis_pairs;
 
 /// Axes in any arrangement: every pair of a row belongs to one of `count` parts. Channels have the

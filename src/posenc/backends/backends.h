@@ -1,11 +1,18 @@
 // The list of built-in methods: one line for each, from the simplest to the most complex, because
-// the simplest wins a tie. rotation, which is correctly rounded, is before rotation32.
+// the simplest wins a tie. rotation, which is correctly rounded, is before rotation32. And what
+// their files share: a backend for each ISA of the build, and position 0.
 #pragma once
 
 #include "posenc/backend.h"
+#include "posenc/isa.h"
+#include "posenc/simd/dispatch.h"
+#include "posenc/simd/row_task.h"
+#include "posenc/spec.h"
 #include "posenc/support/detail.h"
 
+#include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #define POSENC_METHODS(use) use(naive) use(div_term) use(xsimd) use(rotation) use(rotation32)
@@ -19,5 +26,64 @@ using BackendList = std::vector<std::unique_ptr<Backend>>;
 #define POSENC_DECLARE_METHOD(method) void add_##method(BackendList& all);
 POSENC_METHODS(POSENC_DECLARE_METHOD)
 #undef POSENC_DECLARE_METHOD
+
+simd::Columns columns_of(const EncodingSpec& spec) noexcept;
+
+/// Writes position 0 to the first row of the task: its sines are 0, and its cosines 1.
+void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept;
+
+/// The facts of a method that hold for every spec and ISA.
+struct Method {
+  std::string_view name;
+  std::string_view description;
+  std::string_view phases;
+  bool supports_float64 = true;
+  bool supports_add = false;
+  bool is_correctly_rounded = false;  ///< in every type
+};
+
+/// A method at one ISA. MethodEncoder has a static member `method`, and a constructor that takes a
+/// spec, the backend and the kernels of the ISA.
+template <class MethodEncoder>
+class MethodBackend final : public Backend {
+ public:
+  explicit MethodBackend(const simd::IsaKernels& compiled) : compiled_(compiled) {}
+  std::string_view name() const noexcept override { return method.name; }
+  std::string_view description() const noexcept override { return method.description; }
+  std::string_view phases() const noexcept override { return method.phases; }
+  Isa isa() const noexcept override { return compiled_.isa; }
+  bool supports(DataType type) const noexcept override {
+    return method.supports_float64 || type != DataType::float64;
+  }
+  bool supports_add() const noexcept override { return method.supports_add; }
+  bool is_correctly_rounded(DataType) const noexcept override {
+    return method.is_correctly_rounded;
+  }
+
+ private:
+  static constexpr const Method& method = MethodEncoder::method;
+
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return std::make_unique<MethodEncoder>(spec, *this, compiled_);
+  }
+
+  simd::IsaKernels compiled_;
+};
+
+/// Adds a method at every ISA of this build that has the kernel `needed`, in ascending order.
+template <class MethodEncoder, class Kernel>
+void add_method(BackendList& all, Kernel simd::Kernels::*needed) {
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (each.kernels.*needed == nullptr) continue;
+    all.push_back(std::make_unique<MethodBackend<MethodEncoder>>(each));
+  }
+}
+
+/// Adds a method that uses no kernels: in plain C++, for every processor.
+template <class MethodEncoder>
+void add_scalar_method(BackendList& all) {
+  const simd::IsaKernels& scalar = simd::compiled_kernels().front();
+  all.push_back(std::make_unique<MethodBackend<MethodEncoder>>(scalar));
+}
 
 }  // namespace posenc::detail

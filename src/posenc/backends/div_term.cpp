@@ -11,7 +11,6 @@
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/simd/row_task.h"
 

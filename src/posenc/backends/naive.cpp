@@ -8,7 +8,6 @@
 // The error is that of the rounded phase. A rule of frequencies has the nearest doubles of its
 // frequencies modulo 2 pi. Source: "Attention Is All You Need", section 3.5.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/simd/row_task.h"
 

@@ -5,9 +5,8 @@
 // Range   every position up to max_position
 // Cost    AVX2: 56 operations for 32 floats (simd/rotation/rounding-inl.h)
 #include "posenc/backends/backends.h"
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
 #include "posenc/backends/shared_values.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/exact/entry.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/simd/store_plan.h"
@@ -33,7 +32,8 @@ class RotationEncoder final : public Encoder {
       : Encoder(spec, backend),
         kernels_(compiled.kernels),
         exact_(shared_frequencies(spec)),
-        constants_(shared_rotation_constants(spec, *exact_, compiled.kernels)) {}
+        constants_(shared_values<RotationConstants>().get(
+            key_of_any_layout(spec, &compiled.kernels), *exact_, compiled.kernels)) {}
 
   /// Half an ulp of a value below 1, because every entry is correctly rounded.
   double error_bound(RowRange, DataType type) const noexcept override {

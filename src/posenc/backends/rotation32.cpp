@@ -5,8 +5,8 @@
 // Range   every position up to max_position; every type but float64
 // Cost    five operations for two vectors of floats, or seven
 #include "posenc/backends/backends.h"
-#include "posenc/backends/rotation_constants.h"
-#include "posenc/backends/vectorised.h"
+#include "posenc/backends/constants.h"
+#include "posenc/backends/shared_values.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/simd/store_plan.h"
 
@@ -26,7 +26,8 @@ class Rotation32Encoder final : public Encoder {
                     const simd::IsaKernels& compiled)
       : Encoder(spec, backend),
         kernels_(compiled.kernels),
-        constants_(shared_rotation32_constants(spec, compiled.kernels)) {}
+        constants_(shared_values<Rotation32Constants>().get({spec, &compiled.kernels}, spec,
+                                                            compiled.kernels)) {}
 
   double error_bound(RowRange, DataType type) const noexcept override {
     const double bound =

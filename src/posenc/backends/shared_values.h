@@ -16,16 +16,19 @@
 
 namespace posenc::detail {
 
-/// True if both specs have the same frequencies, in whichever layout.
-bool have_equal_frequencies(const EncodingSpec& a, const EncodingSpec& b);
-
-/// What a value depends on beside frequencies.
+/// What a value depends on: frequencies, and for some values the layout or the kernels.
 struct SharedKey {
+  EncodingSpec spec;  ///< with the default layout, unless the value depends on it
   const simd::Kernels* kernels = nullptr;
-  bool interleaved = false;
 
   bool operator==(const SharedKey&) const = default;
 };
+
+/// The key of what is the same in every layout.
+inline SharedKey key_of_any_layout(EncodingSpec spec, const simd::Kernels* kernels = nullptr) {
+  spec.layout = {};
+  return {std::move(spec), kernels};
+}
 
 /// The values that were asked for last, at most most_values, so that a search costs little beside
 /// planning, and of at most most_frequencies frequencies in all: 4 MiB of RotationConstants.
@@ -35,13 +38,12 @@ struct SharedKey {
 template <class Value>
 class SharedValues {
  public:
-  /// The value of these frequencies, which is constructed from `from` unless it is kept.
+  /// The value of a key, which is constructed from `from` unless it is kept.
   template <class... From>
-  std::shared_ptr<const Value> get(const EncodingSpec& spec, const SharedKey& key,
-                                   const From&... from) {
-    if (auto kept = find(spec, key)) return kept;
+  std::shared_ptr<const Value> get(const SharedKey& key, const From&... from) {
+    if (auto kept = find(key)) return kept;
     auto made = std::make_shared<const Value>(from...);
-    if (spec.d_model / 2 <= most_frequencies) keep({spec, key, made});
+    if (key.spec.d_model / 2 <= most_frequencies) keep({key, made});
     return made;
   }
 
@@ -50,17 +52,14 @@ class SharedValues {
 
  private:
   struct Entry {
-    EncodingSpec spec;
     SharedKey key;
     std::shared_ptr<const Value> value;
   };
 
-  std::shared_ptr<const Value> find(const EncodingSpec& spec, const SharedKey& key) {
+  std::shared_ptr<const Value> find(const SharedKey& key) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return nullptr;
-    const auto found = std::ranges::find_if(recent_, [&](const Entry& each) {
-      return each.key == key && have_equal_frequencies(each.spec, spec);
-    });
+    const auto found = std::ranges::find(recent_, key, &Entry::key);
     if (found == recent_.end()) return nullptr;
     recent_.splice(recent_.begin(), recent_, found);
     return found->value;
@@ -71,10 +70,10 @@ class SharedValues {
     added.push_back(std::move(entry));
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
-    frequencies_ += added.front().spec.d_model / 2;
+    frequencies_ += added.front().key.spec.d_model / 2;
     recent_.splice(recent_.begin(), added);
     while (frequencies_ > most_frequencies || recent_.size() > most_values) {
-      frequencies_ -= recent_.back().spec.d_model / 2;
+      frequencies_ -= recent_.back().key.spec.d_model / 2;
       removed.splice(removed.begin(), recent_, std::prev(recent_.end()));
     }
   }
@@ -93,6 +92,8 @@ SharedValues<Value>& shared_values() {
 }
 
 /// The frequencies of a valid spec, which are computed once a process while they are kept.
-std::shared_ptr<const Frequencies> shared_frequencies(const EncodingSpec& spec);
+inline std::shared_ptr<const Frequencies> shared_frequencies(const EncodingSpec& spec) {
+  return shared_values<Frequencies>().get(key_of_any_layout(spec), spec);
+}
 
 }  // namespace posenc::detail

@@ -5,8 +5,8 @@
 // Range   every position up to max_position
 // Cost    one sincos of xsimd for two vectors of doubles
 #include "posenc/backends/backends.h"
+#include "posenc/backends/constants.h"
 #include "posenc/backends/shared_values.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class XsimdEncoder final : public Encoder {
     }
   }
 
-  simd::SincosKernel kernel_;
+  decltype(simd::Kernels::sincos) kernel_;
   FrequencyTables frequencies_;
 };
 

@@ -14,17 +14,15 @@ namespace {
 /// The functions of double of every C library in use are within 4 ulp, 2^-50 of the value.
 constexpr double double_margin = 0x1p-50;
 
-/// The floats nearest to the ends of the interval in which the exact value lies.
-struct Candidates {
-  float below, above;
-
-  explicit Candidates(double value) noexcept
-      : below(static_cast<float>(value * (1 - double_margin))),
-        above(static_cast<float>(value * (1 + double_margin))) {}
-
-  /// Exact, because the floats are neighbours.
-  double midpoint() const noexcept { return (to_double(below) + to_double(above)) / 2; }
-};
+/// The float nearest to the exact value of a function, of which the C library gives `value`.
+/// decide(below, above, midpoint) gives it if the midpoint of two neighbouring floats, which is
+/// exact in double, is in the interval in which the exact value lies.
+template <class Decide>
+float nearest(double value, const Decide& decide) noexcept {
+  const auto below = static_cast<float>(value * (1 - double_margin)),
+             above = static_cast<float>(value * (1 + double_margin));
+  return below == above ? below : decide(below, above, (to_double(below) + to_double(above)) / 2);
+}
 
 float nearest_of(ExactValue value) noexcept {
   // The phase is within 2^-255 turns (wide.h), and so within 2^-252 radians.
@@ -61,28 +59,26 @@ float nearest_cosine(float phase) noexcept { return nearest_of(cosine(turns_of(p
 }  // namespace in_integers
 
 float nearest_exp(float x) noexcept {
-  const Candidates candidates(std::exp(to_double(x)));
-  if (candidates.below == candidates.above) return candidates.below;
-  return in_integers::is_exp_above(x, candidates.midpoint()) ? candidates.above : candidates.below;
+  return nearest(std::exp(to_double(x)), [=](float below, float above, double midpoint) {
+    return in_integers::is_exp_above(x, midpoint) ? above : below;
+  });
 }
 
 float nearest_power(float base, float exponent) noexcept {
-  const Candidates candidates(std::pow(to_double(base), to_double(exponent)));
-  if (candidates.below == candidates.above) return candidates.below;
-  return in_integers::is_power_above(base, exponent, candidates.midpoint()) ? candidates.above
-                                                                            : candidates.below;
+  const double power = std::pow(to_double(base), to_double(exponent));
+  return nearest(power, [=](float below, float above, double midpoint) {
+    return in_integers::is_power_above(base, exponent, midpoint) ? above : below;
+  });
 }
 
 float nearest_sine(float phase) noexcept {
-  const Candidates candidates(std::sin(to_double(phase)));
-  if (candidates.below == candidates.above) return candidates.below;
-  return in_integers::nearest_sine(phase);
+  return nearest(std::sin(to_double(phase)),
+                 [=](auto...) { return in_integers::nearest_sine(phase); });
 }
 
 float nearest_cosine(float phase) noexcept {
-  const Candidates candidates(std::cos(to_double(phase)));
-  if (candidates.below == candidates.above) return candidates.below;
-  return in_integers::nearest_cosine(phase);
+  return nearest(std::cos(to_double(phase)),
+                 [=](auto...) { return in_integers::nearest_cosine(phase); });
 }
 
 }  // namespace posenc::detail

@@ -200,22 +200,20 @@ void compute_all(const EncodingSpec& spec, std::span<Fraction<Kept>> kept) {
   const auto* const picked = std::get_if<PickedFrequencies>(&spec.frequencies);
   if (picked == nullptr) return std::visit(compute, spec.frequencies);
   std::vector<std::vector<Wide>> all;
-  for (const PickedFrequencies::Encoding& each : picked->encodings) {
-    all.emplace_back(static_cast<std::size_t>(each.spec->d_model / 2));
-    compute_all(*each.spec, std::span(all.back()));
+  for (const auto& each : picked->encodings) {
+    all.emplace_back(static_cast<std::size_t>(each->d_model / 2));
+    compute_all(*each, std::span(all.back()));
   }
   for (std::size_t k = 0; k < kept.size(); ++k) {
     const PickedFrequencies::Pick& from = picked->picks[k];
-    const double denominator = picked->encodings[from.encoding].denominator;
-    kept[k] = leading<Kept>(divide(all[from.encoding][from.k], denominator));
+    kept[k] = leading<Kept>(all[from.encoding][from.k]);
   }
 }
 
 bool is_in_turns(const FrequencyRule& rule) noexcept {
   if (const auto* const picked = std::get_if<PickedFrequencies>(&rule)) {
-    return std::ranges::any_of(picked->encodings, [](const PickedFrequencies::Encoding& each) {
-      return is_in_turns(each.spec->frequencies);
-    });
+    return std::ranges::any_of(picked->encodings,
+                               [](const auto& each) { return is_in_turns(each->frequencies); });
   }
   return std::holds_alternative<TurnFrequencies>(rule) || std::holds_alternative<BaseTurns>(rule);
 }
@@ -232,16 +230,14 @@ Frequencies::Frequencies(const EncodingSpec& spec)
 // For size: few entries need it.
 [[gnu::cold]] Widest Frequencies::widest(std::int64_t k) const noexcept {
   const EncodingSpec* spec = &spec_;
-  double denominator = 1;
   if (const auto* const picked = std::get_if<PickedFrequencies>(&spec_.frequencies)) {
     const PickedFrequencies::Pick& from = picked->picks[static_cast<std::size_t>(k)];
-    spec = picked->encodings[from.encoding].spec.get();
-    denominator = picked->encodings[from.encoding].denominator;
+    spec = picked->encodings[from.encoding].get();
     k = from.k;
   }
   Widest turns;
   std::visit(Rules<12, 12>(*spec, k, std::span(&turns, 1)), spec->frequencies);
-  return divide(turns, denominator);
+  return turns;
 }
 
 std::optional<unsigned> Frequencies::quarters_at(std::int64_t k,

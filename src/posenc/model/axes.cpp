@@ -1,7 +1,7 @@
 // What encodings over several axes are made of.
 #include "posenc/model/axes.h"
 
-#include "posenc/model/axes/rows.h"
+#include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/checks.h"
 
 #include <algorithm>
@@ -9,28 +9,36 @@
 #include <cstddef>
 #include <iterator>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace posenc {
 
-std::vector<std::vector<std::int64_t>> places_of(const AxesSpec& spec) {
-  std::vector<std::vector<std::int64_t>> places;
-  std::int64_t next = 0;
-  for (const AxisPairs& part : spec.parts) {
-    std::vector<std::int64_t>& of_part = places.emplace_back(part.pairs);
-    if (of_part.empty()) {
-      of_part.resize(static_cast<std::size_t>(part.count()));
-      std::iota(of_part.begin(), of_part.end(), next);
+std::vector<AxisPair> pairs_of(const AxesSpec& spec) {
+  std::vector<AxisPair> pairs;
+  pairs.reserve(static_cast<std::size_t>(spec.d_model() / 2));
+  EncodingSpec row = {.d_model = spec.d_model(), .layout = spec.layout};
+  std::int64_t first = 0, next = 0;  // pair of the row with which `row` begins; next place
+  for (std::size_t i = 0; i < spec.parts.size(); ++i) {
+    const AxisPairs& part = spec.parts[i];
+    if (spec.parts_have_layouts) {
+      row = {.d_model = 2 * part.count(), .layout = part.spec.layout};
+      first = next;
     }
-    if (!of_part.empty()) next = of_part.back() + 1;
+    for (std::size_t j = 0; j < static_cast<std::size_t>(part.count()); ++j) {
+      const auto k = part.frequencies.empty() ? static_cast<std::int64_t>(j) : part.frequencies[j];
+      const std::int64_t place = part.pairs.empty() ? next : part.pairs[j];
+      const ChannelPair channels = channels_of(row, place - first);
+      pairs.push_back({i, k, place, {2 * first + channels.sine, 2 * first + channels.cosine}});
+      next = place + 1;
+    }
   }
-  return places;
+  return pairs;
 }
 
 namespace {
 
-void check_part(const AxisPairs& part, std::size_t index) {
+void check_part(const AxesSpec& spec, std::size_t index) {
+  const AxisPairs& part = spec.parts[index];
   const auto name = [&](std::string_view member) {
     return format_text("parts[{}].{}", index, member);
   };
@@ -45,11 +53,13 @@ void check_part(const AxisPairs& part, std::size_t index) {
     throw InvalidArgument(format_text("{} has {}; allowed: 0 to {}", name("frequencies"), k,
                                       part.spec.d_model / 2 - 1));
   }
-  if (!part.pairs.empty()) {
-    check_equal(name("pairs"), "values", std::ssize(part.pairs), "one for each frequency",
-                part.count());
+  if (part.pairs.empty()) return;
+  if (spec.parts_have_layouts) {
+    throw InvalidArgument(
+        format_text("{} is given; allowed if parts have layouts: none", name("pairs")));
   }
-  check_range(name("denominator"), part.denominator, 0x1p-10, 0x1p64);
+  check_equal(name("pairs"), "values", std::ssize(part.pairs), "one for each frequency",
+              part.count());
 }
 
 /// Throws unless the sections are those of the pairs of an allowed spec.
@@ -80,21 +90,6 @@ AxesSpec axes_by_pair(std::int64_t axes, const EncodingSpec& spec, const AxisOf&
   return result;
 }
 
-/// The denominator of every part of an axis; 1 if it has none.
-double denominator_of(const AxesSpec& spec, std::int64_t axis) {
-  std::optional<double> found;
-  for (const AxisPairs& part : spec.parts) {
-    if (part.axis != axis) continue;
-    if (found.value_or(part.denominator) != part.denominator) {
-      throw InvalidArgument(
-          format_text("denominator of a part on axis {} is {}; allowed: {}, that of another part",
-                      axis, part.denominator, *found));
-    }
-    found = part.denominator;
-  }
-  return found.value_or(1);
-}
-
 }  // namespace
 
 std::int64_t AxesSpec::d_model() const noexcept {
@@ -110,28 +105,27 @@ std::int64_t AxesSpec::axes() const noexcept {
 }
 
 void validate(const AxesSpec& spec) {
-  for (std::size_t i = 0; i < spec.parts.size(); ++i) check_part(spec.parts[i], i);
+  for (std::size_t i = 0; i < spec.parts.size(); ++i) check_part(spec, i);
+  validate(spec.layout);
   const std::int64_t pairs = spec.d_model() / 2;
   if (pairs < 1 || 2 * pairs > max_d_model) {
     throw InvalidArgument(
         format_text("the parts have {} channels; allowed: 2 to {}", 2 * pairs, max_d_model));
   }
   std::vector<bool> is_taken(static_cast<std::size_t>(pairs));
-  const auto places = places_of(spec);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    for (const std::int64_t place : places[i]) {
-      if (place >= 0 && place < pairs && !is_taken[static_cast<std::size_t>(place)]) {
-        is_taken[static_cast<std::size_t>(place)] = true;
-        continue;
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < spec.parts.size(); ++i) {
+    const AxisPairs& part = spec.parts[i];
+    for (std::size_t j = 0; j < static_cast<std::size_t>(part.count()); ++j) {
+      const std::int64_t place = part.pairs.empty() ? next : part.pairs[j];
+      if (place < 0 || place >= pairs || is_taken[static_cast<std::size_t>(place)]) {
+        throw InvalidArgument(format_text(
+            "parts[{}].pairs has {}; allowed: 0 to {}, each in one part", i, place, pairs - 1));
       }
-      throw InvalidArgument(format_text(
-          "parts[{}].pairs has {}; allowed: 0 to {}, each in one part", i, place, pairs - 1));
+      is_taken[static_cast<std::size_t>(place)] = true;
+      next = place + 1;
     }
-    if (!spec.parts_have_layouts || spec.parts[i].pairs.empty()) continue;
-    throw InvalidArgument(
-        format_text("parts[{}].pairs is given; allowed if parts have layouts: none", i));
   }
-  validate(spec.layout);
 }
 
 AxesSpec one_axis(const EncodingSpec& spec) {
@@ -179,37 +173,6 @@ AxesSpec axes_alternating(std::span<const std::int64_t> sections, const Encoding
     return k < sections[1] + sections[2] ? 1 + k % 2 : std::int64_t{0};
   });
 }
-
-template <class Real>
-std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const Real> positions) {
-  validate(spec);
-  const auto axes = static_cast<std::size_t>(spec.axes());
-  if (positions.size() % axes != 0) {
-    throw InvalidArgument(format_text("there are {} positions; allowed: as many on each of {} axes",
-                                      positions.size(), axes));
-  }
-  const std::size_t rows = positions.size() / axes;
-  std::vector<std::int64_t> multiples;
-  multiples.reserve(positions.size());
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    const double denominator = denominator_of(spec, static_cast<std::int64_t>(axis));
-    for (std::size_t row = 0; row < rows; ++row) {
-      const Real position = positions[axis * rows + row];
-      const double multiple = std::nearbyint(static_cast<double>(position) * denominator);
-      const bool is_nearest = static_cast<Real>(multiple / denominator) == position;
-      if (!is_nearest || !(std::fabs(multiple) <= static_cast<double>(max_position))) {
-        throw InvalidArgument(format_text(
-            "position of row {} on axis {} is {}; allowed: multiples of 1 / {} with "
-            "integers from {} to {}",
-            row, axis, static_cast<double>(position), denominator, -max_position, max_position));
-      }
-      multiples.push_back(static_cast<std::int64_t>(multiple));
-    }
-  }
-  return multiples;
-}
-template std::vector<std::int64_t> axis_multiples(const AxesSpec&, std::span<const double>);
-template std::vector<std::int64_t> axis_multiples(const AxesSpec&, std::span<const float>);
 
 void validate(const RowPositions& positions, std::int64_t axes) {
   if (positions.is_range()) return validate(RowRange{positions.first(), positions.count()});

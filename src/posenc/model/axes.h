@@ -11,10 +11,11 @@
 #include "posenc/accuracy.h"
 #include "posenc/encode_options.h"
 #include "posenc/matrix.h"
-#include "posenc/model/integer_view.h"
+#include "posenc/model/sequence_view.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,6 +32,7 @@ class PreparedRows;
 inline constexpr std::int64_t max_axes = 16;
 
 /// Pairs of channels whose positions are on one axis, and which have frequencies of one encoding.
+/// LinearScaling{n} makes its positions multiples of 1 / n.
 struct AxisPairs {
   std::int64_t axis = 0;  ///< 0 to max_axes - 1
   /// Any rule without an attention factor. Its layout matters if AxesSpec::parts_have_layouts.
@@ -40,8 +42,6 @@ struct AxisPairs {
   /// Which pairs of a row they are: pairs[i] is the place of pair i. Empty: the consecutive places
   /// after the last one of the part before.
   std::vector<std::int64_t> pairs = {};
-  /// Positions on this axis count 1 / denominator each. 2^-10 to 2^64.
-  double denominator = 1;
 
   /// How many pairs they are.
   std::int64_t count() const noexcept {
@@ -72,8 +72,16 @@ struct AxesSpec {
 /// Throws InvalidArgument unless every part is allowed, and every pair belongs to exactly one.
 void validate(const AxesSpec& spec);
 
-/// The place of each pair of every part in a row. The spec is not validated.
-std::vector<std::vector<std::int64_t>> places_of(const AxesSpec& spec);
+/// A pair of channels of a row, and what it encodes.
+struct AxisPair {
+  std::size_t part;      ///< index into AxesSpec::parts
+  std::int64_t k;        ///< the number of its frequency in the encoding of the part
+  std::int64_t place;    ///< which pair of the row it is
+  ChannelPair channels;  ///< of the row
+};
+
+/// All pairs of a row, part by part. The spec is not validated.
+std::vector<AxisPair> pairs_of(const AxesSpec& spec);
 
 /// The encoding of rows whose positions are equal on all axes: that of text. Throws InvalidArgument
 /// unless the spec is allowed, and has no layouts of parts.
@@ -164,13 +172,6 @@ class RowPositions {
 /// Throws InvalidArgument unless there are positions on `axes` axes, or equal ones, in memory that
 /// is not null, and each is -max_position to max_position.
 void validate(const RowPositions& positions, std::int64_t axes);
-
-/// Positions that are not integers, as multiples of 1 / denominator of their axis. positions[axis *
-/// rows + row], for all axes of the spec; so are the multiples. Throws InvalidArgument unless each
-/// position is the value of its type nearest to such a multiple, of a magnitude up to max_position,
-/// and the parts of an axis have one denominator. Real is double or float.
-template <class Real>
-std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const Real> positions);
 
 /// Encodings planned for a spec. Immutable: any number of threads may use one. A row is a pure
 /// function of its positions, and correctly rounded unless another accuracy was asked for, so that

@@ -2,7 +2,7 @@
 /// Inverted dropout, whose mask is a pure function of the seed and the element's index.
 #pragma once
 
-#include "posenc/encode_options.h"
+#include "posenc/cxx20.h"
 
 #include <cstdint>
 #include <span>
@@ -38,15 +38,16 @@ class Dropout {
   /// time.
   bool keeps(std::uint64_t seed, std::uint64_t element) const noexcept;
 
-  /// out[i] = in[i] * scale() if element first_element + i is kept, else 0, even if in[i] is not
-  /// finite. For activations and for gradients. Throws InvalidArgument if the sizes differ, threads
-  /// < 1, or `out` overlaps `in` without being the same memory.
-  void apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
-             std::uint64_t first_element = 0, EncodeOptions options = {}) const;
+  /// x[i] = x[i] * scale() if element first_element + i is kept, else 0, even if x[i] is not
+  /// finite. For activations and for gradients.
+  void apply(std::span<float> x, std::uint64_t seed,
+             std::uint64_t first_element = 0) const noexcept;
 
  private:
   double probability_;
   float scale_;
+  std::uint8_t threshold_;        ///< drops an element if its byte is below, keeps it if above
+  std::uint32_t fine_threshold_;  ///< if the byte is equal, drops the element if its word is below
 };
 
 }  // namespace posenc

@@ -11,7 +11,7 @@
 namespace posenc {
 namespace {
 
-void check_quarters(std::int64_t d_model, std::int64_t least = 4) {
+void check_quarters(std::int64_t d_model, std::int64_t least) {
   if (d_model >= least && d_model % 4 == 0) return;
   throw InvalidArgument(format_text(
       "d_model is {}; allowed for a grid: a multiple of 4, at least {}", d_model, least));
@@ -24,7 +24,8 @@ GridSpec side_by_side(AxisPairs first, AxisPairs second, std::int64_t first_posi
 }
 
 /// The column's half first.
-GridSpec column_first(std::int64_t d_model, Spacing spacing) {
+GridSpec column_first(std::int64_t d_model, Spacing spacing, std::int64_t least) {
+  check_quarters(d_model, least);
   const EncodingSpec each = {.d_model = d_model / 2, .layout = Layout::halves, .spacing = spacing};
   return side_by_side({.axis = 1, .spec = each}, {.axis = 0, .spec = each});
 }
@@ -44,18 +45,14 @@ FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
 
 }  // namespace
 
-GridSpec mae_grid(std::int64_t d_model) {
-  check_quarters(d_model);
-  return column_first(d_model, Spacing::paper);
-}
+GridSpec mae_grid(std::int64_t d_model) { return column_first(d_model, Spacing::paper, 4); }
 
 GridSpec simple_vit_grid(std::int64_t d_model) {
-  check_quarters(d_model, 8);
-  return column_first(d_model, Spacing::inclusive);
+  return column_first(d_model, Spacing::inclusive, 8);
 }
 
 GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns) {
-  check_quarters(d_model);
+  check_quarters(d_model, 4);
   const std::int64_t half = d_model / 2;
   return side_by_side(
       {.axis = 0, .spec = {.d_model = half, .frequencies = normalised_frequencies(half, rows)}},

@@ -2,22 +2,11 @@
 
 #include "posenc/model/internal/add_encoding.h"
 #include "posenc/model/internal/checks.h"
-#include "posenc/model/internal/dropout_rule.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace posenc {
 namespace {
-
-void check_shape(std::int64_t vocabulary, std::int64_t d_model) {
-  check_range("vocabulary", vocabulary, 1, max_position);
-  check_range("d_model", d_model, 1, max_d_model);
-}
-
-float root(std::int64_t d_model) {
-  return static_cast<float>(std::sqrt(static_cast<double>(d_model)));
-}
 
 void check_ids(const IntegerView& ids, const SequenceView<float>& y, std::int64_t vocabulary) {
   for (std::int64_t i = 0; i < ids.count(); ++i) {
@@ -36,38 +25,34 @@ bool is_non_temporal(StorePolicy policy, const SequenceView<float>& y) {
 
 }  // namespace
 
-InputEmbedding::InputEmbedding(std::int64_t vocabulary, std::int64_t d_model)
-    : own_((check_shape(vocabulary, d_model), Matrix(vocabulary, d_model))),
-      view_(own_.view()),
-      scale_(root(d_model)) {
-  std::fill_n(own_.data(), vocabulary * d_model, 0.0f);
-}
-
-InputEmbedding::InputEmbedding(MatrixView<const float> weights)
-    : view_((check_shape(weights.rows, weights.columns), weights)), scale_(root(weights.columns)) {
-  check_memory({"weights", InputView(weights)});
+InputEmbedding::InputEmbedding(MatrixView<const float> weights) : view_(weights) {
+  check_range("vocabulary", vocabulary(), 1, max_position);
+  check_range("d_model", d_model(), 1, max_d_model);
+  check_memory("weights", InputView(weights));
+  scale_ = static_cast<float>(std::sqrt(static_cast<double>(d_model())));
 }
 
 void InputEmbedding::check(const IntegerView& ids, const SequenceView<float>& y,
                            int threads) const {
   check_threads(threads);
   check_equal("output", "columns", y.columns, "d_model", d_model());
-  const Strided output("output", AnySequences(y));
+  const Strided output = strided("output", AnySequences(y));
+  check_memory(output);
   if (ids.count() != y.batch * y.rows) {
     throw InvalidArgument(
         format_text("ids are {}; allowed: one for each row of the output, {} x {}", ids.count(),
                     y.batch, y.rows));
   }
-  check_apart(output, {"ids", ids});
-  check_apart(output, {"weights", InputView(view_)});
+  check_apart(output, strided("ids", ids));
+  check_apart(output, strided("weights", InputView(view_)));
   check_ids(ids, y, vocabulary());
 }
 
 void InputEmbedding::forward(const IntegerView& ids, const SequenceView<float>& y,
                              EncodeOptions options) const {
   check(ids, y, options.threads);
-  add_table({}, {InputRows(view_, ids, y), scale_, y, nullptr, is_non_temporal(options.stores, y),
-                 options.threads});
+  add_table({}, {InputRows(view_, ids, y), scale_, y, nullptr, 0,
+                 is_non_temporal(options.stores, y), options.threads});
 }
 
 void InputEmbedding::forward(const IntegerView& ids, const PositionalEncoding& encoding,
@@ -75,8 +60,7 @@ void InputEmbedding::forward(const IntegerView& ids, const PositionalEncoding& e
   check_equal("encoding", "channels", encoding.spec().d_model, "d_model", d_model());
   check(ids, y, options.threads);
   encoding.check_rows(y.rows, options.offset);
-  const auto rule = dropout_rule(encoding.dropout(), options.training, options.seed);
-  encoding.add_to({InputRows(view_, ids, y), scale_, y, rule ? &*rule : nullptr,
+  encoding.add_to({InputRows(view_, ids, y), scale_, y, encoding.dropout_of(options), options.seed,
                    is_non_temporal(options.stores, y), options.threads},
                   options.offset);
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/model/integer_view.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/sequence_view.h"
 
@@ -17,12 +16,8 @@ namespace posenc {
 /// and ids[r * batch + b] for sequence_first. Any number of threads may use one embedding at once.
 class InputEmbedding {
  public:
-  /// Owns its weights, which are 0 until they are filled through own_weights(). Throws
-  /// InvalidArgument if vocabulary < 1 or d_model is not within 1 to max_d_model.
-  InputEmbedding(std::int64_t vocabulary, std::int64_t d_model);
-
-  /// Uses the caller's weights, which must outlive the embedding. Throws InvalidArgument as above,
-  /// and if the stride is below the columns or the data is null.
+  /// The weights must outlive the embedding. Throws InvalidArgument if vocabulary < 1, if d_model
+  /// is not within 1 to max_d_model, if the stride is below the columns, or if the data is null.
   explicit InputEmbedding(MatrixView<const float> weights);
 
   std::int64_t vocabulary() const noexcept { return view_.rows; }  ///< ids are below it
@@ -32,8 +27,6 @@ class InputEmbedding {
 
   /// Shape (vocabulary, d_model).
   MatrixView<const float> weights() const noexcept { return view_; }
-  /// A writable view of the weights that the embedding owns; empty if they are the caller's.
-  MatrixView<float> own_weights() noexcept { return own_.view(); }
 
   /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, if an id is out
   /// of range (the message names the id, its place and the vocabulary), if the number of ids is not
@@ -51,7 +44,6 @@ class InputEmbedding {
  private:
   void check(const IntegerView& ids, const SequenceView<float>& y, int threads) const;
 
-  Matrix own_;
   MatrixView<const float> view_;
   float scale_;
 };

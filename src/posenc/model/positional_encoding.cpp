@@ -3,7 +3,6 @@
 #include "posenc/cpu.h"
 #include "posenc/model/internal/add_encoding.h"
 #include "posenc/model/internal/checks.h"
-#include "posenc/model/internal/dropout_rule.h"
 
 #include <algorithm>
 
@@ -79,20 +78,18 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
   check_threads(options.threads);
   check_equal("input", "columns", x.columns, "d_model", spec().d_model);
   check_equal("output", "columns", y.columns, "d_model", spec().d_model);
-  const Strided input("input", x), output("output", y);
   check_same_type("output", y.type, "the input", x.type);
   if (x.order != y.order) {
     throw InvalidArgument(format_text("output is {}; allowed: the order of the input, {}",
                                       order_name(y.order), order_name(x.order)));
   }
   check_same_rows<AnySequences>("output", y, "the input", x);
-  check_apart(output, input, true);
+  check_apart(strided("output", y), strided("input", x), true);
   check_rows(x.rows, options.offset);
-  const auto rule = dropout_rule(dropout_, options.training, options.seed);
   const bool is_empty = y.batch == 0 || y.rows == 0;  // the other one may be huge then
   const bool non_temporal = !is_empty && x.data != y.data &&
                             is_non_temporal(options.stores, 4 * y.batch * y.rows * y.columns);
-  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, non_temporal, options.threads},
+  add_to({InputRows(x), 1.0f, y, dropout_of(options), options.seed, non_temporal, options.threads},
          options.offset);
 }
 
@@ -100,9 +97,11 @@ void PositionalEncoding::backward(const WritableSequences& gradient,
                                   const ForwardOptions& options) const {
   check_threads(options.threads);
   check_equal("gradient", "columns", gradient.columns, "d_model", spec().d_model);
-  check_memory({"gradient", gradient});
-  const auto rule = dropout_rule(dropout_, options.training, options.seed);
-  if (rule) add_table({}, {InputRows(gradient), 1.0f, gradient, &*rule, false, options.threads});
+  check_memory("gradient", gradient);
+  if (const Dropout* const dropout = dropout_of(options)) {
+    add_table({},
+              {InputRows(gradient), 1.0f, gradient, dropout, options.seed, false, options.threads});
+  }
 }
 
 }  // namespace posenc

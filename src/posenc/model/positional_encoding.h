@@ -78,6 +78,10 @@ class PositionalEncoding {
  private:
   friend class InputEmbedding;
   void add_to(const struct RowWork& work, std::int64_t offset) const;
+  /// Null if nothing is dropped.
+  const Dropout* dropout_of(const ForwardOptions& options) const noexcept {
+    return options.training && dropout_.probability() > 0 ? &dropout_ : nullptr;
+  }
   void check_rows(std::int64_t rows, std::int64_t offset) const;
 
   SelectedEncoder selected_;

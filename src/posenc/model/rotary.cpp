@@ -1,9 +1,9 @@
 #include "posenc/model/rotary.h"
 
-#include "posenc/model/axes/rows.h"
-#include "posenc/model/internal/cache_rows.h"
+#include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/internal/turn_heads.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/worker_memory.h"
 
@@ -22,6 +22,112 @@ AxesSpec cosines_first(AxesSpec angles) {
   return angles;
 }
 
+// ---- Rows of caches -----------------------------------------------------------------------------
+
+/// Which columns of a row have the values of frequency k: k * step that of the cosine, and
+/// first_sine + k * step that of the sine.
+struct CacheLayout {
+  std::int64_t columns;     ///< of a table
+  std::int64_t step;        ///< 1, or 2 if two values are next to each other
+  std::int64_t repeat;      ///< from a value to its repetition; 0 if there is none
+  std::int64_t first_sine;  ///< its column: 0 if sines have a table of their own
+};
+
+/// Of one table of cosines and sines.
+constexpr CacheLayout layout_of(RotaryLayout layout, std::int64_t pairs) noexcept {
+  const bool is_interleaved = layout == RotaryLayout::interleaved;
+  return {2 * pairs, is_interleaved ? 2 : 1, 0, is_interleaved ? 1 : pairs};
+}
+
+/// Of a table of each.
+constexpr CacheLayout layout_of(Repeat repeat, std::int64_t pairs) noexcept {
+  if (repeat == Repeat::once) return {pairs, 1, 0, 0};
+  const bool is_interleaved = repeat == Repeat::interleaved;
+  return {2 * pairs, is_interleaved ? 2 : 1, is_interleaved ? 1 : pairs, 0};
+}
+
+/// Where the values of a cache of the type T are in memory.
+template <class T>
+struct CachePlaces : CacheLayout {
+  /// View is an InputView or an OutputView.
+  template <class View>
+  CachePlaces(const View& of_cosines, const View& of_sines, const CacheLayout& layout) noexcept
+      : CacheLayout(layout),
+        cosines(static_cast<T*>(of_cosines.data)),
+        sines(static_cast<T*>(of_sines.data) + layout.first_sine),
+        cosine_stride(of_cosines.stride),
+        sine_stride(of_sines.stride) {}
+
+  T* cosines;
+  T* sines;
+  std::int64_t cosine_stride;
+  std::int64_t sine_stride;
+};
+
+/// to[2k] = convert(a[k]), to[2k + 1] = convert(b[k]).
+template <class T, class Entry, class Convert>
+void interleave(const Entry* a, const Entry* b, std::int64_t count, const Convert& convert,
+                T* __restrict to) noexcept {
+  for (std::int64_t k = 0; k < count; ++k) {
+    const T first = convert(a[k]), second = convert(b[k]);
+    to[2 * k] = first;
+    to[2 * k + 1] = second;
+  }
+}
+
+/// Writes a row of the values convert(entries[i]), cosines before sines.
+template <class T, class Entry, class Convert>
+void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pairs,
+                     const Entry* entries, const Convert& convert) noexcept {
+  T* const cosines = to.cosines + row * to.cosine_stride;
+  T* const sines = to.sines + row * to.sine_stride;
+  if (to.step == 1) {
+    if constexpr (std::is_same_v<Convert, std::identity>) {  // in vectors of the best ISA
+      std::copy_n(entries, pairs, cosines);
+      std::copy_n(entries + pairs, pairs, sines);
+    } else {
+      std::transform(entries, entries + pairs, cosines, convert);
+      std::transform(entries + pairs, entries + 2 * pairs, sines, convert);
+    }
+    if (to.repeat == 0) return;
+    std::copy_n(cosines, pairs, cosines + to.repeat);
+    std::copy_n(sines, pairs, sines + to.repeat);
+  } else if (to.repeat == 0) {
+    interleave(entries, entries + pairs, pairs, convert, cosines);
+  } else {
+    interleave(entries, entries, pairs, convert, cosines);
+    interleave(entries + pairs, entries + pairs, pairs, convert, sines);
+  }
+}
+
+/// to[k] = from[k * step], as float32. T is float, Float16 or BFloat16.
+template <class T>
+void read_values(const T* from, std::int64_t step, std::int64_t count, float* to) noexcept {
+  constexpr std::int64_t at_once = 64;
+  T dense[at_once];
+  for (std::int64_t begin = 0, number = 0; begin < count; begin += number) {
+    number = step == 1 ? count : std::min(at_once, count - begin);
+    const T* values = from + begin;
+    if (step != 1) {
+      for (std::int64_t k = 0; k < number; ++k) dense[k] = from[(begin + k) * step];
+      values = dense;
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      std::copy_n(values, number, to + begin);
+    } else {
+      simd::best_kernels().widen(&values->bits, number, std::is_same_v<T, BFloat16>, to + begin);
+    }
+  }
+}
+
+/// Reads a row as float32, cosines before sines.
+template <class T>
+void read_cache_row(const CachePlaces<const T>& from, std::int64_t row, std::int64_t pairs,
+                    float* values) noexcept {
+  read_values(from.cosines + row * from.cosine_stride, from.step, pairs, values);
+  read_values(from.sines + row * from.sine_stride, from.step, pairs, values + pairs);
+}
+
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// There must be at least these rows of exactly so many columns. Returns them.
@@ -34,19 +140,23 @@ InputView check_output(const char* name, const OutputView& out, std::int64_t row
   check_equal(name, "columns", out.columns, "this layout", columns);
   InputView used(static_cast<const float*>(out.data), rows, columns, out.stride);
   used.type = out.type;
-  check_memory({name, used});
+  check_memory(name, used);
   return used;
 }
 
-void check_cache(const RotaryCacheView& cache, std::int64_t pairs) {
-  const auto check = [](const char* name, const InputView& table, std::int64_t columns) {
+CacheLayout layout_of(const RotaryCacheView& cache, std::int64_t pairs) noexcept {
+  return cache.is_apart ? layout_of(cache.repeat, pairs) : layout_of(cache.layout_of_both, pairs);
+}
+
+void check_cache(const RotaryCacheView& cache, std::int64_t columns) {
+  const auto check = [&](const char* name, const InputView& table) {
     check_not_double(name, table.type);
     check_equal(name, "columns", table.columns, "this layout", columns);
-    check_memory({name, table});
+    check_memory(name, table);
   };
-  if (!cache.is_apart) return check("cache", cache.cosines, 2 * pairs);
-  check("cosines", cache.cosines, columns_of(cache.repeat, pairs));
-  check("sines", cache.sines, columns_of(cache.repeat, pairs));
+  check(cache.is_apart ? "cosines" : "cache", cache.cosines);
+  if (!cache.is_apart) return;
+  check("sines", cache.sines);
   check_same_type("sines", cache.sines.type, "the cosines", cache.cosines.type);
 }
 
@@ -79,7 +189,7 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
       throw InvalidArgument(format_text("{} has {} columns; allowed: at least the dimension, {}",
                                         name, each.columns, dimension));
     }
-    check_memory({name, each});
+    check_memory(name, each);
     check_same_rows(name, each, "x[0]", x[0]);
     const bool is_empty = each.batch == 0 || each.rows == 0 || each.heads == 0;
     for (std::size_t j = 0; j < i && !is_empty; ++j) {
@@ -143,32 +253,17 @@ void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
 
 /// The same with values that are multiplied by a factor unless that is 1: of 16 bits, each is the
 /// product of a float32 entry and the factor, rounded once.
-template <class T>
 void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                       const CachePlaces<T>& places, int threads) {
-  using Entry = std::conditional_t<sizeof(T) == 2, float, T>;
-  if (factor == 1) return fill_cache<T>(encoder, positions, places, threads, std::identity());
-  fill_cache<Entry>(encoder, positions, places, threads,
-                    [=](Entry entry) { return nearest<T>(static_cast<double>(entry) * factor); });
-}
-
-/// Calls use(places) for the values of a cache that is read.
-template <class Use>
-void with_places(const RotaryCacheView& cache, std::int64_t pairs, const Use& use) {
-  with_type(cache.cosines.type, [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, double>) {
-      use(cache.is_apart ? places_apart<const T>(cache.cosines, cache.sines, cache.repeat, pairs)
-                         : places_of<const T>(cache.cosines, cache.layout_of_both, pairs));
-    }
+                       const OutputView& cosines, const OutputView& sines,
+                       const CacheLayout& layout, int threads) {
+  if (positions.count() == 0) return;
+  with_type(cosines.type, [&]<class T>(T) {
+    using Entry = std::conditional_t<sizeof(T) == 2, float, T>;
+    const CachePlaces<T> places(cosines, sines, layout);
+    if (factor == 1) return fill_cache<T>(encoder, positions, places, threads, std::identity());
+    fill_cache<Entry>(encoder, positions, places, threads,
+                      [=](Entry entry) { return nearest<T>(static_cast<double>(entry) * factor); });
   });
-}
-
-/// Negates the sines of rows of angles.
-void invert(float* angles, std::int64_t rows, std::int64_t pairs) noexcept {
-  for (std::int64_t row = 0; row < rows; ++row) {
-    float* const sines = angles + (2 * row + 1) * pairs;
-    for (std::int64_t k = 0; k < pairs; ++k) sines[k] = -sines[k];
-  }
 }
 
 /// Calls fill(begin, count, angles) for rows of angles, and turns heads by them.
@@ -183,7 +278,10 @@ void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& o
   for_each_block<float>(rows, elements, options.threads, columns,
                         [&](std::int64_t begin, std::int64_t count, float* angles) {
                           fill(begin, count, angles);
-                          if (options.inverse) invert(angles, count, work.pairs);
+                          for (std::int64_t row = 0; options.inverse && row < count; ++row) {
+                            float* const sines = angles + (2 * row + 1) * work.pairs;
+                            std::transform(sines, sines + work.pairs, sines, std::negate());
+                          }
                           work.turn(begin, count, angles);
                         });
 }
@@ -220,29 +318,23 @@ void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputVie
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   check_output("cache", out, positions.count(), dimension());
-  if (positions.count() == 0) return;
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
-  with_type(out.type, [&]<class T>(T) {
-    fill_scaled_cache(encoder_, attention_factor(), positions,
-                      places_of<T>(out, layout, dimension() / 2), options.threads);
-  });
+  fill_scaled_cache(encoder_, attention_factor(), positions, out, out,
+                    layout_of(layout, dimension() / 2), options.threads);
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                                OutputView sines, EncodeOptions options) const {
-  const std::int64_t pairs = dimension() / 2, columns = columns_of(repeat, pairs);
+  const CacheLayout layout = layout_of(repeat, dimension() / 2);
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
-  const InputView to_cosines = check_output("cosines", cosines, positions.count(), columns),
-                  to_sines = check_output("sines", sines, positions.count(), columns);
+  const InputView to_cosines = check_output("cosines", cosines, positions.count(), layout.columns),
+                  to_sines = check_output("sines", sines, positions.count(), layout.columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
-  check_apart({"sines", to_sines}, {"cosines", to_cosines});
-  if (positions.count() == 0) return;
-  with_type(cosines.type, [&]<class T>(T) {
-    fill_scaled_cache(encoder_, attention_factor(), positions,
-                      places_apart<T>(cosines, sines, repeat, pairs), options.threads);
-  });
+  check_apart(strided("sines", to_sines), strided("cosines", to_cosines));
+  fill_scaled_cache(encoder_, attention_factor(), positions, cosines, sines, layout,
+                    options.threads);
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
@@ -266,18 +358,22 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
 void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
                          const RowPositions& rows_of_cache, const RotateOptions& options) const {
   const std::int64_t pairs = dimension() / 2;
+  const CacheLayout layout = layout_of(cache, pairs);
   check_threads(options.threads);
-  check_cache(cache, pairs);
+  check_cache(cache, layout.columns);
   check_cache_rows(rows_of_cache, cache);
   const bool own = check_tensors(x, dimension(), rows_of_cache.count());
   if (have_no_heads(x) || rows_of_cache.count() == 0) return;
-  with_places(cache, pairs, [&](const auto& places) {
-    turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
-             [&](std::int64_t begin, std::int64_t count, float* angles) {
-               for (std::int64_t row = 0; row < count; ++row)
-                 read_cache_row(places, rows_of_cache(0, begin + row), pairs,
-                                angles + row * 2 * pairs);
-             });
+  with_type(cache.cosines.type, [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, double>) {
+      const CachePlaces<const T> places(cache.cosines, cache.sines, layout);
+      turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
+               [&](std::int64_t begin, std::int64_t count, float* angles) {
+                 for (std::int64_t row = 0; row < count; ++row)
+                   read_cache_row(places, rows_of_cache(0, begin + row), pairs,
+                                  angles + row * 2 * pairs);
+               });
+    }
   });
 }
 

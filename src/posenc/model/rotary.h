@@ -12,9 +12,7 @@
 #include "posenc/encode_options.h"
 #include "posenc/matrix.h"
 #include "posenc/model/axes.h"
-#include "posenc/model/heads_view.h"
-#include "posenc/model/rotary_cache_view.h"
-#include "posenc/model/rotary_spec.h"
+#include "posenc/model/sequence_view.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 
@@ -22,6 +20,62 @@
 #include <span>
 
 namespace posenc {
+
+/// The columns of the cosine and the sine of frequency k in a row of a cache, or the two channels
+/// of a head that it turns. h = dimension / 2.
+enum class RotaryLayout {
+  /// k and h + k. Caches of vLLM, cosines before sines; channels of GPT-NeoX and Llama.
+  halves,
+  /// 2k and 2k + 1. Caches of ggml, cosine before sine; channels of the paper and GPT-J.
+  interleaved,
+};
+
+/// A rotary embedding.
+struct RotarySpec {
+  /// The angles: pair k of a row turns pair k of a head. Its layout has no effect, and rules have
+  /// no attention factor.
+  AxesSpec angles = {};
+  RotaryLayout channels = RotaryLayout::halves;  ///< the pairs of a head
+  /// What cosines and sines are multiplied by: 2^-20 to 2^20.
+  double attention_factor = 1;
+
+  /// Channels of a head that are turned.
+  std::int64_t dimension() const noexcept { return angles.d_model(); }
+
+  bool operator==(const RotarySpec&) const = default;
+};
+
+/// Throws InvalidArgument unless the angles and the attention factor are allowed.
+void validate(const RotarySpec& spec);
+
+/// One axis. A rule's attention factor becomes that of the result. Throws InvalidArgument if the
+/// spec is not allowed, or if its rule has to be given an attention factor.
+RotarySpec rotary_spec(const EncodingSpec& spec, RotaryLayout channels = RotaryLayout::halves);
+
+/// How often a row of cosines alone, or of sines alone, has the value of frequency k, and in which
+/// columns. h = dimension / 2.
+enum class Repeat {
+  once,         ///< k: h columns. ONNX RotaryEmbedding, TensorRT.
+  halves,       ///< k and h + k: 2h columns. Transformers.
+  interleaved,  ///< 2k and 2k + 1: 2h columns. diffusers.
+};
+
+/// A cache that is read: one table of cosines and sines, or a table of each. Any type but float64.
+struct RotaryCacheView {
+  /// As Rotary::cache() writes it.
+  RotaryCacheView(InputView cache, RotaryLayout layout) noexcept
+      : cosines(cache), sines(cache), layout_of_both(layout) {}
+
+  /// As Rotary::cosines_and_sines() writes them.
+  RotaryCacheView(InputView cosine_table, InputView sine_table, Repeat how) noexcept
+      : cosines(cosine_table), sines(sine_table), is_apart(true), repeat(how) {}
+
+  InputView cosines;      ///< or both
+  InputView sines;        ///< the same table unless is_apart
+  bool is_apart = false;  ///< cosines and sines are tables of their own
+  RotaryLayout layout_of_both = RotaryLayout::halves;  ///< if not is_apart
+  Repeat repeat = Repeat::once;                        ///< if is_apart
+};
 
 /// How heads are turned.
 struct RotateOptions {

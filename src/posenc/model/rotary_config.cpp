@@ -1,7 +1,7 @@
 #include "posenc/model/rotary_config.h"
 
 #include "posenc/error.h"
-#include "posenc/model/internal/config_keys.h"
+#include "posenc/model/internal/config.h"
 #include "posenc/support/format.h"
 #include "posenc/support/printable.h"
 
@@ -19,26 +19,18 @@ std::string rule_text(const FrequencyRule& rule) {
   return shortened(text, 200);
 }
 
-/// How the pairs are divided between axes: "; axes in sections 16, 24, 24".
+/// How the pairs are divided between axes: "in sections of 16, 24, 24 pairs".
 std::string axes_text(const AxesSpec& angles) {
-  std::vector<std::int64_t> pairs(static_cast<std::size_t>(angles.axes()));
-  for (const AxisPairs& part : angles.parts)
-    pairs[static_cast<std::size_t>(part.axis)] += part.count();
-  std::vector<std::string> counts;
-  for (const std::int64_t each : pairs) counts.push_back(format_text("{}", each));
-  const std::string list = join(counts, ", ");
-  const EncodingSpec& spec = angles.parts.front().spec;
-  const auto is = [&](auto* make) {
-    try {
-      return make(pairs, spec) == angles;
-    } catch (const InvalidArgument&) {
-      return false;
-    }
-  };
-  if (is(axes_in_sections)) return "in sections of " + list + " pairs";
-  if (is(axes_interleaved)) return "interleaved, of " + list + " pairs";
-  if (is(axes_alternating)) return "alternating, of " + list + " pairs";
-  return "of " + list + " pairs";
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(angles.axes()));
+  bool are_in_sections = true;
+  std::int64_t next = 0;
+  for (const AxisPair& pair : pairs_of(angles)) {
+    ++counts[static_cast<std::size_t>(angles.parts[pair.part].axis)];
+    are_in_sections &= pair.place == next++;
+  }
+  std::vector<std::string> texts;
+  for (const std::int64_t each : counts) texts.push_back(number_text(each));
+  return (are_in_sections ? "in sections of " : "interleaved, of ") + join(texts, ", ") + " pairs";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 /// nothing would say so.
 #pragma once
 
-#include "posenc/model/rotary_spec.h"
+#include "posenc/model/rotary.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,18 +20,6 @@
 #include <vector>
 
 namespace posenc {
-
-/// How a configuration is read.
-struct RotaryConfigOptions {
-  /// Rows of the longest sequence, on which the rules "dynamic" and "longrope" depend. By default
-  /// max_position_embeddings, or the rows of training if the model takes the rule beyond them only.
-  std::optional<std::int64_t> rows;
-  /// Instead of the pairs of the model type, for weights whose channels were permuted.
-  std::optional<RotaryLayout> channels;
-  /// If false, a model type that is not known is read as a Llama, a rule that the type does not
-  /// have as none, and a key that is not known is ignored. RotaryReading::warnings then names each.
-  bool strict = true;
-};
 
 /// What a configuration says.
 struct RotaryReading {
@@ -51,15 +39,17 @@ struct RotaryReading {
   /// The layers without a rotary embedding, such as "layers 3, 7, 11" or "the last of every 4
   /// layers". Empty if there are none.
   std::string unturned = {};
-  std::int64_t most_rows = 0;              ///< max_position_embeddings; 0 if it is not given
-  std::vector<std::string> warnings = {};  ///< one line each; empty if strict
+  std::int64_t most_rows = 0;  ///< max_position_embeddings; 0 if it is not given
 };
 
 /// Reads the text of a config.json, in which NaN and Infinity are allowed, as Python writes them.
-/// The configuration of a multimodal model is read for its text model. Throws InvalidArgument,
-/// which names the key and its value, if the text is not JSON, if the model type is not known, or
-/// if a key is not allowed, contradicts another, or may change the result and is not read.
-RotaryReading read_rotary_config(std::string_view text, const RotaryConfigOptions& options = {});
+/// The configuration of a multimodal model is read for its text model. `rows` are those of the
+/// longest sequence, on which the rules "dynamic" and "longrope" depend: by default
+/// max_position_embeddings, or the rows of training if the model takes the rule beyond them only.
+/// Throws InvalidArgument, which names the key and its value, if the text is not JSON, if the model
+/// type is not known, or if a key is not allowed, contradicts another, or may change the result and
+/// is not read.
+RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows = {});
 
 /// The layers of that kind. An empty kind stands for any if all kinds have the same rotary
 /// embedding. Throws InvalidArgument, listing the kinds, if there are none or if it is ambiguous.

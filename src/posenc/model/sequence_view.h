@@ -1,14 +1,59 @@
 /// @file
-/// Batches of sequences in the caller's memory, in both orders that are in common use.
+/// Positions, ids, batches of sequences, and queries and keys in the caller's memory.
 #pragma once
 
 #include "posenc/cxx20.h"
 #include "posenc/data_type.h"
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 namespace posenc {
+
+/// 32-bit or 64-bit integers. Converts implicitly from a span or a vector of them; a vector must
+/// outlive the view.
+class IntegerView {
+ public:
+  IntegerView() = default;
+  IntegerView(const std::int64_t* first, std::int64_t count) noexcept  ///< Of 64 bits.
+      : data_(first), count_(count), is_wide_(true) {}
+  IntegerView(const std::int32_t* first, std::int64_t count) noexcept  ///< Of 32 bits.
+      : data_(first), count_(count), is_wide_(false) {}
+  /// Of a span or a vector.
+  template <class Integers>
+  requires requires(const Integers& each) { IntegerView(each.data(), 0); }
+  IntegerView(const Integers& each) noexcept  // NOLINT: implicit
+      : IntegerView(each.data(), static_cast<std::int64_t>(each.size())) {}
+
+  const void* data() const noexcept { return data_; }               ///< the first one
+  std::int64_t count() const noexcept { return count_; }            ///< how many
+  bool is_wide() const noexcept { return is_wide_; }                ///< of 64 bits
+  std::int64_t bytes() const noexcept { return is_wide_ ? 8 : 4; }  ///< of one
+  std::int64_t operator[](std::int64_t i) const noexcept {          ///< integer i
+    return is_wide_ ? static_cast<const std::int64_t*>(data_)[i]
+                    : static_cast<const std::int32_t*>(data_)[i];
+  }
+  /// The integers begin .. begin + count - 1.
+  IntegerView part(std::int64_t begin, std::int64_t count) const noexcept {
+    IntegerView some = *this;
+    some.data_ = static_cast<const char*>(data_) + begin * bytes();
+    some.count_ = count;
+    return some;
+  }
+  /// Calls use(span), of 64-bit or of 32-bit integers.
+  template <class Use>
+  decltype(auto) as_span(const Use& use) const {
+    const auto count = static_cast<std::size_t>(count_);
+    return is_wide_ ? use(std::span(static_cast<const std::int64_t*>(data_), count))
+                    : use(std::span(static_cast<const std::int32_t*>(data_), count));
+  }
+
+ private:
+  const void* data_ = nullptr;
+  std::int64_t count_ = 0;
+  bool is_wide_ = true;
+};
 
 /// The order of a batch's dimensions.
 enum class BatchOrder {
@@ -37,31 +82,24 @@ struct SequenceView {
 };
 
 /// A SequenceView of any element type but double, from which it converts implicitly.
-struct AnySequences {
+struct AnySequences : SequenceView<void> {
   /// The same memory.
   template <class T>
-  AnySequences(const SequenceView<T>& view) noexcept
-      : data(const_cast<std::remove_const_t<T>*>(view.data)),
-        type(data_type_of<std::remove_const_t<T>>),
-        order(view.order),
-        batch(view.batch),
-        rows(view.rows),
-        columns(view.columns),
-        batch_stride(view.batch_stride),
-        row_stride(view.row_stride) {
+  AnySequences(const SequenceView<T>& of) noexcept
+      : SequenceView<void>{const_cast<std::remove_const_t<T>*>(of.data),
+                           of.order,
+                           of.batch,
+                           of.rows,
+                           of.columns,
+                           of.batch_stride,
+                           of.row_stride},
+        type(data_type_of<std::remove_const_t<T>>) {
     static_assert(size_of(data_type_of<std::remove_const_t<T>>) <= 4);
   }
 
   std::int64_t element_bytes() const noexcept { return size_of(type); }  ///< of an element
 
-  void* data;                 ///< the first element
-  DataType type;              ///< of the elements
-  BatchOrder order;           ///< which dimension comes first
-  std::int64_t batch;         ///< sequences
-  std::int64_t rows;          ///< of a sequence
-  std::int64_t columns;       ///< of a row
-  std::int64_t batch_stride;  ///< elements from one sequence to the next
-  std::int64_t row_stride;    ///< elements from one row to the next
+  DataType type;  ///< of the elements
 };
 
 /// One that may be written to.
@@ -84,6 +122,58 @@ template <class T>
 SequenceView<T> sequence_first(T* data, std::int64_t rows, std::int64_t batch,
                                std::int64_t columns) noexcept {
   return {data, BatchOrder::sequence_first, batch, rows, columns, columns, batch * columns};
+}
+
+/// `heads` heads of `columns` channels in each of the `rows` rows of `batch` sequences. Head h of
+/// row r of sequence b starts at data + b * batch_stride + h * head_stride + r * row_stride. The
+/// stride of a dimension of size 1 is ignored.
+struct HeadsShape {
+  std::int64_t batch = 1;         ///< sequences
+  std::int64_t heads = 1;         ///< of each row
+  std::int64_t rows = 1;          ///< of each sequence
+  std::int64_t columns = 0;       ///< channels of a head
+  std::int64_t batch_stride = 0;  ///< elements from one sequence to the next
+  std::int64_t head_stride = 0;   ///< elements from one head to the next
+  std::int64_t row_stride = 0;    ///< elements from one row to the next
+};
+
+/// Heads in memory, which must not overlap. Any strides are allowed:
+///
+///     HeadsView(data, {.heads = 8, .rows = n, .columns = 64,
+///                      .head_stride = 64, .row_stride = 512})
+struct HeadsView : HeadsShape {
+  /// `first` is the first channel of head 0, row 0 and sequence 0.
+  template <class T>
+  requires(!std::is_const_v<T>) HeadsView(T* first, const HeadsShape& shape)
+  noexcept : HeadsShape(shape), data(first), type(data_type_of<T>) {}
+
+  /// One sequence, whose heads are the sequences of `x`: sequence_first(data, rows, heads, columns)
+  /// or batch_first(data, heads, rows, columns).
+  template <class T>
+  requires(!std::is_const_v<T>) HeadsView(const SequenceView<T>& x)
+  noexcept  // NOLINT: implicit
+      : HeadsView(x.data, {.heads = x.batch,
+                           .rows = x.rows,
+                           .columns = x.columns,
+                           .head_stride = x.batch_stride,
+                           .row_stride = x.row_stride}) {}
+
+  void* data;     ///< the first channel
+  DataType type;  ///< of the elements
+};
+
+/// Dense, shape (batch, heads, rows, columns).
+template <class T>
+HeadsView heads_first(T* data, std::int64_t batch, std::int64_t heads, std::int64_t rows,
+                      std::int64_t columns) noexcept {
+  return {data, {batch, heads, rows, columns, heads * rows * columns, rows * columns, columns}};
+}
+
+/// Dense, shape (batch, rows, heads, columns).
+template <class T>
+HeadsView rows_first(T* data, std::int64_t batch, std::int64_t rows, std::int64_t heads,
+                     std::int64_t columns) noexcept {
+  return {data, {batch, heads, rows, columns, rows * heads * columns, columns, heads * columns}};
 }
 
 }  // namespace posenc

@@ -94,9 +94,8 @@ void join_kernel(const JoinTask& task) noexcept {
   constexpr std::int64_t staged_at_once = 2048, rows_at_once = 16;
   if (task.stores == StoreMethod::plain) {
     for (std::int64_t row = 0; row < task.rows; row += rows_at_once) {
-      const std::int64_t left = task.rows - row;
-      join_some(task, row, left < rows_at_once ? left : rows_at_once,
-                task.out + row * task.out_stride, task.out_stride);
+      join_some(task, row, smaller(task.rows - row, rows_at_once), task.out + row * task.out_stride,
+                task.out_stride);
     }
     return;
   }
@@ -106,8 +105,7 @@ void join_kernel(const JoinTask& task) noexcept {
   const std::int64_t staged_rows = stride < staged_at_once ? staged_at_once / stride : 1;
   StagingBuffer<char, most_joined_bytes> buffer;
   for (std::int64_t row = 0; row < task.rows; row += staged_rows) {
-    const std::int64_t left = task.rows - row;
-    const std::int64_t count = left < staged_rows ? left : staged_rows;
+    const std::int64_t count = smaller(task.rows - row, staged_rows);
     char* const out = task.out + row * task.out_stride;
     char* const staged = buffer.place_for(out);
     join_some(task, row, count, staged, stride);

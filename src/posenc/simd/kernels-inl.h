@@ -4,39 +4,37 @@
 #include "posenc/simd/kernels.h"
 
 #include "posenc/simd/anchors-inl.h"
-#include "posenc/simd/angles-inl.h"
 #include "posenc/simd/join-inl.h"
 #include "posenc/simd/layers/combine-inl.h"
 #include "posenc/simd/layers/rotary-inl.h"
 #include "posenc/simd/rotation/rotation-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
 #include "posenc/simd/rotation32/rotation32-inl.h"
-#ifdef POSENC_HAS_VECTOR_SINCOS
+#ifndef POSENC_PORTABLE_VECTORS
 #include "posenc/simd/sincos-inl.h"
 #endif
 
 namespace posenc::simd {
 
 const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
-#ifdef POSENC_HAS_VECTOR_SINCOS
-  constexpr SincosKernel sincos = sincos_kernel;
-#else
-  constexpr SincosKernel sincos = nullptr;
-#endif
   static constexpr Kernels kernels = {.has_fused_operations = fused_rounds_once,
                                       .float_lanes = float_lanes,
                                       .anchors = anchor_kernel,
                                       .angles = angle_kernel,
                                       .rotation = rotation_kernel,
                                       .rotation32 = rotation32_kernel,
-                                      .sincos = sincos,
+#ifdef POSENC_PORTABLE_VECTORS
+                                      .sincos = nullptr,
+#else
+                                      .sincos = sincos_kernel,
+#endif
                                       .combine = combine_kernel,
                                       .join = join_kernel,
                                       .extent = extent_kernel,
                                       .rotate = rotate_kernel,
                                       .widen = widen_kernel,
                                       .narrow = narrow_kernel,
-                                      .fence = fence_kernel};
+                                      .fence = fence};
   return kernels;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "posenc/simd/error_bounds.h"
-#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/support/cache_line.h"
 
@@ -45,19 +44,23 @@ struct FrequencyArrays {
   }
 };
 
+/// Cosines and sines of an angle of each frequency, padded.
+struct AngleArrays {
+  const double *cosine, *sine;
+
+  AngleArrays from(std::int64_t k) const { return {cosine + k, sine + k}; }
+};
+
 /// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
 /// position.
 struct RotationTables {
   std::int64_t frequencies;
   Columns columns;
   FrequencyArrays w;
-  const float* radians;     ///< w
-  const double* cos_row;    ///< cos(w), which advances by one row
-  const double* sin_row;    ///< sin(w)
-  const double* cos_block;  ///< cos(block_rows w), which advances by one block
-  const double* sin_block;  ///< sin(block_rows w)
-  const double* cos_half;   ///< cos(w / 2)
-  const double* sin_half;   ///< sin(w / 2)
+  const float* radians;  ///< w
+  AngleArrays row;       ///< of w, which advances by one row
+  AngleArrays block;     ///< of block_rows w, which advances by one block
+  AngleArrays half;      ///< of w / 2
   /// cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
   const float* angles;
   ExactEntry exact_entry;
@@ -90,31 +93,15 @@ struct SincosTables {
 /// Rows that share an anchor.
 inline constexpr std::int64_t sincos_block_rows = 64;
 
-/// Fills sin_out and cos_out, which are padded, with the sine and cosine of `position` times each
-/// frequency, within 2^-52.
-using AnchorKernel = void (*)(std::int64_t frequencies, const FrequencyArrays& w,
-                              std::uint64_t position, double* sin_out, double* cos_out) noexcept;
-
-/// Where AngleKernel writes the cosines and sines of row j of vector i, each a vector of floats:
-/// columns + i vector_stride + j row_stride, and the sines `sine_after` later; or both interleaved
-/// if sine_after is 0.
+/// Where Kernels::angles writes the cosines and sines of row j of vector i, each a vector of
+/// floats: columns + i vector_stride + j row_stride, and the sines `sine_after` later; or both
+/// interleaved if sine_after is 0.
 struct AngleRows {
   float* columns;
   std::int64_t vector_stride;
   std::int64_t row_stride;
   std::int64_t sine_after;
 };
-
-/// Cosines and sines of the first angle, and of the angle that each row adds.
-struct AngleSteps {
-  const double *cosine, *sine;
-  const double *cos_one, *sin_one;
-};
-
-/// Writes paired_block_rows / 2 rows for these frequencies, which are padded. Products and sums are
-/// rounded one by one, so that every ISA has the same bits.
-using AngleKernel = void (*)(std::int64_t frequencies, const AngleSteps& steps,
-                             const AngleRows& rows) noexcept;
 
 /// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.
 /// An element of x is `distance` elements after its output; 0 if x is the output.
@@ -123,15 +110,6 @@ struct Addition {
   float scale;
 };
 
-/// Writes the rows of the task, or adds them if `addition` is not null (float32 only).
-using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
-                                const Addition* addition) noexcept;
-/// Writes the rows of the task in any type but float64.
-using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask& task) noexcept;
-/// Writes the rows of the task in float32 or float64. Null for the ISA scalar, which has no vector
-/// library.
-using SincosKernel = void (*)(const SincosTables& tables, const RowTask& task) noexcept;
-
 /// out[i] = scale * x[i] + encoding[i], each operation rounded to float32.
 struct CombineTask {
   const void* x;
@@ -139,11 +117,10 @@ struct CombineTask {
   void* out;              ///< may be x
   std::int64_t count;
   float scale;
-  StoreMethod stores = StoreMethod::plain;  ///< or lines, of float32; a fence must follow
-  DataType type = DataType::float32;        ///< of x and out; not float64
+  /// Or lines: float32, whose `out` begins and ends at lines. A fence must follow.
+  StoreMethod stores = StoreMethod::plain;
+  DataType type = DataType::float32;  ///< of x and out; not float64
 };
-
-using CombineKernel = void (*)(const CombineTask& task) noexcept;
 
 inline constexpr std::int64_t most_selected_parts = 16;
 /// Longer rows are joined by plain stores.
@@ -182,13 +159,6 @@ struct JoinTask {
   std::int64_t first_row = 0;  ///< whose parts are copied to the first row of `out`
 };
 
-using JoinKernel = void (*)(const JoinTask& task) noexcept;
-
-/// Lowers `least` and raises `most` to the least and the greatest of `count` integers, of 64 or of
-/// 32 bits.
-using ExtentKernel = void (*)(const void* integers, bool is_wide, std::int64_t count,
-                              std::int64_t& least, std::int64_t& most) noexcept;
-
 /// Turns the pairs of channels of heads in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair k
 /// of a head is (x[2k], x[2k + 1]) if interleaved, else (x[k], x[pairs + k]).
 struct RotateTask {
@@ -203,38 +173,43 @@ struct RotateTask {
   std::uintptr_t ahead_bytes = 0;  ///< from a head to the memory that is prefetched; 0: none is
 };
 
-using RotateKernel = void (*)(const RotateTask& task) noexcept;
-
-/// Converts `count` elements of bfloat16 or float16 to float32, exactly, and back to the nearest.
-/// The memory does not overlap.
-using WidenKernel = void (*)(const std::uint16_t* from, std::int64_t count, bool is_bfloat16,
-                             float* to) noexcept;
-using NarrowKernel = void (*)(const float* from, std::int64_t count, bool is_bfloat16,
-                              std::uint16_t* to) noexcept;
-
-/// Must follow the last non-temporal task: until then, its stores are not ordered with others.
-using FenceKernel = void (*)() noexcept;
-
 /// The kernels of one ISA.
 struct Kernels {
   bool has_fused_operations;
   std::int64_t float_lanes;
-  AnchorKernel anchors;
-  AngleKernel angles;
-  RotationKernel rotation;
-  Rotation32Kernel rotation32;
-  SincosKernel sincos;
-  CombineKernel combine;
-  JoinKernel join;
-  ExtentKernel extent;
-  RotateKernel rotate;
-  WidenKernel widen;
-  NarrowKernel narrow;
-  FenceKernel fence;
-};
 
-#define POSENC_DECLARE_KERNELS(isa) const Kernels& isa##_kernels() noexcept;
-POSENC_FOR_EACH_ISA(POSENC_DECLARE_KERNELS)
-#undef POSENC_DECLARE_KERNELS
+  /// Fills sin_out and cos_out, which are padded, with the sine and cosine of `position` times each
+  /// frequency, within 2^-52.
+  void (*anchors)(std::int64_t frequencies, const FrequencyArrays& w, std::uint64_t position,
+                  double* sin_out, double* cos_out) noexcept;
+  /// Writes paired_block_rows / 2 rows for these frequencies, which are padded: the first angle,
+  /// and each after it one step more. Products and sums are rounded one by one, so that every ISA
+  /// has the same bits.
+  void (*angles)(std::int64_t frequencies, const AngleArrays& first, const AngleArrays& step,
+                 const AngleRows& rows) noexcept;
+  /// Writes the rows of the task, or adds them if `addition` is not null (float32 only).
+  void (*rotation)(const RotationTables& tables, const RowTask& task,
+                   const Addition* addition) noexcept;
+  /// Writes the rows of the task in any type but float64.
+  void (*rotation32)(const Rotation32Tables& tables, const RowTask& task) noexcept;
+  /// Writes the rows of the task in float32 or float64. Null for the ISA scalar, which has no
+  /// vector library.
+  void (*sincos)(const SincosTables& tables, const RowTask& task) noexcept;
+  void (*combine)(const CombineTask& task) noexcept;
+  void (*join)(const JoinTask& task) noexcept;
+  /// Lowers `least` and raises `most` to the least and the greatest of `count` integers, of 64 or
+  /// of 32 bits.
+  void (*extent)(const void* integers, bool is_wide, std::int64_t count, std::int64_t& least,
+                 std::int64_t& most) noexcept;
+  void (*rotate)(const RotateTask& task) noexcept;
+  /// Converts `count` elements of bfloat16 or float16 to float32, exactly, and back to the nearest.
+  /// The memory does not overlap.
+  void (*widen)(const std::uint16_t* from, std::int64_t count, bool is_bfloat16,
+                float* to) noexcept;
+  void (*narrow)(const float* from, std::int64_t count, bool is_bfloat16,
+                 std::uint16_t* to) noexcept;
+  /// Must follow the last non-temporal task: until then, its stores are not ordered with others.
+  void (*fence)() noexcept;
+};
 
 }  // namespace posenc::simd

@@ -34,24 +34,23 @@ constexpr std::int64_t most_paired_columns = 2 * wide_panel;
 constexpr std::int32_t minus = std::numeric_limits<std::int32_t>::min();
 inline F32 with_sign(F32 value, I32 sign) { return cast_bits<F32>(cast_bits<I32>(value) ^ sign); }
 
-/// Rows `begin` to `end` - 1 of a block.
+/// Some consecutive rows of a block.
 struct BlockRows {
   static constexpr std::int64_t half = paired_block_rows / 2;
 
-  std::int64_t begin, end;
+  std::int64_t below;  ///< the centre; if negative, how far above it they begin
+  bool is_turned;      ///< it is rows below the centre that have no partner
+  std::int64_t pairs;  ///< next to the centre
+  std::int64_t singles_begin, singles_end;  ///< the range of j of the rows without a partner
 
-  std::int64_t above() const { return end - half; }    ///< or if negative, how far it ends below
-  std::int64_t below() const { return half - begin; }  ///< or if negative, how far it begins above
-  /// True if it is rows below the centre that have no partner.
-  bool is_turned() const { return below() > above(); }
-  /// The number of pairs, which are next to the centre.
-  std::int64_t pairs() const { return fewer() > 0 ? fewer() : 0; }
-  /// The range of j of the rows without a partner.
-  std::int64_t singles_begin() const { return fewer() > 0 ? fewer() : -fewer(); }
-  std::int64_t singles_end() const { return is_turned() ? below() : above(); }
-
- private:
-  std::int64_t fewer() const { return is_turned() ? above() : below(); }
+  /// Rows `begin` to `end` - 1 of the block.
+  BlockRows(std::int64_t begin, std::int64_t end) : below(half - begin) {
+    const std::int64_t above = end - half, fewer = smaller(above, below);
+    is_turned = below > above;
+    pairs = fewer > 0 ? fewer : 0;
+    singles_begin = fewer > 0 ? fewer : -fewer;
+    singles_end = is_turned ? below : above;
+  }
 };
 
 /// The places of successive pairs of rows, or only of their first rows: first rows are `stride`
@@ -69,27 +68,17 @@ struct RowPairs {
   }
 };
 
-template <class Number>
-concept Count = std::convertible_to<Number, std::int64_t>;
-
-/// What PairedRows needs to know of tiles of consecutive columns.
+/// Writes consecutive columns of the rows of a block. Tiles have these members:
+///   Element
+///   wide, narrow  vectors of a tile, and of the last tile of a row
+///   wide_pairs    pairs that are written before the next columns, in wide panels
+///   staged_pairs  pairs of the widest rows that a buffer holds
+///   write_tile<vectors, lines>(column, j, rows, to)  writes the pairs j, j + 1 and so on. First
+///                 rows are above the centre, or have no partner
+///   collect_uncertain<lines>(column, j, to)  is called after some tiles, with the places of the
+///                 column and j of the first
+///   write_uncertain()  corrects what tiles wrote, before it is copied
 template <class Tiles>
-concept TilesOfPairs = requires(const Tiles& tiles, typename Tiles::Element* row, std::int64_t n,
-                                const RowPairs<typename Tiles::Element, true>& to) {
-  { Tiles::wide } -> Count;          // vectors of a tile
-  { Tiles::narrow } -> Count;        // vectors of the last tile of a row
-  { Tiles::wide_pairs } -> Count;    // pairs written before the next columns, in wide panels
-  { Tiles::staged_pairs } -> Count;  // pairs of the widest rows that a buffer holds
-  // write_tile<vectors, lines>(column, j, rows, to) writes the pairs j, j + 1 and so on. First rows
-  // are above the centre, or have no partner.
-  tiles.template write_tile<Tiles::narrow, false>(n, n, n, to);
-  // Called after some tiles, with the places of the column and j of the first.
-  tiles.template collect_uncertain<false>(n, n, to);
-  tiles.write_uncertain();  // corrects what tiles wrote, before it is copied
-};
-
-/// Writes consecutive columns of the rows of a block.
-template <TilesOfPairs Tiles>
 class PairedRows {
  public:
   using T = typename Tiles::Element;
@@ -100,26 +89,28 @@ class PairedRows {
   /// without a partner, of which a table has few, are stored as usual.
   void write(const BlockRows& rows, std::int64_t at_once, T* out, std::ptrdiff_t stride,
              StoreMethod method) const {
-    const bool turned = rows.is_turned();
-    T* const above = out + rows.below() * stride;
+    T* const above = out + rows.below * stride;
     T* const below = above - stride;
-    if (const std::int64_t pairs = rows.pairs(); pairs > 0) {
+    if (rows.pairs > 0) {
       // The last columns of several rows are faster together. Blocks that are not whole are few:
       // more than half a block at once would compete for the sets of a cache.
-      const bool is_whole = pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
+      const bool is_whole =
+          rows.pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
       const std::int64_t some = is_whole ? at_once : BlockRows::half / 2;
-      write_pairs(pairs, some, {above, below, stride}, method);
+      write_pairs(rows.pairs, some, {above, below, stride}, method);
     }
-    const std::int64_t begin = rows.singles_begin(), end = rows.singles_end();
-    const RowPairs<T, false> singles = {turned ? below : above, nullptr, turned ? -stride : stride};
-    if (begin < end) store<false>(begin, end, BlockRows::half, singles.at(begin, 0));
+    const RowPairs<T, false> singles = {rows.is_turned ? below : above, nullptr,
+                                        rows.is_turned ? -stride : stride};
+    if (rows.singles_begin < rows.singles_end)
+      store<false>(rows.singles_begin, rows.singles_end, BlockRows::half,
+                   singles.at(rows.singles_begin, 0));
   }
 
  private:
   /// Stores the pairs j = begin .. end - 1, or only their first rows, `at_once` of them before the
   /// next columns. With `lines`, tiles store non-temporally; rows begin at cache lines. The places
   /// are passed in registers: GCC copies a RowPairs as vectors, which misses store forwarding.
-  template <bool lines, bool paired, Count Number>
+  template <bool lines, bool paired, class Number>
   [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once, T* first,
                                     T* second, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = Tiles::wide * float_lanes, narrow = Tiles::narrow * float_lanes;
@@ -128,7 +119,7 @@ class PairedRows {
     const RowPairs<T, paired> to = {first, second, stride};
     RowPairs<T, paired> next = to;
     for (std::int64_t j = begin; j < end; j += at_once) {
-      const std::int64_t rows = end - j < at_once ? end - j : at_once;
+      const std::int64_t rows = smaller(end - j, at_once);
       std::int64_t done = 0;
       for (; done + wide <= columns; done += wide)
         tiles.template write_tile<Tiles::wide, lines>(done, j, rows, next.at(0, done));
@@ -143,7 +134,7 @@ class PairedRows {
     tiles.template collect_uncertain<lines>(0, begin, to);
   }
 
-  template <bool lines, bool paired, Count Number>
+  template <bool lines, bool paired, class Number>
   [[gnu::always_inline]] void store(std::int64_t begin, std::int64_t end, Number at_once,
                                     const RowPairs<T, paired>& to) const {
     store_rows<lines, paired>(begin, end, at_once, to.first, to.second, to.stride);
@@ -199,7 +190,7 @@ class PairedRows {
       Row{nullptr, to.at(j, 0).second}.prefetch_ends(columns_);
     }
     for (std::int64_t j = 0; j < count; j += most) {
-      const std::int64_t pairs = count - j > most ? most : count - j;
+      const std::int64_t pairs = smaller(count - j, most);
       const RowPairs<T, true> out = to.at(j, 0);
       // The second rows are stored backwards.
       const RowPairs<T, true> staged = {
@@ -218,38 +209,43 @@ class PairedRows {
   std::int64_t columns_;
 };
 
-/// The columns of some frequencies of a table.
+/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. A panel
+/// has these members:
+///   Tiles, Tables  see PairedRows, and what it is constructed from
+///   start(begin, used, task)  begins with the first block of a task, whose rows are of one group,
+///                  for the frequencies begin .. begin + used - 1
+///   next_block()   continues with the block after it
+///   tiles(are_cosines, are_below)  the block's tiles, which hold cosines if they are not
+///                  interleaved. Rows without a partner are below the centre, or above it
 template <class Panel>
-concept PanelOfPairs = TilesOfPairs<typename Panel::Tiles> &&
-    std::constructible_from<Panel, const typename Panel::Tables&> &&
-    requires(Panel panel, const BlockRows& rows, typename Panel::Element* out, const RowTask& task,
-             std::int64_t n) {
-  // start(begin, used, task) begins with the first block of a task, whose rows are of one group,
-  // for the frequencies begin .. begin + used - 1.
-  panel.start(n, n, task);
-  // Writes rows of a block, n pairs of them at a time. The next call is for the next block.
-  panel.write_block(rows, n, out, task);
-};
-
-/// Writes the rows of a task in panels of columns, a group of blocks before the next panel.
-template <PanelOfPairs Panel>
 void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most_frequencies,
                          std::int64_t at_once, const RowTask& task) {
+  using T = typename Panel::Tiles::Element;
   constexpr std::int64_t group_rows = grouped_blocks * paired_block_rows;
+  const Columns& columns = tables.columns;
   Panel panel(tables);
   for (std::int64_t row = 0; row < task.count;) {
-    const std::int64_t left = task.count - row,
-                       in_group = group_rows - (task.first + row) % group_rows;
-    const RowTask group = task.part(row, row + (left < in_group ? left : in_group));
+    const std::int64_t in_group = group_rows - (task.first + row) % group_rows;
+    const RowTask group = task.part(row, smaller(row + in_group, task.count));
     for (std::int64_t begin = 0; begin < tables.frequencies; begin += most_frequencies) {
-      const std::int64_t rest = tables.frequencies - begin;
-      panel.start(begin, rest < most_frequencies ? rest : most_frequencies, group);
+      const std::int64_t used = smaller(tables.frequencies - begin, most_frequencies);
+      panel.start(begin, used, group);
       for (std::int64_t done = 0; done < group.count;) {
         const std::int64_t n = (group.first + done) % paired_block_rows,
-                           to_end = n + group.count - done;
-        const BlockRows rows = {n, to_end < paired_block_rows ? to_end : paired_block_rows};
-        panel.write_block(rows, at_once, group.row<typename Panel::Element>(done), group);
-        done += rows.end - rows.begin;
+                           end = smaller(n + group.count - done, paired_block_rows);
+        const BlockRows rows(n, end);
+        if (done > 0) panel.next_block();
+        const auto write = [&](bool are_cosines, std::int64_t count, std::int64_t column) {
+          PairedRows(panel.tiles(are_cosines, rows.is_turned), count)
+              .write(rows, at_once, group.row<T>(done) + column, task.stride, task.stores.method);
+        };
+        if constexpr (Panel::is_interleaved) {
+          write(false, 2 * used, columns.sine + 2 * begin);
+        } else {
+          write(false, used, columns.sine + begin);
+          write(true, used, columns.cosine + begin);
+        }
+        done += end - n;
       }
     }
     row += group.count;
@@ -259,7 +255,7 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long rows that prefetchers follow.
-template <PanelOfPairs Panel>
+template <class Panel>
 void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
   const bool is_narrow = task.stores.narrow_panels;
   const std::int64_t narrow_pairs = task.stores.at_pages ? 2 : 4;

@@ -43,76 +43,54 @@ inline SineCosine sincos_at(const SincosPanel& panel, std::int64_t k, F64 n) {
   F64 high = load(panel.anchor_high + k) + n * load(panel.step_high + k);  // below 2^47: exact
   high = high - F64(0x1p40) * xsimd::nearbyint(high * F64(0x1p-40));
   const F64 low = load(panel.anchor_low + k) + n * load(panel.step_low + k);
-  const F64 x = high * F64(two_pi * 0x1p-40) + low * F64(two_pi * 0x1p-103);
-  const auto both = xsimd::sincos(x);
+  const auto both = xsimd::sincos(high * F64(two_pi * 0x1p-40) + low * F64(two_pi * 0x1p-103));
   return {both.first, both.second};
 }
 
-/// float_lanes sines or cosines of consecutive frequencies. store_pairs() stores sines and cosines
-/// as interleaved columns.
-template <class Element>
-struct Lanes;
+/// The sines and cosines of float_lanes consecutive frequencies.
+struct Sincos {
+  F64 sine[2], cosine[2];
 
-template <>
-struct Lanes<float> {
-  F32 value;
-  Lanes(F64 a, F64 b) : value(narrow(a, b)) {}
-  void store(float* to) const { value.store_unaligned(to); }
-  static void store_pairs(const Lanes& sines, const Lanes& cosines, float* to) {
-    const Both<F32> pairs = interleave(sines.value, cosines.value);
-    pairs.first.store_unaligned(to);
-    pairs.second.store_unaligned(to + float_lanes);
-  }
+  Sincos(SineCosine a, SineCosine b) : sine{a.sine, b.sine}, cosine{a.cosine, b.cosine} {}
 };
 
-template <>
-struct Lanes<double> {
-  F64 value[2];
-  Lanes(F64 a, F64 b) : value{a, b} {}
-  void store(double* to) const {
-    value[0].store_unaligned(to);
-    value[1].store_unaligned(to + double_lanes);
+inline void store(const F64 (&values)[2], double* to) {
+  values[0].store_unaligned(to);
+  values[1].store_unaligned(to + double_lanes);
+}
+inline void store(const F64 (&values)[2], float* to) {
+  narrow(values[0], values[1]).store_unaligned(to);
+}
+inline void store_pairs(const Sincos& of, double* to) {
+  for (std::int64_t i = 0; i < 2; ++i) {
+    const Both<F64> pairs = interleave(of.sine[i], of.cosine[i]);
+    store({pairs.first, pairs.second}, to + i * float_lanes);
   }
-  static void store_pairs(const Lanes& sines, const Lanes& cosines, double* to) {
-    double s[float_lanes], c[float_lanes];
-    sines.store(s);
-    cosines.store(c);
-    for (std::int64_t i = 0; i < float_lanes; ++i) {
-      to[2 * i] = s[i];
-      to[2 * i + 1] = c[i];
-    }
-  }
-};
-
-template <class Element>
-inline void copy_columns(const Element* from, std::int64_t count, Element* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
+inline void store_pairs(const Sincos& of, float* to) {
+  const Both<F32> pairs =
+      interleave(narrow(of.sine[0], of.sine[1]), narrow(of.cosine[0], of.cosine[1]));
+  pairs.first.store_unaligned(to);
+  pairs.second.store_unaligned(to + float_lanes);
 }
 
-/// Writes one row of float_lanes frequencies, of which the first `used` exist.
+/// Writes one row of float_lanes frequencies from k on, of which the first `used` exist.
 template <class Element>
-inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, std::int64_t begin,
-                         std::int64_t k, std::int64_t used, F64 n, Element* row) {
-  const SineCosine a = sincos_at(panel, k, n), b = sincos_at(panel, k + double_lanes, n);
-  const Lanes<Element> sines(a.sine, b.sine), cosines(a.cosine, b.cosine);
+inline void write_sincos(const Columns& columns, const Sincos& of, std::int64_t k,
+                         std::int64_t used, Element* row) {
+  // The columns that stand together go by way of a buffer if they are no whole vectors.
   Element part[2 * float_lanes];
-  if (tables.columns.interleaved) {
-    Element* const to = row + 2 * (begin + k);
-    if (used == float_lanes) return Lanes<Element>::store_pairs(sines, cosines, to);
-    Lanes<Element>::store_pairs(sines, cosines, part);
-    return copy_columns(part, 2 * used, to);
+  const auto write = [&](std::int64_t each, Element* to, const auto& store_at) {
+    if (used == float_lanes) return store_at(to);
+    store_at(part);
+    copy(part, each * used, to);
+  };
+  if (columns.interleaved) {
+    write(2, row + 2 * k, [&](Element* to) { store_pairs(of, to); });
+  } else {
+    write(1, row + columns.sine + k, [&](Element* to) { store(of.sine, to); });
+    write(1, row + columns.cosine + k, [&](Element* to) { store(of.cosine, to); });
   }
-  Element* const sine_to = row + tables.columns.sine + begin + k;
-  Element* const cosine_to = row + tables.columns.cosine + begin + k;
-  if (used == float_lanes) {
-    sines.store(sine_to);
-    cosines.store(cosine_to);
-    return;
-  }
-  sines.store(part);
-  cosines.store(part + float_lanes);
-  copy_columns(part, used, sine_to);
-  copy_columns(part + float_lanes, used, cosine_to);
 }
 
 template <class Element>
@@ -142,8 +120,9 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
     }
     const F64 n(static_cast<double>(in_block));
     for (std::int64_t k = 0; k < size; k += float_lanes) {
-      const std::int64_t used = size - k < float_lanes ? size - k : float_lanes;
-      write_sincos(tables, panel, begin, k, used, n, task.row<Element>(row));
+      const std::int64_t used = smaller(size - k, float_lanes);
+      const Sincos both(sincos_at(panel, k, n), sincos_at(panel, k + double_lanes, n));
+      write_sincos(tables.columns, both, begin + k, used, task.row<Element>(row));
     }
   }
 }
@@ -152,8 +131,7 @@ void sincos_kernel(const SincosTables& tables, const RowTask& task) noexcept {
   const auto write =
       task.type == DataType::float64 ? write_sincos_panel<double> : write_sincos_panel<float>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += sincos_panel) {
-    const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < sincos_panel ? left : sincos_panel, task);
+    write(tables, begin, smaller(tables.frequencies - begin, sincos_panel), task);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "posenc/registry.h"
 #include "posenc/suite/checking/exact_entries.h"
 #include "posenc/suite/error_tally.h"
+#include "posenc/suite/measuring/measure.h"
 #include "posenc/suite/reference.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
@@ -17,23 +18,6 @@
 
 namespace posenc::suite {
 namespace {
-
-/// The entries of one row, in the order of its channels.
-void fill_exact_row(const Reference& reference, std::int64_t position, DataType type,
-                    std::vector<ExactEntry>& row) {
-  for (std::int64_t k = 0; k < reference.spec().d_model / 2; ++k) {
-    const ReferencePair exact = reference(k, position);
-    const ChannelPair channel = channels_of(reference.spec(), k);
-    const auto entry = [&](bool cosine, long double value, double rest) {
-      const auto high = static_cast<double>(value);
-      return ExactEntry{high, low_part(high, value, rest),
-                        reference.nearest(k, position, cosine, value, type),
-                        ulps_per_unit(value, type)};
-    };
-    row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine, exact.sine_rest);
-    row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine, exact.cosine_rest);
-  }
-}
 
 double distance_from_div_term(const double* got, std::span<const float> div_term) {
   double largest = 0;
@@ -83,15 +67,13 @@ BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type
   return values;
 }
 
-/// Compares rows with the reference, in batches, so that memory stays constant. Calls
+/// Adds the errors of rows to tallies, in batches, so that memory stays constant. Calls
 /// `finished(rows)` after each batch.
-template <class Finished>
-std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
-                              const Reference& reference, RowRange rows, DataType type,
-                              const Finished& finished) {
+void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
+                const Reference& reference, RowRange rows, DataType type,
+                std::vector<Tally>& tallies, const auto& finished) {
   constexpr std::int64_t batch = 32;
   const std::int64_t d_model = reference.spec().d_model;
-  std::vector<Tally> tallies(encoders.size(), Tally(d_model));
   std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
   Matrix compatible(std::min(batch, rows.count), d_model);
   std::vector<BasicMatrix<double>> got(encoders.size());
@@ -100,7 +82,8 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
     div_term.encode(part, compatible.view());
     for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
     for (std::int64_t row = 0; row < part.count; ++row) {
-      fill_exact_row(reference, part.first + row, type, exact);
+      fill_exact_row(reference, arrangement_of(reference.spec().layout), 1, type, part.first + row,
+                     exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
         const double* const entries = got[i].row(row).data();
         compare_row(part.first + row, exact, entries, tallies[i]);
@@ -110,7 +93,6 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
     }
     finished(part.count);
   }
-  return tallies;
 }
 
 }  // namespace
@@ -147,45 +129,56 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
 }
 
 Measurement AccuracyReport::measurement() const {
-  return {.backend = backend,
-          .isa = std::string(to_string(isa)),
-          .role = role,
-          .table = {.name = format_text("{}x{}", rows.count, spec.d_model),
-                    .spec = spec,
-                    .rows = rows,
-                    .type = type,
-                    .stride = spec.d_model},
-          .seconds = {},
-          .self_ratios = {},
-          .error = MeasuredError{error.max_abs, error.max_ulp, error.rms, correctly_rounded},
-          .promise = promise,
-          .phases = phases};
+  Measurement made;
+  made.backend = backend;
+  made.isa = to_string(isa);
+  made.role = role;
+  made.table = table_of(spec, rows, type);
+  made.error = MeasuredError{error.max_abs, error.max_ulp, error.rms, correctly_rounded,
+                             static_cast<double>(entries) / made.table.entries()};
+  made.promise = promise;
+  made.phases = phases;
+  return made;
 }
 
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange rows, const AccuracyOptions& options) {
-  check(encoders, rows, options);
+  return measure_accuracy(encoders, rows, {&rows, 1}, options);
+}
+
+std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
+                                             RowRange table, std::span<const RowRange> compared,
+                                             const AccuracyOptions& options) {
+  check(encoders, table, options);
   if (encoders.empty()) return {};
   const EncodingSpec& spec = encoders.front()->spec();
   const Reference reference(spec);
   const auto div_term = backend("div_term").plan(spec);
 
+  std::int64_t rows = 0;
+  for (const RowRange& run : compared) rows += run.count;
   const auto caller = std::this_thread::get_id();
   std::atomic<std::int64_t> rows_done = 0;
   const auto finished = [&](std::int64_t count) {
     const std::int64_t done = rows_done += count;
     if (options.progress && std::this_thread::get_id() == caller)
-      options.progress(static_cast<double>(done) / static_cast<double>(rows.count));
+      options.progress(static_cast<double>(done) / static_cast<double>(rows));
   };
-  const std::int64_t parts = tally_parts(rows.count, options.threads);
-  std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts));
+  const std::int64_t parts = tally_parts(rows, options.threads);
+  std::vector tallies(static_cast<std::size_t>(parts),
+                      std::vector(encoders.size(), Tally(spec.d_model)));
   parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t begin = part_begin(rows.count, parts, i),
-                         end = part_begin(rows.count, parts, i + 1);
-      tallies[static_cast<std::size_t>(i)] =
-          tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin},
-                     options.type, finished);
+      // The part of each run that is in this part of all their rows.
+      std::int64_t begin = part_begin(rows, parts, i), end = part_begin(rows, parts, i + 1);
+      for (const RowRange& run : compared) {
+        const std::int64_t from = std::max<std::int64_t>(begin, 0), to = std::min(end, run.count);
+        if (from < to)
+          tally_rows(encoders, *div_term, reference, {run.first + from, to - from}, options.type,
+                     tallies[static_cast<std::size_t>(i)], finished);
+        begin -= run.count;
+        end -= run.count;
+      }
     }
   });
   if (options.progress) options.progress(1.0);
@@ -194,31 +187,9 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
   for (std::size_t i = 0; i < encoders.size(); ++i) {
     Tally& sum = tallies.front()[i];
     for (std::size_t part = 1; part < tallies.size(); ++part) sum.merge(tallies[part][i]);
-    reports.push_back(report_of(*encoders[i], rows, options.type, sum));
+    reports.push_back(report_of(*encoders[i], table, options.type, sum));
   }
   return reports;
-}
-
-std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
-  validate(rows);
-  if (rows.count == 0) return {};
-  // Runs of rows at the start, at the end and in between, which cross the block edges of any
-  // method.
-  constexpr std::int64_t run_rows = 20, runs = 5;
-  const Encoder* const one[] = {&encoder};
-  const double bound = encoder.error_bound(rows, type);
-  const std::int64_t count = std::min(rows.count, run_rows);
-  for (std::int64_t run = 0; run < runs; ++run) {
-    const std::int64_t first = rows.first + (rows.count - count) * run / (runs - 1);
-    const AccuracyReport report =
-        measure_accuracy(one, {first, count}, {.type = type, .progress = {}}).front();
-    if (report.error.max_abs <= bound + static_cast<double>(Reference::relative_error)) continue;
-    const WorstEntry& worst = report.worst;
-    return format_text(
-        "position {} channel {}: got {}, expected {}, which is off by more than the bound of {}",
-        worst.position, worst.channel, worst.got, worst.expected, digits_text(bound, 3));
-  }
-  return {};
 }
 
 }  // namespace posenc::suite

@@ -86,9 +86,4 @@ struct AccuracyOptions {
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange rows, const AccuracyOptions& options = {});
 
-/// Compares a hundred rows, spread over the range, with the reference. Returns an empty string if
-/// all entries are within the encoder's error bound, else one line that names one that is not.
-/// Throws InvalidArgument if the rows are not allowed.
-std::string verify(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
-
 }  // namespace posenc::suite

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace posenc::suite {
@@ -45,6 +46,7 @@ class ErrorHistogram {
  private:
   static constexpr int least_exponent = -80, greatest_exponent = 2, bin_bits = 6;
   static constexpr int bins_per_octave = 1 << bin_bits;
+  static constexpr std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
   static constexpr std::size_t bins = 1 + (greatest_exponent - least_exponent) * bins_per_octave;
 
   /// Bin 0 holds errors below 2^-80; the others follow the leading bits of the double.
@@ -52,12 +54,10 @@ class ErrorHistogram {
     if (abs_error < std::ldexp(1.0, least_exponent)) return 0;
     const auto leading =
         static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(abs_error) >> (52 - bin_bits));
-    const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
     return static_cast<std::size_t>(std::min<std::int64_t>(leading - first + 1, bins - 1));
   }
 
   static double upper_end(std::size_t i) noexcept {
-    const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
     return std::bit_cast<double>(static_cast<std::uint64_t>(first + static_cast<std::int64_t>(i))
                                  << (52 - bin_bits));
   }
@@ -121,5 +121,11 @@ struct Tally {
   double worst_error = -1;
   WorstEntry worst;
 };
+
+/// measure_accuracy() of a table of which these runs of rows are compared, in order. The rows of
+/// the reports are the whole table's.
+std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
+                                             RowRange table, std::span<const RowRange> compared,
+                                             const AccuracyOptions& options);
 
 }  // namespace posenc::suite

@@ -10,8 +10,8 @@
 #include "posenc/support/frequency_parameters.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -22,44 +22,11 @@ constexpr auto system_names =
     enum_names<System>("system", "tutorial", "transformers", "vllm_bfloat16", "ggml");
 static_assert(system_names.names.size() == std::size(all_systems));
 
-/// The rules of frequencies that the system has, by their names.
-std::vector<std::string_view> rules_of(System system) {
-  switch (system) {
-    case System::tutorial: return {"base"};
-    case System::transformers: return {"base", "linear", "ntk", "yarn", "llama3"};
-    case System::vllm_bfloat16: return {"base", "llama3"};
-    case System::ggml: break;
-  }
-  return {"base", "linear"};
-}
-
-void check_spec(System system, const EncodingSpec& spec) {
-  if (spec.spacing != Spacing::paper) {
-    throw InvalidArgument(format_text("spacing is {}; allowed like {}: paper",
-                                      to_string(spec.spacing), to_string(system)));
-  }
-  const std::string_view rule = rule_names[spec.frequencies.index()];
-  const std::vector<std::string_view> allowed = rules_of(system);
-  if (std::ranges::count(allowed, rule) > 0) return;
-  throw InvalidArgument(format_text("frequencies is {}; allowed like {}: {}", rule,
-                                    to_string(system), join(allowed, ", ")));
-}
-
-Float32Phases phases_of(System system, const EncodingSpec& spec) {
-  switch (system) {
-    case System::tutorial: return Float32Phases::tutorial(spec);
-    case System::transformers:
-    case System::vllm_bfloat16: return Float32Phases::transformers(spec);
-    case System::ggml: break;
-  }
-  return Float32Phases::ggml(spec);
-}
-
 class ParityEncoder final : public Encoder {
  public:
-  ParityEncoder(System system, const EncodingSpec& spec, const Backend& backend)
+  ParityEncoder(const EncodingSpec& spec, const Backend& backend, Float32Phases phases)
       : Encoder(spec, backend),
-        phases_(phases_of(system, spec)),
+        phases_(std::move(phases)),
         error_per_position_(phases_.error_per_position(spec)) {}
 
   /// The roundings of the entry to float32, and from there to a narrower type, and the error of the
@@ -91,7 +58,10 @@ class ParityEncoder final : public Encoder {
 
 class ParityBackend final : public Backend {
  public:
-  explicit ParityBackend(System system) : system_(system) {}
+  /// `rules` are names of rules of frequencies.
+  ParityBackend(System system, std::vector<std::string_view> rules,
+                Float32Phases (*phases_of)(const EncodingSpec& spec))
+      : system_(system), rules_(std::move(rules)), phases_of_(phases_of) {}
 
   std::string_view name() const noexcept override { return to_string(system_); }
   std::string_view description() const noexcept override { return "phases as that system's"; }
@@ -103,11 +73,21 @@ class ParityBackend final : public Backend {
 
  private:
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    check_spec(system_, spec);
-    return std::make_unique<ParityEncoder>(system_, spec, *this);
+    if (spec.spacing != Spacing::paper) {
+      throw InvalidArgument(
+          format_text("spacing is {}; allowed like {}: paper", to_string(spec.spacing), name()));
+    }
+    const std::string_view rule = rule_names[spec.frequencies.index()];
+    if (std::ranges::count(rules_, rule) == 0) {
+      throw InvalidArgument(
+          format_text("frequencies is {}; allowed like {}: {}", rule, name(), join(rules_, ", ")));
+    }
+    return std::make_unique<ParityEncoder>(spec, *this, phases_of_(spec));
   }
 
   System system_;
+  std::vector<std::string_view> rules_;
+  Float32Phases (*phases_of_)(const EncodingSpec& spec);
 };
 
 }  // namespace
@@ -117,9 +97,13 @@ std::string_view to_string(System system) noexcept { return system_names[system]
 System parse_system(std::string_view name) { return system_names.parse(name); }
 
 std::unique_ptr<const Encoder> plan_like(System system, const EncodingSpec& spec) {
-  static const std::array<ParityBackend, std::size(all_systems)> backends = {
-      ParityBackend(System::tutorial), ParityBackend(System::transformers),
-      ParityBackend(System::vllm_bfloat16), ParityBackend(System::ggml)};
+  static const ParityBackend backends[] = {
+      {System::tutorial, {"base"}, Float32Phases::tutorial},
+      {System::transformers,
+       {"base", "linear", "ntk", "yarn", "llama3"},
+       Float32Phases::transformers},
+      {System::vllm_bfloat16, {"base", "llama3"}, Float32Phases::transformers},
+      {System::ggml, {"base", "linear"}, Float32Phases::ggml}};
   system_names.check(system);
   return backends[static_cast<std::size_t>(system)].plan(spec);
 }

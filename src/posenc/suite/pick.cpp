@@ -1,58 +1,187 @@
 #include "posenc/suite/pick.h"
 
 #include "posenc/suite/measuring/ties.h"
+#include "posenc/support/format.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace posenc::suite {
 namespace {
 
-bool may_be_picked(const JudgedCandidate& each) {
-  return each.compared && each.candidate.role == Role::backend;
+/// Of one backend, on the tables of one class.
+using RowsOfBackend = std::vector<const Measurement*>;
+
+bool is_of_a_class(const Measurement& row) {
+  return row.role != Role::limit && row.table.stores == StorePolicy::automatic &&
+         row.table.stride == row.table.spec.d_model;
 }
 
-/// Places the candidates beside the one picked: by time, those not compared last.
-void compare(Verdict& verdict, const Choice& choice) {
-  std::vector<JudgedCandidate>& all = verdict.others;
-  for (JudgedCandidate& each : all) {
-    if (!each.compared) continue;
-    const std::vector<double>& seconds = each.candidate.seconds_per_entry;
-    const PairedRatio ratio = paired_ratio(seconds, choice.preferred->seconds_per_entry);
-    each.ratio = ratio.ratio;
-    each.low = ratio.low;
-    each.high = ratio.high;
-    each.tied =
-        may_be_picked(each) && is_tie(paired_ratio(seconds, choice.fastest->seconds_per_entry),
-                                      verdict.measured.noise_floor);
+/// For each process, the geometric mean over the rows of a sample divided by `divisor(row)`.
+/// Processes that `samples` lacks for a row are left out.
+template <class Divisor>
+std::vector<double> means_by_process(const RowsOfBackend& rows,
+                                     std::vector<double> Measurement::*samples, Divisor divisor) {
+  std::size_t processes = std::numeric_limits<std::size_t>::max();
+  for (const Measurement* row : rows) processes = std::min(processes, (row->*samples).size());
+  std::vector<double> means;
+  for (std::size_t process = 0; process < processes; ++process) {
+    double sum = 0;
+    for (const Measurement* row : rows)
+      sum += std::log((row->*samples)[process] / divisor(row->table));
+    means.push_back(std::exp(sum / static_cast<double>(rows.size())));
   }
-  if (std::ranges::count(all, true, &JudgedCandidate::tied) == 1)  // the fastest with itself
-    for (JudgedCandidate& each : all) each.tied = false;
-  const auto picked = all.begin() + (choice.preferred - verdict.measured.candidates.data());
-  verdict.pick = std::move(*picked);
-  all.erase(picked);
+  return means;
 }
+
+Candidate candidate_of(const RowsOfBackend& rows, std::size_t tables) {
+  const Measurement& any = *rows.front();
+  Candidate candidate;
+  candidate.backend = any.backend;
+  candidate.isa = any.isa;
+  candidate.role = any.role;
+  candidate.promise = {0, 0, true};
+  for (const Measurement* row : rows) {
+    const Promise promise = row->promise.value_or(Promise{});
+    candidate.promise.max_abs = std::max(candidate.promise.max_abs, promise.max_abs);
+    candidate.promise.max_ulp = std::max(candidate.promise.max_ulp, promise.max_ulp);
+    candidate.promise.is_correctly_rounded &= promise.is_correctly_rounded;
+    candidate.keeps_promise &= row->keeps_its_promise();
+    if (row->error) candidate.max_abs = worst(candidate.max_abs, row->error->max_abs);
+  }
+  if (rows.size() < tables) return candidate;  // documents may be merged from several builds
+  candidate.seconds_per_entry =
+      means_by_process(rows, &Measurement::seconds, std::mem_fn(&MeasuredTable::entries));
+  if (!candidate.seconds_per_entry.empty())
+    candidate.gfloats_per_second = 1e-9 / median(candidate.seconds_per_entry);
+  return candidate;
+}
+
+/// For each process, the median factor by which the other candidates were slower than usual.
+/// Pairing by process cancels this factor, so that it is not noise.
+std::vector<double> common_factors(const Candidate& one, const std::vector<Candidate>& all) {
+  std::vector<double> factors(one.seconds_per_entry.size(), 1.0);
+  for (std::size_t process = 0; process < factors.size(); ++process) {
+    std::vector<double> slower;
+    for (const Candidate& other : all) {
+      const std::vector<double>& seconds = other.seconds_per_entry;
+      if (&other == &one || seconds.size() != factors.size()) continue;
+      slower.push_back(seconds[process] / median(seconds));
+    }
+    if (!slower.empty()) factors[process] = median(slower);
+  }
+  return factors;
+}
+
+/// A/A within every process, and between successive processes, of each candidate that was timed
+/// twice.
+double noise_floor(const std::vector<Candidate>& candidates,
+                   const std::vector<RowsOfBackend>& rows) {
+  std::vector<std::vector<double>> ratios;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    std::vector<double> within = means_by_process(rows[i], &Measurement::self_ratios,
+                                                  [](const MeasuredTable&) { return 1.0; });
+    if (within.empty() || candidates[i].seconds_per_entry.empty()) continue;
+    ratios.push_back(std::move(within));
+    std::vector<double> seconds = candidates[i].seconds_per_entry;
+    const std::vector<double> common = common_factors(candidates[i], candidates);
+    for (std::size_t process = 0; process < seconds.size(); ++process)
+      seconds[process] /= common[process];
+    std::vector<double>& successive = ratios.emplace_back();
+    for (std::size_t process = 1; process < seconds.size(); ++process)
+      successive.push_back(seconds[process] / seconds[process - 1]);
+  }
+  return noise_floor_of(ratios);
+}
+
+/// `rows` are those of the class.
+MeasuredClass class_of(const RowsOfBackend& rows, ShapeClass shape) {
+  MeasuredClass made = {.shape = shape,
+                        .type = rows.front()->table.type,
+                        .threads = rows.front()->table.threads,
+                        .tables = {},
+                        .candidates = {}};
+  std::vector<RowsOfBackend> by_backend;
+  std::set<std::string> tables;
+  std::map<std::string, std::size_t> places, methods;  // in by_backend; in order of appearance
+  for (const Measurement* row : rows) {
+    if (tables.insert(row->table.name).second) made.tables.push_back(row->table.name);
+    const auto [place, is_new] = places.try_emplace(row->full_name(), by_backend.size());
+    (is_new ? by_backend.emplace_back() : by_backend[place->second]).push_back(row);
+  }
+  for (const RowsOfBackend& each : by_backend) {
+    made.candidates.push_back(candidate_of(each, made.tables.size()));
+    made.candidates.back().method =
+        methods.try_emplace(each.front()->backend, methods.size()).first->second;
+  }
+  made.noise_floor = noise_floor(made.candidates, by_backend);
+  return made;
+}
+
+bool may_be_picked(const Candidate& each) { return each.compared && each.role == Role::backend; }
 
 Verdict verdict_of(MeasuredClass measured, const Accuracy& accuracy) {
-  Verdict verdict = {std::move(measured), {}, {}};
+  std::vector<Candidate> all = measured.candidates;
   std::vector<const Candidate*> eligible;
-  for (const Candidate& each : verdict.measured.candidates) {
-    JudgedCandidate& judged = verdict.others.emplace_back();
-    judged.candidate = each;
-    judged.promises = each.keeps_promise && accuracy.is_kept_by(each.promise);
-    judged.compared = judged.promises && !each.seconds_per_entry.empty();
-    if (may_be_picked(judged)) eligible.push_back(&each);
+  for (Candidate& each : all) {
+    each.compared =
+        each.keeps_promise && accuracy.is_kept_by(each.promise) && !each.seconds_per_entry.empty();
+    if (may_be_picked(each)) eligible.push_back(&each);
   }
-  if (!eligible.empty()) compare(verdict, choose(eligible, verdict.measured.noise_floor));
-  std::ranges::stable_sort(verdict.others, {}, [](const JudgedCandidate& each) {
-    return std::pair(!each.compared, each.ratio);
-  });
-  return verdict;
+  std::optional<Candidate> pick;
+  if (!eligible.empty()) {
+    const auto [fastest, preferred] = choose(eligible, measured.noise_floor);
+    for (Candidate& each : all) {
+      if (!each.compared) continue;
+      const auto time_over = [&](const Candidate& other) {
+        return paired_ratio(each.seconds_per_entry, other.seconds_per_entry);
+      };
+      each.time = time_over(*preferred);
+      each.tied = may_be_picked(each) && is_tie(time_over(*fastest), measured.noise_floor);
+    }
+    pick = *preferred;
+    all.erase(all.begin() + (preferred - all.data()));
+    pick->tied = std::ranges::count(all, true, &Candidate::tied) > 0;
+  }
+  std::ranges::stable_sort(
+      all, {}, [](const Candidate& each) { return std::pair(!each.compared, each.time.ratio); });
+  return {std::move(measured), std::move(pick), std::move(all)};
 }
 
 }  // namespace
 
-const JudgedCandidate* Verdict::next() const noexcept {
+std::string Candidate::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
+
+std::string MeasuredClass::text() const {
+  return format_text("{}, {}, {} {}", to_string(shape), to_string(type), threads,
+                     threads == 1 ? "thread" : "threads");
+}
+
+std::vector<MeasuredClass> classes_of(const Measurements& document) {
+  std::map<std::tuple<ShapeClass, DataType, int>, RowsOfBackend> grouped;
+  for (const Measurement& row : document.all) {
+    if (!is_of_a_class(row)) continue;
+    grouped[{shape_class(row.table.bytes(), document.machine), row.table.type, row.table.threads}]
+        .push_back(&row);
+  }
+  std::vector<MeasuredClass> classes;
+  for (const auto& [key, rows] : grouped) classes.push_back(class_of(rows, std::get<0>(key)));
+  return classes;
+}
+
+double noise_floor_of(const Measurements& document) {
+  double noise = 0;
+  for (const MeasuredClass& each : classes_of(document)) noise = std::max(noise, each.noise_floor);
+  return noise;
+}
+
+const Candidate* Verdict::next() const noexcept {
   const auto found = std::ranges::find_if(others, may_be_picked);
   return found == others.end() ? nullptr : &*found;
 }

@@ -4,36 +4,75 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/cpu.h"
+#include "posenc/data_type.h"
 #include "posenc/suite/measuring/measurement.h"
 
+#include <cstddef>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace posenc::suite {
 
-/// A candidate beside the pick.
-struct JudgedCandidate {
-  Candidate candidate;    ///< of the class
-  bool promises = false;  ///< the accuracy, on every table, and keeps it
-  bool compared = false;  ///< promises, and is timed on every table
-  // Of a compared candidate:
-  double ratio = 0;  ///< its time over that of the pick, paired by process
-  double low = 0;    ///< of the ratio's 95 % interval
+/// The time of one candidate over that of another, paired by process, so that noise common to both
+/// cancels.
+struct PairedRatio {
+  double ratio = 1;  ///< geometric mean over the processes
+  double low = 0;    ///< its 95 % interval; unbounded if there are fewer than two processes
   double high = std::numeric_limits<double>::infinity();  ///< of the same interval
-  bool tied = false;                                      ///< with the fastest
 };
+
+/// One backend over all tables of a class.
+struct Candidate {
+  std::string backend;        ///< "rotation"
+  std::string isa;            ///< "avx2"
+  Role role = Role::backend;  ///< peers are compared, and never picked
+  std::size_t method = 0;     ///< place of its method in the document, the simplest first
+  Promise promise;            ///< the weakest of its tables
+  double max_abs = 0;         ///< largest measured error, over all tables
+  bool keeps_promise = true;  ///< on every table
+  /// One value per process: the geometric mean, over the tables, of the seconds for an entry. Empty
+  /// unless it was timed on every table of the class.
+  std::vector<double> seconds_per_entry;
+  double gfloats_per_second = 0;  ///< of the median process; 0 if not timed
+  // What pick() finds:
+  bool compared = false;  ///< promises the accuracy and keeps it, and is timed, on every table
+  bool tied = false;      ///< with the fastest
+  PairedRatio time;       ///< of a compared candidate, over that of the pick
+
+  std::string full_name() const;  ///< "rotation:avx2"
+};
+
+/// The candidates of one shape class, element type and number of threads.
+struct MeasuredClass {
+  ShapeClass shape = ShapeClass::memory;  ///< of its tables
+  DataType type = DataType::float32;      ///< of its tables
+  int threads = 1;                        ///< that encoded them
+  std::vector<std::string> tables;        ///< names
+  double noise_floor = 0;                 ///< largest relative difference of a backend from itself
+  std::vector<Candidate> candidates;      ///< in the order of the document
+
+  std::string text() const;  ///< "l2, float32, 1 thread"
+};
+
+/// The classes of a document, by size. Dense tables that are stored as the library decides count;
+/// limits are no candidates.
+std::vector<MeasuredClass> classes_of(const Measurements& document);
+
+/// The largest noise floor of its classes.
+double noise_floor_of(const Measurements& document);
 
 /// The pick of one class, and the candidates beside it.
 struct Verdict {
-  MeasuredClass measured;               ///< the class that it is of
-  std::optional<JudgedCandidate> pick;  ///< none if no backend promises the accuracy
-  std::vector<JudgedCandidate> others;  ///< the fastest first, and those not compared last
+  MeasuredClass measured;         ///< the class that it is of
+  std::optional<Candidate> pick;  ///< none if no backend promises the accuracy
+  std::vector<Candidate> others;  ///< the fastest first, and those not compared last
 
   /// The fastest other candidate that could have been picked. It may be faster than the pick, if
   /// the pick ties with it and is simpler. Null if there is none.
-  const JudgedCandidate* next() const noexcept;
+  const Candidate* next() const noexcept;
 };
 
 /// One verdict for each class of the document. Two backends tie unless the 95 % interval of their

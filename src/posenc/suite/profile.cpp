@@ -5,19 +5,10 @@
 #include "posenc/support/format.h"
 #include "posenc/version.h"
 
-#include <algorithm>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace posenc::suite {
 namespace {
-
-std::string names_of(const std::vector<Isa>& isas) {
-  std::vector<std::string_view> names;
-  for (const Isa isa : isas) names.push_back(to_string(isa));
-  return join(names, ", ");
-}
 
 /// The backend of a measured candidate; null if it is not in this build, cannot be picked or does
 /// not run here.
@@ -38,9 +29,11 @@ Profile::Profile(const Measurements& document) : classes_(classes_of(document)) 
 
 Profile Profile::load(const std::filesystem::path& file) {
   const Measurements document = read_measurements(file);
-  if (const std::string why = why_not_of_this_machine(document); !why.empty())
-    throw InvalidArgument(format_text("profile {} cannot be used: {}", file.string(), why));
-  return Profile(document);
+  try {
+    return Profile(document);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(format_text("{}: {}", file.string(), error.what()));
+  }
 }
 
 Selection Profile::select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,
@@ -49,7 +42,11 @@ Selection Profile::select(const EncodingSpec& spec, RowRange rows, const Selecti
   validate(rows);
   check_threads(threads);
   const ShapeClass shape = shape_class(table_bytes(spec, rows.count, size_of(options.type)));
-  const MeasuredClass* const measured = find_class(classes_, shape, options.type, threads);
+  const MeasuredClass* measured = nullptr;  // with the largest number of threads up to `threads`
+  for (const MeasuredClass& each : classes_) {
+    const bool fits = each.shape == shape && each.type == options.type && each.threads <= threads;
+    if (fits && (measured == nullptr || each.threads > measured->threads)) measured = &each;
+  }
   std::vector<const Candidate*> able;
   if (measured != nullptr) {
     for (const Candidate& each : measured->candidates) {
@@ -66,32 +63,17 @@ Selection Profile::select(const EncodingSpec& spec, RowRange rows, const Selecti
 }
 
 std::string why_not_of_this_machine(const Measurements& document) {
-  if (document.machine.model != cpu().model) {
-    return format_text("it is of another CPU, '{}'; this one is '{}'", document.machine.model,
-                       cpu().model);
-  }
-  if (document.machine.isas != cpu().isas) {
-    return format_text("it is of a CPU with {}; this one has {}", names_of(document.machine.isas),
-                       names_of(cpu().isas));
-  }
-  if (document.kernels != kernels_digest()) {
-    return format_text("it measured the kernels {}, these are {}", document.kernels,
-                       kernels_digest());
-  }
-  return "";
-}
-
-Measurements merge(const Measurements& older, const Measurements& newer) {
-  const auto class_of = [](const Measurement& row) {
-    return std::tuple(shape_class(row.table.bytes()), row.table.type, row.table.threads);
+  const auto text_of = [](const Cpu& machine) {
+    std::vector<std::string_view> isas;
+    for (const Isa each : machine.isas) isas.push_back(to_string(each));
+    return format_text("'{}' with {}", machine.model, join(isas, ", "));
   };
-  Measurements merged = newer;
-  std::set<std::tuple<ShapeClass, DataType, int>> replaced;
-  for (const Measurement& row : newer.all) replaced.insert(class_of(row));
-  for (const Measurement& old : older.all) {
-    if (!replaced.contains(class_of(old))) merged.all.push_back(old);
-  }
-  return merged;
+  const std::string measured = text_of(document.machine), here = text_of(cpu());
+  if (measured != here)
+    return format_text("it is of another CPU, {}; this one is {}", measured, here);
+  if (document.kernels == kernels_digest()) return "";
+  return format_text("it measured the kernels {}, these are {}", document.kernels,
+                     kernels_digest());
 }
 
 }  // namespace posenc::suite

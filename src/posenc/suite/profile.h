@@ -8,8 +8,8 @@
 #pragma once
 
 #include "posenc/selection.h"
-#include "posenc/suite/measuring/measured_class.h"
 #include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/pick.h"
 
 #include <filesystem>
 #include <string>
@@ -38,9 +38,5 @@ class Profile {
 
 /// Why the document cannot be a profile here: another CPU, or other kernels. Empty if it can.
 std::string why_not_of_this_machine(const Measurements& document);
-
-/// The measurements of both. Those of `newer` replace all of the same shape class, type and number
-/// of threads.
-Measurements merge(const Measurements& older, const Measurements& newer);
 
 }  // namespace posenc::suite

@@ -32,13 +32,6 @@ std::filesystem::path resolved(std::filesystem::path file) {
   return file;
 }
 
-/// A name in the folder of the file that no other process uses.
-std::filesystem::path temporary_beside(const std::filesystem::path& file) {
-  std::random_device random;
-  return file.parent_path() /
-         format_text(".{}.{}{}.tmp", file.filename().string(), random(), random());
-}
-
 /// Whether the call succeeds, which sets errno if it does not. On Windows, a file that another
 /// thread or a scanner has open may deny access: the call is repeated for half a second.
 template <class Call>
@@ -71,7 +64,8 @@ std::ifstream opened(const std::filesystem::path& file) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::filesystem::path& file)
+OutputFile::OutputFile(const std::filesystem::path& file,
+                       void (*named)(const std::filesystem::path& temporary))
     : name_(file.string()), file_(resolved(file)) {
   std::error_code error;
   if (std::filesystem::is_symlink(file_, error)) fail("write", name_, ELOOP);
@@ -84,7 +78,10 @@ OutputFile::OutputFile(const std::filesystem::path& file)
     if (!std::filesystem::is_regular_file(existing)) return;
     own_.close();
   }
-  temporary_ = temporary_beside(file_);
+  std::random_device random;
+  temporary_ = file_.parent_path() /
+               format_text(".{}.{}{}.tmp", file_.filename().string(), random(), random());
+  if (named != nullptr) named(temporary_);
   if (!opens(own_, temporary_, std::ios::out)) fail("write", name_);
   if (exists) std::filesystem::permissions(temporary_, existing.permissions(), error);
 }
@@ -92,7 +89,7 @@ OutputFile::OutputFile(const std::filesystem::path& file)
 OutputFile::~OutputFile() {
   own_.close();
   std::error_code ignored;
-  if (is_temporary()) std::filesystem::remove(temporary_, ignored);
+  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {
@@ -106,7 +103,7 @@ void OutputFile::commit() {
   if (!stream_.flush()) fail("write", name_);
   if (own_.is_open()) own_.close();
   if (!own_) fail("write", name_);
-  if (!is_temporary()) return;
+  if (temporary_.empty()) return;
   const bool is_renamed = succeeds([&] {
     std::error_code error;
     std::filesystem::rename(temporary_, file_, error);
@@ -115,13 +112,6 @@ void OutputFile::commit() {
   });
   if (!is_renamed) fail("write", name_);
   temporary_.clear();
-}
-
-void make_folder_of(const std::filesystem::path& file) {
-  const std::filesystem::path folder = file.parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error) throw std::system_error(error, format_text("cannot make folder {}", folder.string()));
 }
 
 InputFile::InputFile(const std::filesystem::path& file) : file_(file) {

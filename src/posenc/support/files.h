@@ -21,7 +21,9 @@ namespace posenc::detail {
 /// std::system_error, which names the path.
 class OutputFile {
  public:
-  explicit OutputFile(const std::filesystem::path& file);
+  /// `named` is called with the name of the temporary file before that is made.
+  explicit OutputFile(const std::filesystem::path& file,
+                      void (*named)(const std::filesystem::path& temporary) = nullptr);
   /// Writes to a stream, such as std::cout. `name` is used in messages.
   OutputFile(std::ostream& stream, std::string_view name) : name_(name), stream_(stream) {}
   ~OutputFile();
@@ -32,18 +34,12 @@ class OutputFile {
   void write(std::string_view text) { write(text.data(), text.size()); }
   void commit();
 
-  /// True if an interrupted program would leave a temporary file behind.
-  bool is_temporary() const noexcept { return !temporary_.empty(); }
-
  private:
   std::string name_;
   std::filesystem::path file_, temporary_;
   std::ofstream own_;
   std::ostream& stream_ = own_;
 };
-
-/// The folder of a file and those that it is in, unless they exist. Throws std::system_error.
-void make_folder_of(const std::filesystem::path& file);
 
 /// A regular file that is open for reading.
 class InputFile {

@@ -3,7 +3,6 @@
 #include "posenc/support/system.h"
 
 #include <cfenv>
-#include <condition_variable>
 #include <exception>
 #include <thread>
 
@@ -32,24 +31,20 @@ struct ThreadPool::Loop {
 
 struct alignas(64) ThreadPool::Helper {
   std::atomic<std::uintptr_t> task = 0;  ///< none, or offered() or begun() of a loop
-  std::atomic<bool> is_awaited = false;  ///< by somebody who sleeps
-  std::mutex mutex;
-  std::condition_variable changed;
+  std::atomic<int> wakes = 0;
   std::thread thread;
 
   template <class IsOver>
   void wait(const IsOver& is_over) {
     const auto sleep_at = Clock::now() + awake_for;
     while (!is_over() && Clock::now() < sleep_at) std::this_thread::yield();
-    std::unique_lock lock(mutex);
-    // Whoever ends the wait looks at is_awaited after that, so that one of both sees the other.
-    changed.wait(lock, [&] { return is_over() || (is_awaited = true, is_over()); });
+    for (int seen = wakes; !is_over(); seen = wakes) wakes.wait(seen);
   }
 
+  /// For whoever may wait for what has changed.
   void wake() {
-    if (!is_awaited.exchange(false)) return;
-    const std::lock_guard lock(mutex);
-    changed.notify_all();
+    ++wakes;
+    wakes.notify_all();
   }
 };
 
@@ -72,14 +67,14 @@ ThreadPool& ThreadPool::of_process() {
   return pool;
 }
 
-bool ThreadPool::work_on_pieces(Loop& loop, int thread) noexcept {
+bool ThreadPool::work_on_pieces(Loop& loop, int thread, std::int64_t most) noexcept {
   settings_.at_step();
   // An equal share of what is left, since the first row of a call is costly: guided self-scheduling
   // (Polychronopoulos and Kuck, 1987).
   std::int64_t before = loop.taken, count = 0;
   do {
     if (before >= loop.pieces) return false;
-    count = std::max<std::int64_t>((loop.pieces - before) / loop.seats, 1);
+    count = std::clamp<std::int64_t>((loop.pieces - before) / loop.seats, 1, most);
   } while (!loop.taken.compare_exchange_weak(before, before + count));
   settings_.at_step();
   // The caller works from the front, and helpers from the back, so that each finds its part in its
@@ -120,14 +115,13 @@ void ThreadPool::offer(Loop& loop) {
   }
 }
 
-/// Wakes two helpers that sleep and are offered the loop. As each who begins does so, too, all are
-/// woken soon, and nobody spends much time on it.
+/// Wakes two helpers that have not begun the loop that they are offered. As each who begins does
+/// so, too, all are woken soon, and nobody spends much time on it.
 void ThreadPool::wake_some(const Loop& loop) noexcept {
   for (int i = 0, woken = 0; i < started_ && woken < 2; ++i) {
-    if (helpers_[i].task == loop.offered() && helpers_[i].is_awaited) {
-      helpers_[i].wake();
-      ++woken;
-    }
+    if (helpers_[i].task != loop.offered()) continue;
+    helpers_[i].wake();
+    ++woken;
   }
 }
 
@@ -144,7 +138,7 @@ void ThreadPool::serve(Helper& helper) {
     settings_.at_step();
     wake_some(loop);
     const int thread = ++loop.last_thread;
-    while (work_on_pieces(loop, thread)) {
+    while (work_on_pieces(loop, thread, loop.pieces)) {
     }
     settings_.at_step();
     helper.task = 0;
@@ -170,15 +164,15 @@ void ThreadPool::run(std::int64_t count, std::int64_t grain, int threads, const 
   Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
   if (loop.seats == 1 || since < alone_until_) return body(0, count, 0);
 
-  offer(loop);
-  bool woke =
-      settings_.wake_after.count() == 0 || since - last_end_ < Clock::duration(awake_for).count();
-  if (woke) wake_some(loop);
-  settings_.at_step();
-  while (work_on_pieces(loop, 0)) {
-    if (woke || Clock::now() - begin < settings_.wake_after) continue;
-    woke = true;
+  const bool follows = since - last_end_ < Clock::duration(awake_for).count();
+  const bool has_more = follows || work_on_pieces(loop, 0, 1);
+  const auto left = (Clock::now() - begin) * static_cast<double>(pieces - 1);
+  if (follows || (has_more && left >= settings_.wake_after)) {
+    offer(loop);
     wake_some(loop);
+  }
+  settings_.at_step();
+  while (work_on_pieces(loop, 0, pieces)) {
   }
   const auto own_end = Clock::now();
   take_back(loop);

@@ -53,9 +53,10 @@ class ThreadPool {
  public:
   struct Settings {
     int most_helpers;
-    /// A helper that sleeps takes 10 to 50 us to come, and waking it costs the caller some, so that
-    /// only a loop that has taken so long wakes one, or a loop that follows another one closely.
-    std::chrono::microseconds wake_after{50};
+    /// A helper that sleeps takes 10 to 50 us to come, and waking it costs the caller some. Helpers
+    /// are asked by a loop that will take so long after its first piece, or that follows another
+    /// closely.
+    std::chrono::microseconds wake_after{100};
     /// If another process had the CPU of a helper, so that a loop took longer than without helpers,
     /// the process does without for that many times the wait: it loses a sixteenth at most.
     int rest_factor = 16;
@@ -83,7 +84,7 @@ class ThreadPool {
   void offer(Loop& loop);
   void wake_some(const Loop& loop) noexcept;
   void take_back(const Loop& loop);
-  bool work_on_pieces(Loop& loop, int thread) noexcept;
+  bool work_on_pieces(Loop& loop, int thread, std::int64_t most) noexcept;
   void forget_helpers() noexcept;
 
   Settings settings_;

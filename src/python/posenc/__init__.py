@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from posenc._posenc import (
     Accuracy, Axes, AxesEncoder, AxisPairs, CheckReport, Cursor, Encoder, PositionalEncoding,
     Rotary, __version__, accuracy, axes_alternating, axes_in_blocks, axes_in_sections,
-    axes_interleaved, axes_presets, axes_table, axis_multiples, backends, cpu, encode_grid,
+    axes_interleaved, axes_presets, axes_table, backends, cpu, encode_grid,
     encode_like, grid_positions, pick, preset, presets, row_count,
 )
 from posenc.checking import check
@@ -31,7 +31,7 @@ from posenc.rotary_config import rotary_from_config
 __all__ = [
     "__version__", "Accuracy", "accuracy", "Axes", "axes_alternating", "axes_in_blocks",
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
-    "axis_multiples", "AxisPairs", "backends", "BaseTurns", "check", "CheckReport", "cpu", "Cursor",
+    "AxisPairs", "backends", "BaseTurns", "check", "CheckReport", "cpu", "Cursor",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
     "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
     "PositionalEncoding", "preset", "presets", "ProportionalScaling", "real_positions",

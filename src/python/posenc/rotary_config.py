@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Union, overload
@@ -21,12 +20,12 @@ Config = Union[Mapping[str, Any], str, "os.PathLike[str]", Any]
 
 @overload
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: None = None, strict: bool = True) -> Rotary: ...
+                       layers: None = None) -> Rotary: ...
 @overload
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: str | None = None, strict: bool = True) -> Any: ...
+                       layers: str | None = None) -> Any: ...
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: str | None = None, strict: bool = True) -> Any:
+                       layers: str | None = None) -> Any:
     """The rotary embedding of a model of Transformers, from its config.json.
 
     config: the mapping that json.load() returns, the path of the file or of its folder, or the
@@ -38,26 +37,20 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     layers: the kind of layers, such as "sliding_attention". It is needed if a model has kinds with
     different rotary embeddings. "all" returns a dictionary of all kinds, in which the only kind of
     a model whose layers are alike is "all".
-    strict: if False, a model type that is not known is read as a Llama, a rule that the type does
-    not have as none, and a key that is not known is ignored, each with a warning.
 
     The repr() of the result says in a line what was read. Raises ValueError, which names the key
     and its value, if the model type is not one that is read, if two keys contradict each other, or
     if the configuration has a key that may change the result and is not read.
     """
     kind = None if layers == "all" else layers or ""
-    rotaries, _ = read_config(config, rows, channels=channels, layers=kind, strict=strict)
+    rotaries, _ = read_config(config, rows, channels=channels, layers=kind)
     return rotaries if layers == "all" else next(iter(rotaries.values()))
 
 
 def read_config(config: Config, rows: int | None, *, channels: str | None = None,
-                layers: str | None, strict: bool = True) -> tuple[dict[str, Rotary], int]:
-    """The embeddings by kinds of layers, and the most rows. It warns the caller's caller."""
-    rotaries, most_rows, warned = _posenc.read_config(_text_of(config), rows, channels, strict,
-                                                      layers)
-    for warning in warned:
-        warnings.warn(warning, stacklevel=3)
-    return rotaries, most_rows
+                layers: str | None) -> tuple[dict[str, Rotary], int]:
+    """The embeddings by kinds of layers, and the most rows."""
+    return _posenc.read_config(_text_of(config), rows, channels, layers)
 
 
 def _text_of(config: Config) -> str:

@@ -11,16 +11,6 @@
 namespace posenc {
 namespace {
 
-/// Encodings of consecutive rows; null if none are added.
-struct EncodedRows {
-  const float* data = nullptr;
-  std::int64_t stride = 0;
-
-  const float* row(std::int64_t r) const noexcept {
-    return data == nullptr ? nullptr : data + r * stride;
-  }
-};
-
 /// A piece of work: rows begin .. end - 1 of the sequences first_batch .. last_batch - 1.
 struct Part {
   std::int64_t begin, end;
@@ -41,32 +31,27 @@ class Combiner {
   explicit Combiner(const RowWork& work)
       : work_(work), kernels_(simd::best_kernels()), stores_(store_plan(work)) {}
 
-  /// Combines the rows begin .. end - 1 of a part. Row 0 of `encoded` is row `begin`.
+  /// Combines the rows begin .. end - 1 of a part. Row 0 of `encoded`, which has no memory if
+  /// nothing is added, is row `begin`.
   void combine_rows(std::int64_t begin, std::int64_t end, const Part& part,
-                    EncodedRows encoded) const noexcept {
-    const std::int64_t columns = work_.y.columns;
-    const bool dense = work_.x.row_stride() == columns && work_.y.row_stride == columns &&
-                       (encoded.data == nullptr || encoded.stride == columns);
-    // One sequence has the same memory in both orders.
-    if (work_.y.order == BatchOrder::sequence_first && work_.y.batch > 1) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
-          combine(b, row, 1, encoded.row(row - begin));
-      }
-    } else if (dense) {
-      // So few rows at once that their encodings stay in the first-level cache while they are added
-      // to every sequence.
-      const std::int64_t step =
-          work_.y.batch > 1 ? std::max<std::int64_t>(1, l1_floats / columns) : end - begin;
-      for (std::int64_t row = begin; row < end; row += step) {
-        const std::int64_t rows = std::min(step, end - row);
-        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
-          combine(b, row, rows, encoded.row(row - begin));
-      }
-    } else {
+                    MatrixView<const float> encoded) const noexcept {
+    const AnySequences& y = work_.y;
+    const bool has_encoded = encoded.data != nullptr;
+    const bool dense = work_.x.row_stride() == y.columns && y.row_stride == y.columns &&
+                       (!has_encoded || encoded.stride == y.columns);
+    // One sequence has the same memory in both orders. Of several, one row of each in turn, or so
+    // few rows at once that their encodings stay in the first-level cache while they are added to
+    // every sequence.
+    const std::int64_t in_cache = std::max<std::int64_t>(1, l1_floats / y.columns),
+                       step = y.batch == 1                            ? end - begin
+                              : y.order == BatchOrder::sequence_first ? 1
+                                                                      : in_cache;
+    for (std::int64_t row = begin; row < end; row += step) {
+      const std::int64_t next = std::min(row + step, end), at_once = dense ? next - row : 1;
       for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) {
-        for (std::int64_t row = begin; row < end; ++row)
-          combine(b, row, 1, encoded.row(row - begin));
+        for (std::int64_t r = row; r < next; r += at_once)
+          combine(b, r, at_once,
+                  has_encoded ? encoded.data + (r - begin) * encoded.stride : nullptr);
       }
     }
   }
@@ -109,7 +94,8 @@ class Combiner {
       }
       const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
       kernels_.combine({piece, of_piece, piece, size, work_.scale});
-      drop(*work_.dropout, static_cast<std::uint64_t>(first + i), size, piece);
+      work_.dropout->apply(std::span(piece, static_cast<std::size_t>(size)), work_.seed,
+                           static_cast<std::uint64_t>(first + i));
       if (type == DataType::float32) {
         std::copy_n(piece, size, static_cast<float*>(out) + i);
       } else {
@@ -189,7 +175,7 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
       const std::int64_t count = std::min(step, part.end - begin);
       encoder.encode({.first = rows.first + begin, .count = count}, {own, count, columns, columns},
                      {1, StorePolicy::cached});
-      combiner.combine_rows(begin, begin + count, part, {own, columns});
+      combiner.combine_rows(begin, begin + count, part, {own, count, columns, columns});
     }
     combiner.finish();
   });
@@ -200,10 +186,9 @@ void add_table(MatrixView<const float> table, const RowWork& work) {
   parallel_for_parts(work, [&](const Part& part, int) {
     const Combiner combiner(work);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
-      const std::int64_t end = std::min(begin + step, part.end);
-      const EncodedRows of_table = {
-          table.data == nullptr ? nullptr : table.data + begin * table.stride, table.stride};
-      combiner.combine_rows(begin, end, part, of_table);
+      MatrixView<const float> rest = table;
+      if (rest.data != nullptr) rest.data += begin * table.stride;
+      combiner.combine_rows(begin, std::min(begin + step, part.end), part, rest);
     }
     combiner.finish();
   });

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/model/input_embedding.h"
-#include "posenc/model/internal/dropout_rule.h"
+#include "posenc/model/dropout.h"
+#include "posenc/model/sequence_view.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 
@@ -54,9 +54,10 @@ class InputRows {
 struct RowWork {
   InputRows x;
   float scale;
-  AnySequences y;              ///< of the type of x
-  const DropoutRule* dropout;  ///< null: no dropout
-  bool non_temporal;           ///< if type and alignment allow; y is not x
+  AnySequences y;          ///< of the type of x
+  const Dropout* dropout;  ///< null: no dropout
+  std::uint64_t seed;      ///< of dropout
+  bool non_temporal;       ///< if type and alignment allow; y is not x
   int threads;
 };
 

@@ -61,55 +61,51 @@ bool are_same(const Strided& view, const Strided& other) noexcept {
 
 }  // namespace
 
-Strided::Strided(std::string_view called, const InputView& view)
-    : name(called),
-      data(view.data),
-      element_bytes(size_of(view.type)),
-      columns(view.columns),
-      dimensions{{{"rows", "stride", view.rows, view.stride}}} {
+Strided strided(std::string_view name, const InputView& view) {
   if (view.stride < view.columns) {
     throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
                                       view.stride, view.columns));
   }
-  check();
+  return {name,
+          view.data,
+          size_of(view.type),
+          view.columns,
+          {{{"rows", "stride", view.rows, view.stride}}}};
 }
 
-Strided::Strided(std::string_view called, const AnySequences& view)
-    : name(called),
-      data(view.data),
-      element_bytes(view.element_bytes()),
-      columns(view.columns),
-      dimensions{{{"sequences", "batch_stride", view.batch, view.batch_stride},
-                  {"rows", "row_stride", view.rows, view.row_stride}}} {
-  check();
+Strided strided(std::string_view name, const AnySequences& view) {
+  return {name,
+          view.data,
+          view.element_bytes(),
+          view.columns,
+          {{{"sequences", "batch_stride", view.batch, view.batch_stride},
+            {"rows", "row_stride", view.rows, view.row_stride}}}};
 }
 
-Strided::Strided(std::string_view called, const HeadsView& view)
-    : name(called),
-      data(view.data),
-      element_bytes(size_of(view.type)),
-      columns(view.columns),
-      dimensions{{{"sequences", "batch_stride", view.batch, view.batch_stride},
-                  {"heads", "head_stride", view.heads, view.head_stride},
-                  {"rows", "row_stride", view.rows, view.row_stride}}} {
-  check();
+Strided strided(std::string_view name, const HeadsView& view) {
+  return {name,
+          view.data,
+          size_of(view.type),
+          view.columns,
+          {{{"sequences", "batch_stride", view.batch, view.batch_stride},
+            {"heads", "head_stride", view.heads, view.head_stride},
+            {"rows", "row_stride", view.rows, view.row_stride}}}};
 }
 
-Strided::Strided(std::string_view called, const IntegerView& view)
-    : name(called), data(view.data()), element_bytes(view.bytes()), columns(view.count()) {
-  check();
+Strided strided(std::string_view name, const IntegerView& view) {
+  return {name, view.data(), view.bytes(), view.count()};
 }
 
-void Strided::check() {
+std::int64_t check_memory(const Strided& view) {
+  const auto& [name, data, element_bytes, columns, dimensions] = view;
   for (const auto& [units, stride_name, size, stride] : dimensions) {
     if (size < 0)
       throw InvalidArgument(format_text("{} has {} {}; allowed: 0 or more", name, size, units));
   }
-  if (columns < 0) {
+  if (columns < 0)
     throw InvalidArgument(format_text("{} has {} columns; allowed: 0 or more", name, columns));
-  }
-  if (columns == 0 || std::ranges::count(dimensions, 0, &Dimension::size) > 0) return;
-  bytes = span_in_bytes(*this);
+  if (columns == 0 || std::ranges::count(dimensions, 0, &Strided::Dimension::size) > 0) return 0;
+  const std::int64_t bytes = span_in_bytes(view);
   if (bytes == 0) {
     std::string strides;
     for (const auto& [units, stride_name, size, stride] : dimensions) {
@@ -125,13 +121,15 @@ void Strided::check() {
     throw InvalidArgument(
         format_text("{} has no memory (data is null); allowed: a valid pointer", name));
   }
+  return bytes;
 }
 
 void check_apart(const Strided& view, const Strided& other, bool or_same) {
-  if (view.bytes == 0 || other.bytes == 0 || (or_same && are_same(view, other))) return;
+  const std::int64_t bytes = check_memory(view), other_bytes = check_memory(other);
+  if (bytes == 0 || other_bytes == 0 || (or_same && are_same(view, other))) return;
   const std::uintptr_t begin = address_of(view), other_begin = address_of(other);
-  const bool overlap = begin < other_begin + static_cast<std::uintptr_t>(other.bytes) &&
-                       other_begin < begin + static_cast<std::uintptr_t>(view.bytes);
+  const bool overlap = begin < other_begin + static_cast<std::uintptr_t>(other_bytes) &&
+                       other_begin < begin + static_cast<std::uintptr_t>(bytes);
   if (!overlap || alternate(view, other)) return;
   throw InvalidArgument(format_text(
       "{} overlaps {}, {} bytes {} it; allowed: {}memory apart from it", view.name, other.name,

@@ -2,8 +2,6 @@
 // names the argument, its value and the allowed values.
 #pragma once
 
-#include "posenc/model/heads_view.h"
-#include "posenc/model/integer_view.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/support/check.h"
 
@@ -13,36 +11,34 @@
 
 namespace posenc {
 
-/// What checks see of any view: runs of `columns` elements in up to three dimensions. When it is
-/// made, it is checked: sizes must not be negative, strides must keep runs apart, and the data must
-/// not be null. The stride of a dimension of size 1 may be any, except that of a matrix.
+/// What checks see of any view: runs of `columns` elements in up to three dimensions.
 struct Strided {
   struct Dimension {
     std::string_view units, stride_name;
     std::int64_t size = 1, stride = 0;
   };
-
-  Strided(std::string_view name, const InputView& view);
-  Strided(std::string_view name, const AnySequences& view);
-  Strided(std::string_view name, const HeadsView& view);
-  Strided(std::string_view name, const IntegerView& view);
-
   std::string_view name;
   const void* data;
   std::int64_t element_bytes;
   std::int64_t columns;
   std::array<Dimension, 3> dimensions = {};
-  std::int64_t bytes = 0;  ///< from the first element to the last; 0 if there are none
-
- private:
-  void check();
 };
+Strided strided(std::string_view name, const InputView& view);
+Strided strided(std::string_view name, const AnySequences& view);
+Strided strided(std::string_view name, const HeadsView& view);
+Strided strided(std::string_view name, const IntegerView& view);
 
-/// The view is checked by its constructor.
-inline void check_memory(const Strided& /*view*/) noexcept {}
+/// Sizes must not be negative, strides must keep runs apart, and the data must not be null. The
+/// stride of a dimension of size 1 may be any, except that of a matrix. Returns the bytes from the
+/// first element to the last; 0 if there are none.
+std::int64_t check_memory(const Strided& view);
+template <class View>
+void check_memory(std::string_view name, const View& view) {
+  check_memory(strided(name, view));
+}
 
-/// Two views must share no element. They may alternate, as the halves of wider rows do. If
-/// `or_same`, they may also be the same memory with the same strides.
+/// The memory of both views is allowed, and they share no element. They may alternate, as the
+/// halves of wider rows do. If `or_same`, they may also be the same memory with the same strides.
 void check_apart(const Strided& view, const Strided& other, bool or_same = false);
 
 /// "`name` has `value` `units`; allowed: `what`, `allowed`".

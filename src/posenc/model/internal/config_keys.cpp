@@ -1,4 +1,4 @@
-#include "posenc/model/internal/config_keys.h"
+#include "posenc/model/internal/config.h"
 
 #include "posenc/error.h"
 #include "posenc/support/json_text.h"
@@ -209,22 +209,18 @@ std::vector<std::int64_t> ConfigKeys::integers(std::string_view key) const {
   return needed(path(key), numbers);
 }
 
-void ConfigKeys::check_all_read(Scope scope, Warnings warnings) const {
-  check_all_read(*json_, "", scope, warnings);
-}
-
 /// `path` is that of the value in this object.
-void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path, Scope scope,
-                                Warnings warnings) const {
+void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path,
+                                Scope scope) const {
   for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)
-    check_all_read(value[i], format_text("{}[{}]", path, i), scope, warnings);
+    check_all_read(value[i], format_text("{}[{}]", path, i), scope);
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
     const std::string inner_path = path.empty() ? key : path + '.' + key;
     const bool is_part = scope == Scope::multimodal && std::ranges::count(other_parts, key) > 0;
     if (is_part || is_read(inner_path) || std::ranges::count(free_objects, key) > 0) continue;
     if (scope != Scope::rule && !is_rope_like(key)) {
-      check_all_read(inner, inner_path, scope, warnings);
+      check_all_read(inner, inner_path, scope);
       continue;
     }
     const ConfigJson neutral = neutral_keys().value(key, ConfigJson());
@@ -232,11 +228,8 @@ void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path
     if (inner.is_null() || inner == neutral ||
         (is_list && inner == ConfigJson(inner.size(), neutral[0])))
       continue;
-    if (warnings == nullptr) {
-      detail::refuse(this->path(inner_path), inner,
-                     neutral.is_null() ? "none, since it is not read" : text_of(neutral));
-    }
-    warnings->push_back(format_text("{} is {}; not read", this->path(inner_path), text_of(inner)));
+    detail::refuse(this->path(inner_path), inner,
+                   neutral.is_null() ? "none, since it is not read" : text_of(neutral));
   }
 }
 

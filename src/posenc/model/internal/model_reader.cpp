@@ -1,11 +1,9 @@
 #include "posenc/model/rotary_config.h"
 
 #include "posenc/error.h"
-#include "posenc/model/internal/config_keys.h"
-#include "posenc/model/internal/model_types.h"
-#include "posenc/model/internal/rotary_rules.h"
+#include "posenc/model/internal/config.h"
 #include "posenc/spec.h"
-#include "posenc/support/edit_distance.h"
+#include "posenc/support/check.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,6 +17,7 @@ namespace posenc::detail {
 namespace {
 
 using Pairs = std::vector<std::int64_t>;
+using Rows = std::optional<std::int64_t>;  // of the longest sequence, if given
 
 std::string names_of(const std::vector<ModelType>& kinds) {
   std::vector<std::string> names;
@@ -29,12 +28,10 @@ std::string names_of(const std::vector<ModelType>& kinds) {
 /// Of a model type that is no wrapper.
 class ModelReader {
  public:
-  ModelReader(const ConfigKeys& config, const ModelType& type, const RotaryConfigOptions& options,
-              Warnings warnings)
+  ModelReader(const ConfigKeys& config, const ModelType& type, Rows rows)
       : config_(config),
         type_(type),
-        options_(options),
-        warnings_(warnings),
+        rows_(rows),
         kinds_(type.kinds),
         unturned_(type.has("unturned") ? type.value("unturned") + " layers" : "") {}
 
@@ -48,15 +45,17 @@ class ModelReader {
     reading.most_rows = config_.integer("max_position_embeddings", 2).value_or(0);
     for (const auto& [kind, rule] : rules_) {
       if (kind.empty() || std::ranges::count(kinds_, kind, &ModelType::name) > 0)
-        rule.check_all_read(Scope::rule, warnings_);
+        rule.check_all_read(Scope::rule);
     }
     // A configuration in another one is that of a part of a model.
-    const bool has_parts = type_.has("parts") || config_.is_nested();
-    config_.check_all_read(has_parts ? Scope::multimodal : Scope::model, warnings_);
+    const bool has_parts = type_.has("parts") || is_nested();
+    config_.check_all_read(has_parts ? Scope::multimodal : Scope::model);
     return reading;
   }
 
  private:
+  bool is_nested() const { return !config_.path().empty(); }
+
   // What the keys of a single type have to say.
 
   void check_requirements() const {
@@ -166,7 +165,7 @@ class ModelReader {
   std::string layers_without_rope() const {
     const std::string_view key = "no_rope_layers";
     const std::int64_t interval = config_.integer("no_rope_layer_interval", 2).value_or(4);
-    const Pairs turned = config_.get(key) == nullptr ? Pairs() : config_.integers(key);
+    const Pairs turned = config_.has(key) ? config_.integers(key) : Pairs();
     if (turned.empty()) return format_text("the last of every {} layers", interval);
     std::vector<std::string> unturned;
     for (std::size_t i = 0; i < turned.size(); ++i) {
@@ -214,8 +213,8 @@ class ModelReader {
   /// The width over the heads. A nested configuration leaves out those of its class.
   std::int64_t quotient(const ModelType& kind) const {
     const auto size = [&](std::string_view word) {
-      Sources from = sources_of(kind, word);
-      if (!config_.is_nested()) from.defaults.clear();
+      Sources from = kind.sources(word);
+      if (!is_nested()) from.defaults.clear();
       return needed(config_.path(from.name()), number<std::int64_t>(from, config_));
     };
     const std::int64_t channels = size("width");
@@ -223,7 +222,7 @@ class ModelReader {
   }
 
   std::int64_t head_of(const ModelType& kind) const {
-    Sources from = sources_of(kind, "head");
+    Sources from = kind.sources("head");
     const auto defaults = std::exchange(from.defaults, {});
     const std::string path = config_.path(from.name());
     auto heads = kind.has("per_layer") ? heads_of_layers(kind) : std::vector<Named<std::int64_t>>();
@@ -231,8 +230,7 @@ class ModelReader {
     const auto head = agreed<std::int64_t>(heads);
     if (kind.has("latent")) return head.value_or(0);
     if (divides(kind)) {
-      const std::string name =
-          sources_of(kind, "width").name() + " / " + sources_of(kind, "heads").name();
+      const std::string name = kind.sources("width").name() + " / " + kind.sources("heads").name();
       return *agreed<std::int64_t>({{name, quotient(kind)}, {path, head}});
     }
     if (head) return *head;
@@ -256,16 +254,15 @@ class ModelReader {
 
   /// Those of a head that are turned: even, 2 to max_d_model.
   std::int64_t turned_of(const ModelType& kind, const ConfigKeys& rule, std::int64_t head) const {
-    const Sources of_turned = sources_of(kind, "turned");
-    Sources of_share = sources_of(kind, "share");
+    const Sources of_turned = kind.sources("turned");
+    Sources of_share = kind.sources("share");
     const auto turned = number<std::int64_t>(of_turned, config_);
     if (turned) of_share.defaults.clear();
     const auto share = number<double>(of_share, rule, 0, 1);
     if (!turned && kind.has("turned") && of_share.keys.empty())
       refuse_absence(config_.path(of_turned.name()));
     const bool is_latent = kind.has("latent");
-    const std::string of_head =
-        sources_of(kind, divides(kind) && !is_latent ? "width" : "head").name();
+    const std::string of_head = kind.sources(divides(kind) && !is_latent ? "width" : "head").name();
     const std::string path = config_.path(turned ? of_turned.name() : of_head);
     if (turned && !is_latent && *turned > head)
       config_.refuse(of_turned.name(), format_text("at most {}, the channels of a head", head));
@@ -293,13 +290,13 @@ class ModelReader {
     if (name != "default" && kind.has("head_for_rules"))
       needed(config_.path("head_dim"), config_.integer("head_dim"));
     const std::int64_t dimension = name == "proportional" ? head : turned_of(kind, rule, head);
-    const auto base = number<double>(sources_of(kind, "base"), rule, 1);
+    const auto base = number<double>(kind.sources("base"), rule, 1);
     EncodingSpec spec = {.d_model = dimension, .base = needed(config_.path("rope_theta"), base)};
-    const RotaryRule read = read_rule(name, rule, {config_, kind, dimension, options_.rows});
+    const RotaryRule read = read_rule(name, {rule, config_, kind, dimension, rows_});
     spec.frequencies = read.rule;
     spec.base *= read.base_ratio;
     const RotarySpec rotary = {.angles = axes_of(kind, spec, rule),
-                               .channels = options_.channels.value_or(channels()),
+                               .channels = channels(),
                                .attention_factor = read.attention_factor};
     validate(rotary);
     return {kind.name, rotary, read.note};
@@ -325,10 +322,8 @@ class ModelReader {
     agreed<std::string>(
         {{keys.path("rope_type"), meaning(type)}, {keys.path("type"), meaning(older)}});
     const std::string name = type ? *type : older.value_or("default");
-    if (rules.contains(name)) return rules.at(name);
-    if (warnings_ == nullptr) refuse("rope_type", name, join(names, ", "));
-    warnings_->push_back(format_text("rope_type is {}; read as none", text_of(name)));
-    return "default";
+    if (!rules.contains(name)) refuse("rope_type", name, join(names, ", "));
+    return rules.at(name);
   }
 
   AxesSpec axes_of(const ModelType& kind, const EncodingSpec& spec, const ConfigKeys& rule) const {
@@ -361,73 +356,47 @@ class ModelReader {
 
   const ConfigKeys& config_;
   const ModelType& type_;
-  const RotaryConfigOptions& options_;
-  const Warnings warnings_;
+  const Rows rows_;
   std::vector<ModelType> kinds_;
   std::string unturned_;
   /// One for each kind of layers, or under "" one for all of them.
   std::map<std::string, ConfigKeys> rules_;
 };
 
-/// Three types whose names begin like that one, or differ little.
-std::string nearest_types(std::string_view type) {
-  std::multimap<std::int64_t, std::string> by_rank;  // less is nearer
-  for (const std::string& each : all_model_types()) {
-    const auto prefix = std::ranges::mismatch(type, each).in1 - type.begin();
-    by_rank.emplace(static_cast<std::int64_t>(edit_distance(type, each)) - 2 * prefix, each);
-  }
-  std::vector<std::string> names;
-  for (const auto& [rank, name] : by_rank) names.push_back(name);
-  names.resize(3);
-  return join(names, ", ");
-}
-
-[[noreturn]] void refuse_type(const ConfigKeys& config) {
-  const ConfigJson* const type = config.get("model_type");
-  if (type == nullptr) refuse_absence(config.path("model_type"));
-  const std::string name = type->is_string() ? type->get<std::string>() : "";
-  config.refuse("model_type", "one that docs/config-json.md lists, such as " + nearest_types(name));
-}
-
-/// nullptr if it is not known. Throws InvalidArgument if it has no rotary embedding.
-const ModelType* type_of(const ConfigKeys& config) {
-  const ConfigJson* const name = config.get("model_type");
-  if (name == nullptr || !name->is_string()) return nullptr;
-  const ModelType* const type = find_type(name->get<std::string>());
-  if (type != nullptr && type->has("none")) config.refuse("model_type", type->value("none"));
-  return type;
-}
-
-const ModelType& type_of_text(const ConfigKeys& text, const ModelType& wrapper) {
-  const ConfigJson* const given = text.get("model_type");
-  const std::string usual = wrapper.value("type");
-  if (wrapper.has("forced") || (given == nullptr && !usual.empty())) return *find_type(usual);
-  if (wrapper.has("only") && *given != usual) text.refuse("model_type", usual);
-  const ModelType* const type = type_of(text);
-  if (type == nullptr || (type->has("text") && !wrapper.has("only"))) refuse_type(text);
+/// Throws InvalidArgument if the type is not known or has no rotary embedding, or if it holds that
+/// of another model and `may_hold_one` is false.
+const ModelType& type_of(const ConfigKeys& config, bool may_hold_one = true) {
+  const ConfigJson* const given = config.get("model_type");
+  if (given == nullptr) refuse_absence(config.path("model_type"));
+  const std::string name = given->is_string() ? given->get<std::string>() : "";
+  const ModelType* const type = find_type(name);
+  if (type == nullptr || (type->has("text") && !may_hold_one))
+    config.refuse("model_type", "one that docs/config-json.md lists");
+  if (type->has("none")) config.refuse("model_type", type->value("none"));
   return *type;
 }
 
-/// How a configuration is read.
-struct Mode {
-  const RotaryConfigOptions& options;
-  Warnings warnings;
-};
+const ModelType& type_of_text(const ConfigKeys& text, const ModelType& wrapper) {
+  const std::string usual = wrapper.value("type");
+  const bool is_given = text.has("model_type"), is_only = wrapper.has("only");
+  if (wrapper.has("forced") || (!is_given && !usual.empty())) return *find_type(usual);
+  if (is_only && *text.get("model_type") != usual) text.refuse("model_type", usual);
+  return type_of(text, is_only);
+}
 
-RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, const Mode& mode);
+RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, Rows rows);
 
-RotaryReading read_as(const ConfigKeys& config, const ModelType& type, const Mode& mode) {
-  return type.has("text") ? read_wrapper(config, type, mode)
-                          : ModelReader(config, type, mode.options, mode.warnings).read();
+RotaryReading read_as(const ConfigKeys& config, const ModelType& type, Rows rows) {
+  return type.has("text") ? read_wrapper(config, type, rows)
+                          : ModelReader(config, type, rows).read();
 }
 
 /// A rope-like key around the text model's must say what is said there, or change nothing there.
 void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelType& type,
-                 const RotaryReading& reading, const Mode& mode) {
+                 const RotaryReading& reading, Rows rows) {
   const auto is_read_alike = [&](const ConfigJson& json) {
     try {
-      const ConfigKeys keys(json, text.path());
-      return read_as(keys, type, {mode.options, nullptr}).layers == reading.layers;
+      return read_as(ConfigKeys(json, text.path()), type, rows).layers == reading.layers;
     } catch (const InvalidArgument&) {
       return false;
     }
@@ -442,42 +411,31 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelTyp
       outer.refuse(key, text_of(text.json()[key]) + ", as in " + text.path());
     }
   }
-  outer.check_all_read(Scope::multimodal, mode.warnings);
+  outer.check_all_read(Scope::multimodal);
 }
 
 /// Of a type whose configuration holds that of the text model.
-RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, const Mode& mode) {
+RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, Rows rows) {
   const std::string at = wrapper.value("text"), twin = wrapper.value("twin");
   const ConfigJson* const text = config.object(at);
   if (text == nullptr && wrapper.has("flat")) {
     ModelType type = *find_type(wrapper.value("type"));
     type.words.emplace("parts", "");
-    return read_as(config, type, mode);
+    return read_as(config, type, rows);
   }
   if (text == nullptr) refuse_absence(config.path(at));
   ConfigJson json = wrapper.json("defaults");
   json.update(*text);
   const ConfigKeys keys(json, config.path(at));
   const ModelType& type = type_of_text(keys, wrapper);
-  const RotaryReading reading = read_as(keys, type, mode);
+  const RotaryReading reading = read_as(keys, type, rows);
   const ConfigJson* const other = twin.empty() ? nullptr : config.object(twin);
   if (other != nullptr &&
-      read_as(ConfigKeys(*other, config.path(twin)), type, mode).layers != reading.layers)
+      read_as(ConfigKeys(*other, config.path(twin)), type, rows).layers != reading.layers)
     config.refuse(twin, "the rotary embedding of " + at);
   for (const std::string& key : split(wrapper.value("ignored"), ',')) config.mark(key);
-  check_outer(config, keys, type, reading, mode);
+  check_outer(config, keys, type, reading, rows);
   return reading;
-}
-
-RotaryReading read(const ConfigJson& json, const Mode& mode) {
-  const ConfigKeys config(json);
-  if (const ModelType* const type = type_of(config)) return read_as(config, *type, mode);
-  if (mode.warnings == nullptr) refuse_type(config);
-  const ConfigJson text = json.value("text_config", ConfigJson());
-  mode.warnings->push_back(format_text("model_type is {}; read as {}",
-                                       text_of(json.value("model_type", ConfigJson())),
-                                       text.is_object() ? "text_config" : "llama"));
-  return text.is_object() ? read(text, mode) : read_as(config, *find_type("llama"), mode);
 }
 
 }  // namespace
@@ -485,18 +443,11 @@ RotaryReading read(const ConfigJson& json, const Mode& mode) {
 
 namespace posenc {
 
-RotaryReading read_rotary_config(std::string_view text, const RotaryConfigOptions& options) {
-  if (options.rows && (*options.rows < 1 || *options.rows > max_position)) {
-    throw InvalidArgument(
-        format_text("rows is {}; allowed: an integer from 1 to {}", *options.rows, max_position));
-  }
-  std::vector<std::string> warnings;
-  const detail::Mode mode = {options, options.strict ? nullptr : &warnings};
-  RotaryReading reading = detail::read(detail::parse_config(text), mode);
-  reading.warnings = warnings;
-  return reading;
+RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows) {
+  if (rows) check_range("rows", *rows, 1, max_position);
+  const detail::ConfigJson json = detail::parse_config(text);
+  const detail::ConfigKeys config(json);
+  return detail::read_as(config, detail::type_of(config), rows);
 }
-
-std::vector<std::string> known_model_types() { return detail::all_model_types(); }
 
 }  // namespace posenc

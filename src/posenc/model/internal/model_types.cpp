@@ -1,4 +1,5 @@
-#include "posenc/model/internal/model_types.h"
+#include "posenc/model/internal/config.h"
+#include "posenc/model/rotary_config.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -102,8 +103,8 @@ std::pair<std::string, std::string> cut(std::string_view text, char separator) {
   return {std::string(text.substr(0, at)), std::string(text.substr(std::min(at + 1, text.size())))};
 }
 
-Sources sources_of(const ModelType& type, std::string_view word) {
-  const auto [keys, defaults] = cut(type.value(word), ':');
+Sources ModelType::sources(std::string_view word) const {
+  const auto [keys, defaults] = cut(value(word), ':');
   Sources result;
   for (std::string_view key : split(keys, ',')) {
     const bool is_echo = key.starts_with('=');
@@ -122,12 +123,16 @@ const ModelType* find_type(std::string_view model_type) {
   return found == all_types().end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> all_model_types() {
+}  // namespace posenc::detail
+
+namespace posenc {
+
+std::vector<std::string> known_model_types() {
   std::vector<std::string> names;
-  for (const auto& [name, type] : all_types()) {
+  for (const auto& [name, type] : detail::all_types()) {
     if (!type.has("none")) names.push_back(name);
   }
   return names;
 }
 
-}  // namespace posenc::detail
+}  // namespace posenc

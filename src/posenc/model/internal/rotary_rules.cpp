@@ -1,4 +1,4 @@
-#include "posenc/model/internal/rotary_rules.h"
+#include "posenc/model/internal/config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,74 +9,71 @@ namespace {
 constexpr std::string_view trained_rows_key = "original_max_position_embeddings";
 constexpr std::string_view most_rows_key = "max_position_embeddings";
 
-class RuleReader {
- public:
-  RuleReader(const ConfigKeys& keys, const RuleContext& context) : keys_(keys), context_(context) {}
-
+struct RuleReader : RuleSource {
   RotaryRule none() const {
-    context_.config.mark(trained_rows_key);  // It has no effect.
+    config.mark(trained_rows_key);  // It has no effect.
     return {};
   }
 
   RotaryRule proportional() const {
-    const double share = keys_.real("partial_rotary_factor", 0, 1).value_or(1);
-    const double turned = std::floor(share * static_cast<double>(context_.dimension) / 2);
+    const double share = keys.real("partial_rotary_factor", 0, 1).value_or(1);
+    const double turned = std::floor(share * static_cast<double>(dimension) / 2);
     return {
-        ProportionalScaling{keys_.real("factor").value_or(1), static_cast<std::int64_t>(turned)}};
+        ProportionalScaling{keys.real("factor").value_or(1), static_cast<std::int64_t>(turned)}};
   }
 
   RotaryRule linear() const {
-    context_.config.mark(trained_rows_key);  // It has no effect.
+    config.mark(trained_rows_key);  // It has no effect.
     return {LinearScaling{needed_real("factor")}};
   }
 
   RotaryRule dynamic() const {
-    const std::int64_t rows = needed(most_rows_key, most_rows());
+    const std::int64_t most = needed(most_rows_key, most_rows());
     agreed<std::int64_t>(
-        {{std::string(trained_rows_key), trained_rows()}, {std::string(most_rows_key), rows}});
-    return {dynamic_ntk_scaling(needed_real("factor"), rows, context_.rows.value_or(rows))};
+        {{std::string(trained_rows_key), trained_rows()}, {std::string(most_rows_key), most}});
+    return {dynamic_ntk_scaling(needed_real("factor"), most, rows.value_or(most))};
   }
 
   /// Of classes whose versions differ.
   RotaryRule unsettled() const {
-    refuse("rope_type", keys_.json().value("rope_type", keys_.json().value("type", ConfigJson())),
+    refuse("rope_type", keys.json().value("rope_type", keys.json().value("type", ConfigJson())),
            "a rule for all lengths; Transformers 4 follows the length of sequences, Transformers 5 "
            "does not");
   }
 
   /// Beyond the rows of training, the base of the first Qwen grows in steps.
   RotaryRule steps() const {
-    const bool is_dynamic = context_.config.boolean("use_dynamic_ntk", false);
-    const auto trained = context_.config.integer("seq_length");
-    if (!is_dynamic || !trained || context_.rows.value_or(0) <= *trained) return none();
-    const double ratio = static_cast<double>(*context_.rows) / static_cast<double>(*trained);
+    const bool is_dynamic = config.boolean("use_dynamic_ntk", false);
+    const auto trained = config.integer("seq_length");
+    if (!is_dynamic || !trained || rows.value_or(0) <= *trained) return none();
+    const double ratio = static_cast<double>(*rows) / static_cast<double>(*trained);
     return {NtkScaling{std::exp2(std::ceil(std::log2(ratio) + 1)) - 1}};
   }
 
   /// ChatGLM2's divides the positions, and that of the later models multiplies the base. Only the
   /// name of the model tells them apart.
   RotaryRule rope_ratio() const {
-    const double ratio = context_.config.real("rope_ratio").value_or(1);
-    const ConfigJson name = context_.config.json().value("_name_or_path", ConfigJson());
+    const double ratio = config.real("rope_ratio").value_or(1);
+    const ConfigJson name = config.json().value("_name_or_path", ConfigJson());
     if (ratio != 1 && name.dump().find("chatglm2") != std::string::npos)
-      context_.config.refuse("rope_ratio", "1 of ChatGLM2, whose ratio divides positions");
+      config.refuse("rope_ratio", "1 of ChatGLM2, whose ratio divides positions");
     RotaryRule rule = none();
     rule.base_ratio = ratio;
     return rule;
   }
 
-  RotaryRule alpha_or_dynamic() const { return keys_.has("alpha") ? alpha() : dynamic(); }
+  RotaryRule alpha_or_dynamic() const { return keys.has("alpha") ? alpha() : dynamic(); }
 
   /// The other keys have no effect. Longer sequences are turned otherwise by Transformers.
   RotaryRule alpha() const {
     for (const char* const key : {"beta_fast", "beta_slow", "factor", "mscale", "mscale_all_dim"})
-      keys_.mark(key);
-    const auto rows = most_rows();
-    if (rows && context_.rows.value_or(0) > *rows) {
-      refuse("rows", *context_.rows,
+      keys.mark(key);
+    const auto most = most_rows();
+    if (most && rows.value_or(0) > *most) {
+      refuse("rows", *rows,
              format_text("at most {}, {}, beyond which Transformers has another base than the "
                          "model's own code",
-                         *rows, most_rows_key));
+                         *most, most_rows_key));
     }
     return {NtkScaling{needed_real("alpha")}};
   }
@@ -85,14 +82,14 @@ class RuleReader {
   /// so that the lowest one is divided by the factor.
   RotaryRule ntk() const {
     const double s = needed_real("factor");
-    const double divisor = std::pow(s, 2 / static_cast<double>(context_.dimension));
+    const double divisor = std::pow(s, 2 / static_cast<double>(dimension));
     return {.rule = LinearScaling{divisor}, .base_ratio = s};
   }
 
   RotaryRule llama3() const {
     const double low = needed_real("low_freq_factor"), high = needed_real("high_freq_factor");
     if (high < low)
-      keys_.refuse("high_freq_factor", format_text("at least {}, as low_freq_factor", low));
+      keys.refuse("high_freq_factor", format_text("at least {}, as low_freq_factor", low));
     return {Llama3Scaling{.factor = needed_real("factor"),
                           .trained_rows = needed(trained_rows_key, trained_rows()),
                           .low_frequency_factor = low,
@@ -105,17 +102,17 @@ class RuleReader {
     const YarnScaling rule = {
         .factor = factor,
         .trained_rows = trained ? *trained : needed(most_rows_key, most_rows()),
-        .beta_fast = keys_.real("beta_fast").value_or(32),
-        .beta_slow = keys_.real("beta_slow").value_or(1),
-        .truncate = keys_.boolean("truncate", true),
+        .beta_fast = keys.real("beta_fast").value_or(32),
+        .beta_slow = keys.real("beta_slow").value_or(1),
+        .truncate = keys.boolean("truncate", true),
         .attention_factor = yarn_attention_factor(factor)};
     // Of the first YaRN models; the others take the rule for long sequences only.
-    if (!keys_.boolean("finetuned", true)) keys_.refuse("finetuned", "true");
+    if (!keys.boolean("finetuned", true)) keys.refuse("finetuned", "true");
     agreed<std::int64_t>({{std::string(most_rows_key), most_rows()},
-                          {keys_.path(most_rows_key), keys_.integer(most_rows_key, 2)}});
-    RotaryRule result = split(rule);
+                          {keys.path(most_rows_key), keys.integer(most_rows_key, 2)}});
+    RotaryRule result = apart(rule);
     // Ministral 3's queries grow with their position, after they are turned.
-    const auto beta = context_.kind.has("scaled") ? nonzero("llama_4_scaling_beta") : std::nullopt;
+    const auto beta = kind.has("scaled") ? nonzero("llama_4_scaling_beta") : std::nullopt;
     if (beta) {
       result.note = format_text("queries at p times 1 + {} ln(1 + floor(p / {})) after it", *beta,
                                 rule.trained_rows);
@@ -124,45 +121,39 @@ class RuleReader {
   }
 
   RotaryRule longrope() const {
-    const std::int64_t rows = needed(most_rows_key, most_rows());
+    const std::int64_t most = needed(most_rows_key, most_rows());
     // The default of Phi-3 is not the one of the other model types.
-    if (context_.kind.has("trained"))
-      needed(trained_rows_key, context_.config.integer(trained_rows_key, 2));
-    const std::int64_t trained = trained_rows().value_or(rows);
-    const bool is_long = context_.rows.value_or(rows) > trained;
-    const std::vector<double> of_short = keys_.reals("short_factor", context_.dimension / 2);
-    const std::vector<double> of_long = keys_.reals("long_factor", context_.dimension / 2);
-    return split(LongRopeScaling{is_long ? of_long : of_short,
-                                 longrope_attention_factor(rows, trained, is_long)});
+    if (kind.has("trained")) needed(trained_rows_key, config.integer(trained_rows_key, 2));
+    const std::int64_t trained = trained_rows().value_or(most);
+    const bool is_long = rows.value_or(most) > trained;
+    const std::vector<double> of_short = keys.reals("short_factor", dimension / 2);
+    const std::vector<double> of_long = keys.reals("long_factor", dimension / 2);
+    return apart(LongRopeScaling{is_long ? of_long : of_short,
+                                 longrope_attention_factor(most, trained, is_long)});
   }
 
- private:
-  static RotaryRule split(const FrequencyRule& rule) {
+  static RotaryRule apart(const FrequencyRule& rule) {
     return {without_attention_factor(rule), attention_factor(rule)};
   }
 
-  double needed_real(std::string_view key) const {
-    return needed(keys_.path(key), keys_.real(key));
-  }
+  double needed_real(std::string_view key) const { return needed(keys.path(key), keys.real(key)); }
 
-  std::optional<std::int64_t> most_rows() const {
-    return context_.config.integer(most_rows_key, 2);
-  }
+  std::optional<std::int64_t> most_rows() const { return config.integer(most_rows_key, 2); }
 
   std::optional<std::int64_t> trained_rows() const {
     return agreed<std::int64_t>(
-        {{std::string(trained_rows_key), context_.config.integer(trained_rows_key, 2)},
-         {keys_.path(trained_rows_key), keys_.integer(trained_rows_key, 2)}});
+        {{std::string(trained_rows_key), config.integer(trained_rows_key, 2)},
+         {keys.path(trained_rows_key), keys.integer(trained_rows_key, 2)}});
   }
 
   double yarn_attention_factor(double factor) const {
-    const auto given = keys_.real("attention_factor");
+    const auto given = keys.real("attention_factor");
     const auto scale = nonzero("mscale"), of_all = nonzero("mscale_all_dim");
-    if (given || context_.kind.has("factor_1")) return given.value_or(1);
+    if (given || kind.has("factor_1")) return given.value_or(1);
     if (scale.value_or(1) == 1 && !of_all) return 0;  // The default.
     if (!scale || !of_all) {
-      keys_.refuse(scale ? "mscale" : "mscale_all_dim",
-                   "mscale and mscale_all_dim, or neither of them");
+      keys.refuse(scale ? "mscale" : "mscale_all_dim",
+                  "mscale and mscale_all_dim, or neither of them");
     }
     const double growth = 0.1 * std::log(std::max(factor, 1.0));
     return (*scale * growth + 1) / (*of_all * growth + 1);
@@ -170,48 +161,43 @@ class RuleReader {
 
   /// 0 is the absence of the key.
   std::optional<double> nonzero(std::string_view key) const {
-    const ConfigJson* const value = keys_.get(key);
-    return value != nullptr && *value == 0 ? std::nullopt : keys_.real(key);
+    const ConfigJson* const value = keys.get(key);
+    return value != nullptr && *value == 0 ? std::nullopt : keys.real(key);
   }
 
-  double longrope_attention_factor(std::int64_t rows, std::int64_t trained, bool is_long) const {
-    const auto factor = keys_.real("factor"), given = keys_.real("attention_factor");
-    double extension = static_cast<double>(rows) / static_cast<double>(trained);
+  double longrope_attention_factor(std::int64_t most, std::int64_t trained, bool is_long) const {
+    const auto factor = keys.real("factor"), given = keys.real("attention_factor");
+    double extension = static_cast<double>(most) / static_cast<double>(trained);
     if (extension == 1) extension = factor.value_or(1);
-    agreed<double>({{keys_.path("factor"), factor},
+    agreed<double>({{keys.path("factor"), factor},
                     {format_text("{} / {}", most_rows_key, trained_rows_key), extension}});
-    if (context_.kind.has("mscale") && !given) {
-      const auto of_short = keys_.real("short_mscale"), of_long = keys_.real("long_mscale");
+    if (kind.has("mscale") && !given) {
+      const auto of_short = keys.real("short_mscale"), of_long = keys.real("long_mscale");
       return needed(is_long ? "long_mscale" : "short_mscale", is_long ? of_long : of_short);
     }
     const double growth =
         std::log(std::max(extension, 1.0)) / std::log(static_cast<double>(trained));
     return given.value_or(std::sqrt(1 + growth));
   }
-
-  const ConfigKeys& keys_;
-  const RuleContext& context_;
 };
 
-struct NamedRule {
-  std::string_view name;
-  RotaryRule (RuleReader::*read)() const;
-};
-constexpr NamedRule rules[] = {
-    {"alpha", &RuleReader::alpha},       {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
-    {"default", &RuleReader::none},      {"dynamic", &RuleReader::dynamic},
-    {"linear", &RuleReader::linear},     {"llama3", &RuleReader::llama3},
-    {"longrope", &RuleReader::longrope}, {"ntk", &RuleReader::ntk},
-    {"yarn", &RuleReader::yarn},         {"proportional", &RuleReader::proportional},
-    {"xdrope", &RuleReader::alpha},      {"rope_ratio", &RuleReader::rope_ratio},
-    {"steps", &RuleReader::steps},       {"unsettled", &RuleReader::unsettled},
+using Read = RotaryRule (RuleReader::*)() const;
+constexpr std::pair<std::string_view, Read> rules[] = {
+    {"alpha", &RuleReader::alpha},         {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
+    {"default", &RuleReader::none},        {"dynamic", &RuleReader::dynamic},
+    {"linear", &RuleReader::linear},       {"llama3", &RuleReader::llama3},
+    {"longrope", &RuleReader::longrope},   {"ntk", &RuleReader::ntk},
+    {"yarn", &RuleReader::yarn},           {"proportional", &RuleReader::proportional},
+    {"steps", &RuleReader::steps},         {"rope_ratio", &RuleReader::rope_ratio},
+    {"unsettled", &RuleReader::unsettled},
 };
 
 }  // namespace
 
-RotaryRule read_rule(std::string_view name, const ConfigKeys& keys, const RuleContext& context) {
-  const auto* const rule = std::ranges::find(rules, name, &NamedRule::name);
-  return (RuleReader(keys, context).*rule->read)();
+RotaryRule read_rule(std::string_view name, const RuleSource& from) {
+  const auto* const rule =
+      std::ranges::find(rules, name, &std::pair<std::string_view, Read>::first);
+  return (RuleReader{from}.*rule->second)();
 }
 
 }  // namespace posenc::detail

@@ -1,8 +1,8 @@
 // Turns heads by rows of cosines and sines. Internal: not installed.
 #pragma once
 
-#include "posenc/model/heads_view.h"
-#include "posenc/model/rotary_spec.h"
+#include "posenc/model/rotary.h"
+#include "posenc/model/sequence_view.h"
 
 #include <cstdint>
 #include <span>

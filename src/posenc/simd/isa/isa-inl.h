@@ -1,10 +1,9 @@
-// The base of the kernels of every ISA: vector types under short names. Included by the header of
-// each ISA, isa_<isa>-inl.h, which first sets
+// The base of the kernels of every ISA: vector types under short names, and shuffles. Included by
+// the header of each ISA, isa_<isa>-inl.h, which first sets
 //   POSENC_ISA      its name: sse2
-//   POSENC_ARCH     its name in the vector library: xsimd::sse2
-//   POSENC_VECTORS  the header of the vector library
-//   POSENC_HAS_VECTOR_SINCOS  defined if the vector library has sine and cosine
-// and then defines the operations that xsimd has no name for:
+//   POSENC_ARCH     its name in xsimd: xsimd::sse2
+//   POSENC_PORTABLE_VECTORS  defined if portable_batch-inl.h stands in for xsimd
+// and then defines what differs between ISAs:
 //   fused_rounds_once      true if the ISA has fused operations. xsimd's fma is a product and a sum
 //                          on an ISA without
 //   has_word_minimum       true if the minimum of unsigned 32-bit integers is one instruction
@@ -12,13 +11,6 @@
 //   clamp_to_one           the nearest values in [-1, 1]
 //   magnitude              absolute values of integers, of which the least is left as it is
 //   narrow                 two vectors of doubles rounded to one of floats, in order
-//   interleave             a0 b0 a1 b1 ...
-//   even_lanes, odd_lanes  a0 a0 a2 a2 ... and a1 a1 a3 a3 ...
-//   swap_neighbours        a1 a0 a3 a2 ...
-//   deinterleave           consecutive columns, deinterleaved (see below)
-//   deinterleave_pairs     the columns a0 b0 a1 b1 ..., deinterleaved
-//   low_halves, high_halves  32 bits of each deinterleaved 64-bit lane, in the order of the columns
-//   high_halves_twice      the upper 32 bits of each 64-bit lane, twice
 //   pack                   the low 16 bits of two vectors of integers in the range of int16, in
 //                          order
 //   pack_float16           two vectors of floats as the nearest 16-bit floats, in order
@@ -27,13 +19,16 @@
 //                          of at least 2^-14 are rounded towards 0
 //   any_bits               true if any lane has a bit of the mask
 //   nonzero_lanes          one bit for each lane, the first the lowest, that is set if it is not 0
+//   multiply_low_halves    the full product of the low halves of each 64-bit lane
 //   store_non_temporal     stores to an address aligned to the vector; other threads see the values
 //                          after a fence
+// and, if the ISA has instructions for 16-bit floats:
+//   nearest_float16        a vector of floats as the nearest 16-bit floats
+//   widened_float16        16-bit floats in memory as a vector of floats
+//   has_nan                true if a lane of either vector is NaN
 // and, if a vector is a cache line:
 //   consecutive_lanes      as many lanes as a vector has of a and b in a row, from lane `first` on
 //   store_lanes            stores the lanes begin .. end - 1 alone, each at its place
-// and for every ISA again:
-//   multiply_low_halves    the full product of the low halves of each 64-bit lane
 //
 // Two vectors of doubles hold the columns of one vector of floats. The rotation keeps them
 // deinterleaved: of every 128 bits of floats, the first two columns are in the first vector and the
@@ -79,7 +74,11 @@
 #define POSENC_JOIN_(a, b) a##b
 #define POSENC_JOIN(a, b) POSENC_JOIN_(a, b)
 #define xsimd POSENC_JOIN(xsimd_, POSENC_ISA)
-#include POSENC_VECTORS
+#ifdef POSENC_PORTABLE_VECTORS
+#include "posenc/simd/isa/portable_batch-inl.h"
+#else
+#include <xsimd/xsimd.hpp>
+#endif
 
 namespace posenc::simd {
 namespace {
@@ -108,8 +107,8 @@ inline To cast_bits(const From& from) {
 #endif
 }
 
-/// The nearest 16-bit floats, in the low half of each word, for ISAs without an instruction that
-/// converts to them. Values below 2^-14 are rounded to multiples of 2^-24 by adding 1/2.
+/// The nearest 16-bit floats to finite values, in the low half of each word. Values below 2^-14 are
+/// rounded to multiples of 2^-24 by adding 1/2.
 [[maybe_unused]] inline I32 to_float16(F32 value) {
   const I32 bits = cast_bits<I32>(value);
   const I32 magnitude = bits & I32(0x7fffffff);
@@ -126,11 +125,83 @@ constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
 }
 
+/// Not std::min(), which the linker could take from this file for others.
+constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+/// Not std::copy_n(), likewise.
+template <class T>
+inline void copy(const T* from, std::int64_t count, T* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
 template <class Batch>
 struct Both {
   Batch first;
   Batch second;
 };
+
+/// Of the lanes of a and b, numbered in order, source(i) for each of `count` lanes i. The compiler
+/// finds the instructions, one of them for each use below but interleave().
+template <std::size_t count, class Vector, class Source>
+[[gnu::always_inline]] inline auto lanes_of(Vector a, Vector b, Source) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+    return __builtin_shufflevector(a, b, static_cast<int>(Source()(i))...);
+  }
+  (std::make_index_sequence<count>());
+}
+template <class Batch, class Source>
+inline Batch shuffle(Batch a, Batch b, Source source) {
+  return Batch(lanes_of<Batch::size>(a.data, b.data, source));
+}
+
+/// a0 a0 a2 a2 ...
+inline F32 even_lanes(F32 a) {
+  return shuffle(a, a, [](std::size_t i) { return i / 2 * 2; });
+}
+/// a1 a1 a3 a3 ...
+inline F32 odd_lanes(F32 a) {
+  return shuffle(a, a, [](std::size_t i) { return i / 2 * 2 + 1; });
+}
+/// a1 a0 a3 a2 ...
+inline F32 swap_neighbours(F32 a) {
+  return shuffle(a, a, [](std::size_t i) { return i ^ 1; });
+}
+/// a0 b0 a1 b1 ...
+template <class Batch>
+inline Both<Batch> interleave(Batch a, Batch b) {
+  constexpr std::size_t n = Batch::size;
+  return {shuffle(a, b, [](std::size_t i) { return i / 2 + i % 2 * n; }),
+          shuffle(a, b, [](std::size_t i) { return (n + i) / 2 + i % 2 * n; })};
+}
+/// Consecutive columns, deinterleaved.
+inline Both<F64> deinterleave(F64 a, F64 b) {
+  return {shuffle(a, b, [](std::size_t i) { return i / 2 * 4 + i % 2; }),
+          shuffle(a, b, [](std::size_t i) { return i / 2 * 4 + i % 2 + 2; })};
+}
+/// The columns a0 b0 a1 b1 ..., deinterleaved.
+inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
+  constexpr std::size_t n = F64::size;
+  return {shuffle(a, b, [](std::size_t i) { return i / 2 * 2 + i % 2 * n; }),
+          shuffle(a, b, [](std::size_t i) { return i / 2 * 2 + i % 2 * n + 1; })};
+}
+
+/// The place of the upper 32 bits in a 64-bit lane.
+constexpr std::size_t upper_word = std::endian::native == std::endian::little ? 1 : 0;
+
+/// 32 bits of each deinterleaved 64-bit lane, in the order of the columns.
+template <std::size_t word>
+inline F32 halves(U64 a, U64 b) {
+  return shuffle(cast_bits<F32>(a), cast_bits<F32>(b), [](std::size_t i) {
+    return i / 4 * 4 + i % 2 * 2 + i % 4 / 2 * F32::size + word;
+  });
+}
+inline F32 low_halves(U64 a, U64 b) { return halves<1 - upper_word>(a, b); }
+inline F32 high_halves(U64 a, U64 b) { return halves<upper_word>(a, b); }
+/// The upper 32 bits of each 64-bit lane, twice.
+inline F32 high_halves_twice(U64 a) {
+  return shuffle(cast_bits<F32>(a), cast_bits<F32>(a),
+                 [](std::size_t i) { return i / 2 * 2 + upper_word; });
+}
 
 }  // namespace
 }  // namespace posenc::simd

@@ -3,8 +3,6 @@
 
 #define POSENC_ISA avx2
 #define POSENC_ARCH xsimd::fma3<xsimd::avx2>
-#define POSENC_VECTORS "posenc/simd/isa/xsimd_vectors-inl.h"
-#define POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
@@ -16,37 +14,19 @@ constexpr bool has_word_minimum = true;
 inline F32 narrow(F64 a, F64 b) {
   return F32(_mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a)));
 }
-inline Both<F32> interleave(F32 a, F32 b) {
-  const __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
-  return {F32(_mm256_permute2f128_ps(low, high, 0x20)),
-          F32(_mm256_permute2f128_ps(low, high, 0x31))};
-}
-inline F32 even_lanes(F32 a) { return F32(_mm256_moveldup_ps(a)); }
-inline F32 odd_lanes(F32 a) { return F32(_mm256_movehdup_ps(a)); }
-inline F32 swap_neighbours(F32 a) { return F32(_mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1))); }
-inline Both<F64> deinterleave(F64 a, F64 b) {
-  return {F64(_mm256_permute2f128_pd(a, b, 0x20)), F64(_mm256_permute2f128_pd(a, b, 0x31))};
-}
-inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
-  return {F64(_mm256_unpacklo_pd(a, b)), F64(_mm256_unpackhi_pd(a, b))};
-}
-inline F32 low_halves(U64 a, U64 b) {
-  return F32(
-      _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
-}
-inline F32 high_halves(U64 a, U64 b) {
-  return F32(
-      _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
-}
-inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm256_castsi256_ps(a))); }
 inline F32 pack(I32 a, I32 b) {
   return F32(_mm256_castsi256_ps(
       _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0))));
 }
+inline __m128i nearest_float16(F32 a) { return _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT); }
 inline F32 pack_float16(F32 a, F32 b) {
-  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT;
-  return F32(_mm256_castsi256_ps(
-      _mm256_set_m128i(_mm256_cvtps_ph(b, nearest), _mm256_cvtps_ph(a, nearest))));
+  return F32(_mm256_castsi256_ps(_mm256_set_m128i(nearest_float16(b), nearest_float16(a))));
+}
+inline F32 widened_float16(const void* from) {
+  return F32(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from))));
+}
+inline bool has_nan(F32 a, F32 b) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)) != 0;
 }
 inline F32 pack_upper_halves(I32 a, I32 b) {
   return F32(_mm256_castsi256_ps(_mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa)));
@@ -68,7 +48,7 @@ inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm256_fmadd_ps(a, b, c)); }
 inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(_mm256_fmsub_ps(a, b, c)); }
 inline F32 clamp_to_one(F32 a) { return xsimd::min(xsimd::max(a, F32(-1.0f)), F32(1.0f)); }
 inline I32 magnitude(I32 a) { return I32(_mm256_abs_epi32(a)); }
-inline void fence() { _mm_sfence(); }
+inline void fence() noexcept { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm256_stream_ps(to, from); }
 
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm256_mul_epu32(a, b)); }

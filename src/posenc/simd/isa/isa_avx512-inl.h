@@ -3,8 +3,6 @@
 
 #define POSENC_ISA avx512
 #define POSENC_ARCH xsimd::avx512bw
-#define POSENC_VECTORS "posenc/simd/isa/xsimd_vectors-inl.h"
-#define POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
@@ -16,40 +14,21 @@ constexpr bool has_word_minimum = true;
 inline F32 narrow(F64 a, F64 b) {
   return F32(_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1));
 }
-inline Both<F32> interleave(F32 a, F32 b) {
-  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const __m512i high =
-      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  return {F32(_mm512_permutex2var_ps(a, low, b)), F32(_mm512_permutex2var_ps(a, high, b))};
-}
-inline F32 even_lanes(F32 a) { return F32(_mm512_moveldup_ps(a)); }
-inline F32 odd_lanes(F32 a) { return F32(_mm512_movehdup_ps(a)); }
-inline F32 swap_neighbours(F32 a) { return F32(_mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1))); }
-inline Both<F64> deinterleave(F64 a, F64 b) {
-  return {F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0))),
-          F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)))};
-}
-inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
-  return {F64(_mm512_unpacklo_pd(a, b)), F64(_mm512_unpackhi_pd(a, b))};
-}
-inline F32 low_halves(U64 a, U64 b) {
-  return F32(
-      _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
-}
-inline F32 high_halves(U64 a, U64 b) {
-  return F32(
-      _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
-}
-inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm512_castsi512_ps(a))); }
 inline F32 pack(I32 a, I32 b) {
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   return F32(_mm512_castsi512_ps(_mm512_permutexvar_epi64(order, _mm512_packs_epi32(a, b))));
 }
-inline F32 pack_float16(F32 a, F32 b) {
-  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-  return F32(_mm512_castsi512_ps(_mm512_inserti64x4(
-      _mm512_castsi256_si512(_mm512_cvtps_ph(a, nearest)), _mm512_cvtps_ph(b, nearest), 1)));
+inline __m256i nearest_float16(F32 a) {
+  return _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+inline F32 pack_float16(F32 a, F32 b) {
+  return F32(_mm512_castsi512_ps(
+      _mm512_inserti64x4(_mm512_castsi256_si512(nearest_float16(a)), nearest_float16(b), 1)));
+}
+inline F32 widened_float16(const void* from) {
+  return F32(_mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(from))));
+}
+inline bool has_nan(F32 a, F32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) != 0; }
 inline F32 pack_upper_halves(I32 a, I32 b) {
   return F32(_mm512_castsi512_ps(_mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(a, 16), b)));
 }
@@ -75,7 +54,7 @@ inline F32 clamp_to_one(F32 a) {
   return F32(_mm512_range_ps(a, _mm512_set1_ps(1.0f), smaller_magnitude));
 }
 inline I32 magnitude(I32 a) { return I32(_mm512_abs_epi32(a)); }
-inline void fence() { _mm_sfence(); }
+inline void fence() noexcept { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm512_stream_ps(to, from); }
 inline F32 consecutive_lanes(F32 a, F32 b, std::int64_t first) {
   alignas(64) static constexpr std::int32_t places[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,

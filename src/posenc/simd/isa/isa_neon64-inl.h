@@ -3,8 +3,6 @@
 
 #define POSENC_ISA neon64
 #define POSENC_ARCH xsimd::neon64
-#define POSENC_VECTORS "posenc/simd/isa/xsimd_vectors-inl.h"
-#define POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
@@ -14,21 +12,6 @@ constexpr bool fused_rounds_once = true;
 constexpr bool has_word_minimum = true;
 
 inline F32 narrow(F64 a, F64 b) { return F32(vcvt_high_f32_f64(vcvt_f32_f64(a), b)); }
-inline Both<F32> interleave(F32 a, F32 b) { return {F32(vzip1q_f32(a, b)), F32(vzip2q_f32(a, b))}; }
-inline F32 even_lanes(F32 a) { return F32(vtrn1q_f32(a, a)); }
-inline F32 odd_lanes(F32 a) { return F32(vtrn2q_f32(a, a)); }
-inline F32 swap_neighbours(F32 a) { return F32(vrev64q_f32(a)); }
-inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
-inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
-  return {F64(vzip1q_f64(a, b)), F64(vzip2q_f64(a, b))};
-}
-inline F32 low_halves(U64 a, U64 b) {
-  return F32(vuzp1q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
-}
-inline F32 high_halves(U64 a, U64 b) {
-  return F32(vuzp2q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
-}
-inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(vreinterpretq_f32_u64(a))); }
 inline F32 pack(I32 a, I32 b) {
   return F32(vreinterpretq_f32_s16(vcombine_s16(vmovn_s32(a), vmovn_s32(b))));
 }
@@ -61,7 +44,7 @@ inline F32 fused(F32 a, F32 b, F32 c) { return F32(vfmaq_f32(c, a, b)); }
 inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(vfmaq_f32(vnegq_f32(c), a, b)); }
 inline F32 clamp_to_one(F32 a) { return xsimd::min(xsimd::max(a, F32(-1.0f)), F32(1.0f)); }
 inline I32 magnitude(I32 a) { return I32(vabsq_s32(a)); }
-inline void fence() {}
+inline void fence() noexcept {}
 /// A plain store: the processor decides whether to bypass its caches.
 inline void store_non_temporal(F32 from, float* to) { from.store_unaligned(to); }
 

@@ -15,72 +15,51 @@ namespace {
 /// Takes the task by value: stores cannot alias a local copy, so that the loop reloads nothing.
 template <class T, bool encoded, bool non_temporal>
 inline void combine_all(const CombineTask task) {
+  constexpr std::int64_t step = 2 * float_lanes;
+  const auto combine = [&](const T* x, const float* encoding, T* out) {
+    const auto sum = [&](std::int64_t k) {
+      const F32 scaled = load_wide(x + k) * F32(task.scale);
+      return encoded ? scaled + load(encoding + k) : scaled;
+    };
+    const Both<F32> values = {sum(0), sum(float_lanes)};
+    if constexpr (non_temporal) {
+      store_non_temporal(values.first, out);
+      store_non_temporal(values.second, out + float_lanes);
+    } else {
+      store_two(values, out, out + float_lanes);
+    }
+  };
   const T* const x = static_cast<const T*>(task.x);
   T* const out = static_cast<T*>(task.out);
-  const auto one = [&](std::int64_t i) {
-    const float scaled = widened(x[i]) * task.scale;
-    narrow_to(encoded ? scaled + task.encoding[i] : scaled, out[i]);
-  };
   std::int64_t i = 0;
-  if constexpr (non_temporal) {
-    for (; i < task.count && reinterpret_cast<std::uintptr_t>(out + i) % cache_line_bytes != 0; ++i)
-      one(i);
-  }
-  const auto vector = [&](std::int64_t k) {
-    const F32 scaled = load_wide(x + k) * F32(task.scale);
-    return encoded ? scaled + load(task.encoding + k) : scaled;
-  };
-  for (; i + 2 * float_lanes <= task.count; i += 2 * float_lanes) {
-    const Both<F32> values = {vector(i), vector(i + float_lanes)};
-    if constexpr (non_temporal) {
-      store_non_temporal(values.first, out + i);
-      store_non_temporal(values.second, out + i + float_lanes);
-    } else {
-      store_two(values, out + i, out + i + float_lanes);
-    }
-  }
-  for (; i < task.count; ++i) one(i);
-}
-
-/// Some elements at a time, which plain loops convert.
-template <class T, bool encoded>
-inline void combine_converted(const CombineTask& task) {
-  constexpr std::int64_t most = 256;
-  float wide[most];
-  for (std::int64_t i = 0; i < task.count; i += most) {
-    const std::int64_t count = task.count - i < most ? task.count - i : most;
-    widen_all(static_cast<const T*>(task.x) + i, count, wide);
-    combine_all<float, encoded, false>(
-        {wide, encoded ? task.encoding + i : nullptr, wide, count, task.scale});
-    narrow_all(wide, count, static_cast<T*>(task.out) + i);
-  }
-}
-
-template <class T, bool encoded>
-inline void combine_elements(const CombineTask& task) {
-  if constexpr (!has_vector_conversion<T>) {
-    combine_converted<T, encoded>(task);
-  } else if (std::is_same_v<T, float> && task.stores != StoreMethod::plain) {
-    combine_all<float, encoded, true>(task);
-  } else {
-    combine_all<T, encoded, false>(task);
-  }
+  for (; i + step <= task.count; i += step)
+    combine(x + i, encoded ? task.encoding + i : nullptr, out + i);
+  if (i == task.count) return;
+  T x_rest[step] = {}, out_rest[step];
+  float encoding_rest[step] = {};
+  copy(x + i, task.count - i, x_rest);
+  if constexpr (encoded) copy(task.encoding + i, task.count - i, encoding_rest);
+  combine(x_rest, encoding_rest, out_rest);
+  copy(out_rest, task.count - i, out + i);
 }
 
 template <class T>
-inline void combine_elements_of(const CombineTask& task) {
-  (task.encoding == nullptr ? combine_elements<T, false> : combine_elements<T, true>)(task);
+inline void combine_elements(const CombineTask& task) {
+  const bool encoded = task.encoding != nullptr;
+  if constexpr (std::is_same_v<T, float>) {
+    if (task.stores != StoreMethod::plain)
+      return encoded ? combine_all<T, true, true>(task) : combine_all<T, false, true>(task);
+  }
+  encoded ? combine_all<T, true, false>(task) : combine_all<T, false, false>(task);
 }
 
 void combine_kernel(const CombineTask& task) noexcept {
   switch (task.type) {
-    case DataType::bfloat16: return combine_elements_of<BFloat16>(task);
-    case DataType::float16: return combine_elements_of<Float16>(task);
-    default: return combine_elements_of<float>(task);
+    case DataType::bfloat16: return combine_elements<BFloat16>(task);
+    case DataType::float16: return combine_elements<Float16>(task);
+    default: return combine_elements<float>(task);
   }
 }
-
-void fence_kernel() noexcept { fence(); }
 
 }  // namespace
 }  // namespace posenc::simd

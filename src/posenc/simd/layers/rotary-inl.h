@@ -10,7 +10,6 @@
 #pragma once
 
 #include "posenc/simd/layers/convert-inl.h"
-#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -20,9 +19,6 @@ template <class T, bool interleaved>
 struct HeadPairs {
   T* x;
   std::int64_t pairs;
-
-  T& first(std::int64_t k) const { return x[interleaved ? 2 * k : k]; }
-  T& second(std::int64_t k) const { return x[interleaved ? 2 * k + 1 : pairs + k]; }
 
   Both<F32> load_pairs(std::int64_t k) const {
     if constexpr (!interleaved) return {load_wide(x + k), load_wide(x + pairs + k)};
@@ -59,9 +55,25 @@ struct HeadPairs {
   static constexpr bool are_words = interleaved && std::is_same_v<T, BFloat16>;
 };
 
-template <class Value>
-inline Both<Value> rotated(const Both<Value>& x, Value cosine, Value sine) {
+inline Both<F32> rotated(const Both<F32>& x, F32 cosine, F32 sine) {
   return {x.first * cosine - x.second * sine, x.second * cosine + x.first * sine};
+}
+
+/// A head of fewer pairs than a vector has, by way of a copy.
+template <class T, bool interleaved>
+inline void rotate_short_head(const HeadPairs<T, interleaved>& head, const float* cosine,
+                              const float* sine) {
+  T part[2 * float_lanes] = {};
+  float cosines[float_lanes] = {}, sines[float_lanes] = {};
+  T* const second = part + (interleaved ? head.pairs : float_lanes);
+  copy(head.x, head.pairs, part);
+  copy(head.x + head.pairs, head.pairs, second);
+  copy(cosine, head.pairs, cosines);
+  copy(sine, head.pairs, sines);
+  const HeadPairs<T, interleaved> whole = {part, float_lanes};
+  whole.store_pairs(rotated(whole.load_pairs(0), load(cosines), load(sines)), 0);
+  copy(part, head.pairs, head.x);
+  copy(second, head.pairs, head.x + head.pairs);
 }
 
 /// The last vector of pairs may overlap the one before: it is loaded first.
@@ -69,38 +81,13 @@ template <class T, bool interleaved>
 inline void rotate_head(const HeadPairs<T, interleaved>& head, const float* cosine,
                         const float* sine) {
   const std::int64_t last = head.pairs - float_lanes;
-  if (last < 0) {
-    for (std::int64_t k = 0; k < head.pairs; ++k) {
-      const Both<float> x = {widened(head.first(k)), widened(head.second(k))};
-      const Both<float> turned = rotated(x, cosine[k], sine[k]);
-      narrow_to(turned.first, head.first(k));
-      narrow_to(turned.second, head.second(k));
-    }
-    return;
-  }
+  if (last < 0) return rotate_short_head(head, cosine, sine);
   const auto turn = [&](const Both<F32>& x, std::int64_t k) {
     head.store_pairs(rotated(x, load(cosine + k), load(sine + k)), k);
   };
   const Both<F32> of_last = head.load_pairs(last);
   for (std::int64_t k = 0; k < last; k += float_lanes) turn(head.load_pairs(k), k);
   turn(of_last, last);
-}
-
-/// A head that is converted by plain loops, some pairs at a time.
-template <class T, bool interleaved>
-inline void rotate_converted(const HeadPairs<T, interleaved>& head, const float* cosine,
-                             const float* sine) {
-  constexpr std::int64_t most = 64;
-  float wide[2 * most];
-  for (std::int64_t k = 0; k < head.pairs; k += most) {
-    const std::int64_t count = head.pairs - k < most ? head.pairs - k : most;
-    const HeadPairs<float, interleaved> part = {wide, count};
-    widen_all(&head.first(k), interleaved ? 2 * count : count, wide);
-    if constexpr (!interleaved) widen_all(&head.second(k), count, wide + count);
-    rotate_head(part, cosine + k, sine + k);
-    narrow_all(wide, interleaved ? 2 * count : count, &head.first(k));
-    if constexpr (!interleaved) narrow_all(wide + count, count, &head.second(k));
-  }
 }
 
 template <class T, bool interleaved>
@@ -116,12 +103,7 @@ inline void rotate_heads(const RotateTask task) {
       for (std::int64_t line = 0; line < bytes; line += cache_line_bytes)
         __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), to_write);
     }
-    const HeadPairs<T, interleaved> head = {x, task.pairs};
-    if constexpr (has_vector_conversion<T>) {
-      rotate_head(head, cosine, cosine + task.pairs);
-    } else {
-      rotate_converted(head, cosine, cosine + task.pairs);
-    }
+    rotate_head(HeadPairs<T, interleaved>{x, task.pairs}, cosine, cosine + task.pairs);
   }
 }
 

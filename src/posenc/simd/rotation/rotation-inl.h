@@ -48,72 +48,13 @@
 // Source: the three-term recurrence of Chebyshev polynomials.
 #pragma once
 
-#include "posenc/simd/rotation/realigned_segment-inl.h"
+#include "posenc/simd/rotation/anchored-inl.h"
 #include "posenc/simd/rotation/rotation_to_16_bits-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
-#include "posenc/simd/rotation/single_row-inl.h"
-#include "posenc/simd/rotation/staged_segment-inl.h"
+#include "posenc/simd/rotation/segment-inl.h"
 
 namespace posenc::simd {
 namespace {
-
-/// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
-/// the columns of the row are copied.
-template <class Round>
-inline void write_edge(const ColumnMap& map, const Run& run,
-                       const Segment<typename Round::Element>& segment, const Addition* addition) {
-  constexpr std::int64_t edge_stride = 2 * float_lanes;
-  typename Round::Element edge[run_rows * edge_stride];
-  const Run buffered = run.with_stride(edge_stride);
-  for (std::int64_t done = 0; done < segment.count; done += float_lanes) {
-    const std::int64_t left = segment.count - done;
-    const std::int64_t columns = left < float_lanes ? left : float_lanes;
-    write_tiles<true>(PlainTiles<Round, 1, false>{map, buffered},
-                      Segment<typename Round::Element>{segment.begin + done, columns, edge});
-    for (std::int64_t row = 0; row < run.rows; ++row) {
-      auto* const out = segment.out + done + row * run.stride;
-      const auto* const from = edge + row * edge_stride;
-      if constexpr (Round::adds) {
-        const StagedRow<float, true> sums = {from, out, addition};
-        for (std::int64_t i = 0; i < columns; ++i) sums.store_one(i);
-      } else if (columns == float_lanes) {
-        std::memcpy(out, from, float_lanes * sizeof *out);
-      } else {
-        std::memcpy(out, from, static_cast<std::size_t>(columns) * sizeof *out);
-      }
-    }
-  }
-}
-
-/// Writes a segment of a run: its whole tiles as planned, and the last columns.
-template <class Round>
-[[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
-                                            const Segment<typename Round::Element>& segment,
-                                            StorePlan stores, const Addition* addition) {
-  if (stores.method == StoreMethod::staged) return write_staged<Round>(map, run, segment, addition);
-  if constexpr (can_realign<Round>) {
-    if (stores.method == StoreMethod::realigned) return write_realigned<Round>(map, run, segment);
-  }
-  const auto write_whole = [&]<std::int64_t vectors, bool lines>() {
-    if constexpr (Round::adds) {
-      float kept[run_rows * vectors * float_lanes];
-      return write_tiles(
-          SumTiles<Round, vectors, lines>{map, run, *addition, kept, {run, segment, addition}},
-          segment);
-    } else {
-      return write_tiles(PlainTiles<Round, vectors, lines>{map, run}, segment);
-    }
-  };
-  std::int64_t done = 0;
-  if (stores.method == StoreMethod::lines) {
-    done = write_whole.template operator()<non_temporal_vectors, true>();
-  } else if (!Round::adds && widest_vectors != cached_vectors && stores.at_pages) {
-    done = write_whole.template operator()<widest_vectors, false>();
-  } else {
-    done = write_whole.template operator()<cached_vectors, false>();
-  }
-  write_edge<Round>(map, run, segment.after(done), addition);
-}
 
 /// Stores the columns of float_lanes frequencies, deinterleaved: in the order of the row, or all
 /// sines before all cosines.
@@ -138,8 +79,8 @@ inline void fill_constants(Panel& panel, const ColumnMap& map) {
   const RotationTables& tables = map.tables;
   const std::int64_t begin = map.first_frequency, size = map.panel_size;
   for (std::int64_t k = 0; k < size; k += float_lanes) {
-    const F64 cos_row[2] = {load(tables.cos_row + begin + k),
-                            load(tables.cos_row + begin + k + double_lanes)};
+    const F64 cos_row[2] = {load(tables.row.cosine + begin + k),
+                            load(tables.row.cosine + begin + k + double_lanes)};
     const F64 multiplier[2] = {cos_row[0] + cos_row[0], cos_row[1] + cos_row[1]};
     store_columns<interleaved>(multiplier, multiplier, panel.multiplier, size, k);
     const F32 slope = load(tables.radians + begin + k);
@@ -164,8 +105,8 @@ inline void fill_start(Panel& panel, const ColumnMap& map) {
     F64 s[2], c[2], next_s[2], next_c[2];
     for (std::int64_t i = 0; i < 2; ++i) {
       const std::int64_t at = k + i * double_lanes;
-      const F64 cos_row = load(tables.cos_row + begin + at),
-                sin_row = load(tables.sin_row + begin + at);
+      const F64 cos_row = load(tables.row.cosine + begin + at),
+                sin_row = load(tables.row.sine + begin + at);
       s[i] = load(panel.sine + at);
       c[i] = load(panel.cosine + at);
       next_s[i] = fused(s[i], cos_row, c[i] * sin_row);
@@ -184,17 +125,18 @@ inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask&
                         std::int64_t rows) {
   const std::int64_t position = task.first + row;
   const auto write = [&](const Run& run) {
-    auto* const out = task.row<typename Round::Element>(run.first - task.first);
-    for (const auto& segment : map.segments<interleaved>(out))
-      write_segment<Round>(map, run, segment, task.stores, addition);
+    map.for_each_segment<interleaved>(
+        task.row<typename Round::Element>(run.first - task.first), [&](const auto& segment) {
+          write_segment<Round>(map, run, segment, task.stores, addition);
+        });
   };
-  const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
+  const std::int64_t upper = rows - middle - 1;
   const std::int64_t last = position + rows;
   write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
          upper});
   if (upper == 0) return;
   write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, last, task.stride, upper,
-         left < run_rows ? left : run_rows});
+         smaller(task.count - row - rows, run_rows)});
 }
 
 /// Writes the panel's columns of all rows.
@@ -205,7 +147,7 @@ inline void write_panel(const ColumnMap& map, const RowTask& task, const Additio
   Panel panel;
   fill_constants<interleaved>(panel, map);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
-    const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
+    const std::int64_t rows = smaller(task.count - row, block_rows);
     // A short last block has an anchor at its own last row, and one run. Other blocks rotate the
     // middle row of the block before.
     const bool is_short = rows <= run_rows;
@@ -214,7 +156,7 @@ inline void write_panel(const ColumnMap& map, const RowTask& task, const Additio
       set_anchors(tables, begin, map.used, size, task.first + row + middle, Round::value_scale,
                   panel.sine, panel.cosine);
     } else {
-      rotate(tables, begin, size, panel.sine, panel.cosine);
+      rotate(tables.block.from(begin), size, panel.sine, panel.cosine);
     }
     fill_start<interleaved>(panel, map);
     write_block<Round, interleaved>(map, panel, task, addition, row, middle, rows);
@@ -227,9 +169,8 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
   const auto write =
       tables.columns.interleaved ? write_panel<Round, true> : write_panel<Round, false>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
-    const std::int64_t left = tables.frequencies - begin;
-    write(ColumnMap(tables, begin, left < panel_frequencies ? left : panel_frequencies), task,
-          addition);
+    const std::int64_t used = smaller(tables.frequencies - begin, panel_frequencies);
+    write(ColumnMap(tables, begin, used), task, addition);
   }
   finish(task.stores);
 }
@@ -241,7 +182,7 @@ void rotation_to_float32(const RotationTables& tables, const RowTask& task,
   write_rows<RoundToFloat32>(tables, task, nullptr);
 }
 
-/// See RotationKernel. A file that only tests the parts above does not use it.
+/// See Kernels::rotation. A file that only tests the parts above does not use it.
 [[maybe_unused]] void rotation_kernel(const RotationTables& tables, const RowTask& task,
                                       const Addition* addition) noexcept {
   switch (task.type) {

@@ -12,7 +12,7 @@
 //   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
 // Adding and subtracting the error bound E gives an upper and a lower bound of the exact value. If
 // both round to the same element, so does the exact value. Other entries are evaluated in double
-// (uncertain_list-inl.h).
+// (anchored-inl.h).
 //
 // E (RotationTo16BitsError in error_bounds.h), in units of 2^-24: the sine and cosine of a centre
 // and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus E is
@@ -36,8 +36,7 @@
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"
-#include "posenc/simd/rotation/single_row-inl.h"
-#include "posenc/simd/rotation/uncertain_list-inl.h"
+#include "posenc/simd/rotation/anchored-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -52,41 +51,26 @@ constexpr float width_by_error =
 
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
-/// away from 0, like the exact value between the bounds. store() takes the sums. often_uncertain:
-/// a branch for each pair of rows of a tile, one in 12 of which is uncertain in float16 and one in
-/// 80 in bfloat16, costs more than doing without.
+/// away from 0, like the exact value between the bounds. store() takes the sums.
 template <class T>
-struct RoundFloat32;
-
-template <>
-struct RoundFloat32<BFloat16> {
-  using Round = RoundToBFloat16;
-  static constexpr bool often_uncertain = false;
-  static constexpr int dropped = 16;
-  static constexpr float error = bracket_error, least_error = 0x1p-50f, least_width = 0;
+struct RoundFloat32 {
+  static constexpr bool is_float16 = std::is_same_v<T, Float16>;
+  using Round = std::conditional_t<is_float16, RoundToFloat16, RoundToBFloat16>;
+  static constexpr int dropped = is_float16 ? 13 : 16;
+  static constexpr float error = bracket_error, least_error = 0x1p-50f,
+                         least_width = is_float16 ? 0x1.001p-25f : 0;
 
   template <bool alternating, bool non_temporal>
-  static void store(const I32 (&sums)[2], BFloat16* to) {
-    store_vector<non_temporal>(
-        alternating ? pack_upper_halves(sums[0], sums[1]) : pack(sums[0] >> 16, sums[1] >> 16), to);
-  }
-};
-
-template <>
-struct RoundFloat32<Float16> {
-  using Round = RoundToFloat16;
-  static constexpr bool often_uncertain = true;
-  static constexpr int dropped = 13;
-  static constexpr float error = bracket_error, least_error = 0x1p-50f, least_width = 0x1.001p-25f;
-
-  template <bool alternating, bool non_temporal>
-  static void store(const I32 (&sums)[2], Float16* to) {
+  static void store(const I32 (&sums)[2], T* to) {
+    const auto truncated = [](I32 sum) { return cast_bits<F32>(sum & I32(-1 << dropped)); };
     F32 packed;
-    if constexpr (alternating) {
-      packed = pack_truncated_float16(cast_bits<F32>(sums[0]), cast_bits<F32>(sums[1]));
+    if constexpr (is_float16) {
+      packed = alternating
+                   ? pack_truncated_float16(cast_bits<F32>(sums[0]), cast_bits<F32>(sums[1]))
+                   : pack_float16(truncated(sums[0]), truncated(sums[1]));
     } else {
-      const I32 kept(-1 << dropped);
-      packed = pack_float16(cast_bits<F32>(sums[0] & kept), cast_bits<F32>(sums[1] & kept));
+      packed =
+          alternating ? pack_upper_halves(sums[0], sums[1]) : pack(sums[0] >> 16, sums[1] >> 16);
     }
     store_vector<non_temporal>(packed, to);
   }
@@ -111,8 +95,6 @@ struct UncertainPairs {
   std::int64_t count = 0;
   /// column * paired_block_rows + j, of as many as half a block of a panel has.
   std::uint32_t places[wide_panel / float_lanes * paired_block_rows / 2 + 1];
-
-  [[gnu::noinline, gnu::cold]] void add(std::uint32_t place) { places[count++] = place; }
 };
 
 /// The bits in which the rounded bounds of two vectors differ, in the rows of a pair.
@@ -166,18 +148,14 @@ struct BracketTiles {
                                          const RowPairs<T, paired>& to) const {
     static_assert(vectors == 2);
     const BracketTile tile = tile_at<paired>(column, j);
-    [[maybe_unused]] std::int64_t count = pairs.count;  // in a register
+    // In a register. Mispredicted branches cost more: 1 pair in 12 of float16 is uncertain.
+    std::int64_t count = pairs.count;
     for (std::int64_t row = 0; row < rows; ++row) {
       const bool is_uncertain = write_pair<lines>(tile, row, to.at(row, 0)).any();
-      const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
-      if constexpr (Rounding::often_uncertain) {
-        pairs.places[count] = place;
-        count += is_uncertain ? 1 : 0;
-      } else if (is_uncertain) {
-        pairs.add(place);
-      }
+      pairs.places[count] = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
+      count += is_uncertain ? 1 : 0;
     }
-    if constexpr (Rounding::often_uncertain) pairs.count = count;
+    pairs.count = count;
   }
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With
@@ -285,9 +263,9 @@ struct BracketTiles {
 template <class T, bool interleaved>
 class BracketPanel {
  public:
-  using Element = T;
   using Tables = RotationTables;
   using Tiles = BracketTiles<T, interleaved>;
+  static constexpr bool is_interleaved = interleaved;
 
   explicit BracketPanel(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
@@ -295,38 +273,31 @@ class BracketPanel {
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;
-    used_ = used;
     size_ = padded_size(used);
     below_centre_ = task.first / paired_block_rows * paired_block_rows + paired_block_rows / 2 - 1;
     set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
-    rotate(tables_.cos_half + begin, tables_.sin_half + begin, size_, sine_, cosine_);
+    rotate(tables_.half.from(begin), size_, sine_, cosine_);
     // What is far from a midpoint of every type, so that padding needs no correction.
     for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
     set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
+    set_centre();
   }
 
-  void write_block(const BlockRows& rows, std::int64_t at_once, T* out, const RowTask& task) {
-    set_centre();
-    const auto write = [&](bool cosines, std::int64_t count, T* to) {
-      const Tiles tiles = {.uncertain = uncertain_,
-                           .pairs = pairs_,
-                           .centre = centre_,
-                           .angles = tables_.angles + begin_ * paired_block_rows,
-                           .first_frequency = begin_,
-                           .below_centre = below_centre_,
-                           .are_below = rows.is_turned(),
-                           .are_cosines = cosines};
-      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.stores.method);
-    };
-    const Columns& columns = tables_.columns;
-    if constexpr (interleaved) {
-      write(false, 2 * used_, out + columns.sine + 2 * begin_);
-    } else {
-      write(false, used_, out + columns.sine + begin_);
-      write(true, used_, out + columns.cosine + begin_);
-    }
-    rotate(tables_, begin_, size_, sine_, cosine_);
+  void next_block() {
+    rotate(tables_.block.from(begin_), size_, sine_, cosine_);
     below_centre_ += paired_block_rows;
+    set_centre();
+  }
+
+  Tiles tiles(bool are_cosines, bool are_below) {
+    return {.uncertain = uncertain_,
+            .pairs = pairs_,
+            .centre = centre_,
+            .angles = tables_.angles + begin_ * paired_block_rows,
+            .first_frequency = begin_,
+            .below_centre = below_centre_,
+            .are_below = are_below,
+            .are_cosines = are_cosines};
   }
 
  private:
@@ -366,16 +337,15 @@ class BracketPanel {
   const Tables& tables_;
   UncertainList<typename RoundFloat32<T>::Round> uncertain_;
   UncertainPairs pairs_;
-  std::int64_t begin_, used_, size_;
-  std::int64_t below_centre_;
+  std::int64_t begin_, size_, below_centre_;
   double sine_[wide_panel], cosine_[wide_panel];
   BracketCentre centre_[wide_panel / float_lanes];
 };
 
 template <class T>
 inline void write_bracketed_rows(const RotationTables& tables, const RowTask& task) {
-  (tables.columns.interleaved ? write_paired_rows<BracketPanel<T, true>>
-                              : write_paired_rows<BracketPanel<T, false>>)(tables, task);
+  tables.columns.interleaved ? write_paired_rows<BracketPanel<T, true>>(tables, task)
+                             : write_paired_rows<BracketPanel<T, false>>(tables, task);
 }
 
 template <class T>

@@ -31,17 +31,19 @@
 namespace posenc::simd {
 namespace {
 
-/// A rounded value, and whether its error decides the rounding.
+/// A value between the bounds high + least and high + most, rounded.
 struct RoundedDoubles {
+  F64 high, least;
   F64 value;
-  U64 uncertain;  ///< 0 if the rounding is certain
-};
+  U64 uncertain;  ///< 0 if both bounds round alike
 
-/// Rounds a value from high + least to high + most, sums that are not rounded.
-inline RoundedDoubles round_doubles(F64 high, F64 least, F64 most) {
-  const F64 value = high + least;
-  return {value, cast_bits<U64>(value) ^ cast_bits<U64>(high + most)};
-}
+  RoundedDoubles() = default;
+  [[gnu::always_inline]] RoundedDoubles(F64 of_high, F64 of_least, F64 most)
+      : high(of_high),
+        least(of_least),
+        value(high + least),
+        uncertain(cast_bits<U64>(value) ^ cast_bits<U64>(high + most)) {}
+};
 
 inline bool any_uncertain(U64 uncertain) { return xsimd::any(uncertain != U64(std::uint64_t{0})); }
 
@@ -53,62 +55,55 @@ struct PanelRow {
 };
 
 /// The rows at a distance from the middle row, whose angles are those of `by`: the one below it,
-/// and if `has_above` the one above it. At the distance 0, the one below is the middle row itself.
-/// at(k, round, take) calls take(row, sines, cosines) for a vector of frequencies, each of them
-/// rounded by round(high, least, most), as round_doubles does.
-template <bool has_above>
+/// and the one above it. The row above is written for nothing if there is none, and at distance 0.
 struct SideRows {
   const FixedPairs& pairs;
   const FixedPairs& by;
   F64 error;
-  PanelRow below, above;
+  PanelRow row[2];
+  std::int64_t count;  ///< rows that exist, 1 or 2
 
-  template <class Round, class Take>
-  [[gnu::always_inline]] void at(std::int64_t k, const Round& round, const Take& take) const {
-    using Rounded = decltype(round(error, error, error));
+  /// A vector of frequencies of both rows.
+  [[gnu::always_inline]] void at(std::int64_t k, RoundedDoubles (&sines)[2],
+                                 RoundedDoubles (&cosines)[2]) const {
     const FixedPair of = pairs.at(k), with = by.at(k);
     const F64 sine = with.sine.high + with.sine.low, cosine = with.cosine.high + with.cosine.low;
-    Rounded below_sine, above_sine, below_cosine, above_cosine;
     // a cos(n w) - b sin(n w), and the sum.
-    const auto rotate = [&](const Fixed& a, const Fixed& b, Rounded* difference, Rounded* sum)
-        __attribute__((always_inline)) {
+    const auto rotate = [&](const Fixed& a, const Fixed& b, RoundedDoubles& difference,
+                            RoundedDoubles& sum) __attribute__((always_inline)) {
       const F64 least = fused(a.high, with.cosine.low, fused_minus(a.low, cosine, error));
       const F64 most = least + (error + error);
       const F64 low = low_product(b, with.sine, sine);
       const F64 high = a.high * with.cosine.high, other_high = b.high * with.sine.high;
-      if (difference != nullptr) *difference = round(high - other_high, least - low, most - low);
-      if (sum != nullptr) *sum = round(high + other_high, least + low, most + low);
+      difference = {high - other_high, least - low, most - low};
+      sum = {high + other_high, least + low, most + low};
     };
-    rotate(of.sine, of.cosine, &below_sine, has_above ? &above_sine : nullptr);
-    rotate(of.cosine, of.sine, has_above ? &above_cosine : nullptr, &below_cosine);
-    take(below, below_sine, below_cosine);
-    if constexpr (has_above) take(above, above_sine, above_cosine);
+    rotate(of.sine, of.cosine, sines[0], sines[1]);
+    rotate(of.cosine, of.sine, cosines[1], cosines[0]);
   }
 };
 
 /// Writes whole vectors of rows, `used` frequencies or more. True if every entry is certain.
-template <bool interleaved, bool non_temporal, bool has_above>
-inline bool write_vectors(const SideRows<has_above>& rows, std::int64_t used) {
+template <bool interleaved, bool non_temporal>
+inline bool write_vectors(const SideRows& rows, std::int64_t used) {
   U64 uncertain(std::uint64_t{0});
-  const auto round = [&](F64 high, F64 least, F64 most) __attribute__((always_inline)) {
-    const RoundedDoubles rounded = round_doubles(high, least, most);
-    uncertain = uncertain | rounded.uncertain;
-    return rounded.value;
-  };
   const auto store = [](F64 value, double* to) {
     store_vector<non_temporal>(cast_bits<F32>(value), to);
   };
   for (std::int64_t k = 0; k < used; k += double_lanes) {
-    rows.at(k, round, [&](const PanelRow& row, F64 sines, F64 cosines) {
+    RoundedDoubles sines[2], cosines[2];
+    rows.at(k, sines, cosines);
+    for (std::int64_t i = 0; i < 2; ++i) {
+      uncertain = uncertain | sines[i].uncertain | cosines[i].uncertain;
       if constexpr (interleaved) {
-        const Both<F64> pairs = deinterleave_pairs(sines, cosines);
-        store(pairs.first, row.sine + 2 * k);
-        store(pairs.second, row.sine + 2 * k + double_lanes);
+        const Both<F64> pairs = deinterleave_pairs(sines[i].value, cosines[i].value);
+        store(pairs.first, rows.row[i].sine + 2 * k);
+        store(pairs.second, rows.row[i].sine + 2 * k + double_lanes);
       } else {
-        store(sines, row.sine + k);
-        store(cosines, row.cosine + k);
+        store(sines[i].value, rows.row[i].sine + k);
+        store(cosines[i].value, rows.row[i].cosine + k);
       }
-    });
+    }
   }
   return !any_uncertain(uncertain);
 }
@@ -116,17 +111,15 @@ inline bool write_vectors(const SideRows<has_above>& rows, std::int64_t used) {
 /// Writes `used` frequencies of rows. True if every entry is certain. Non-temporal stores that
 /// alternate between two rows whole pages apart take twice the time if a line takes several of
 /// them. Each row is then stored from a buffer, as are rows that end within a vector.
-template <bool interleaved, bool has_above>
-inline bool write_float64_rows(const SideRows<has_above>& rows, std::int64_t used,
-                               bool non_temporal) {
+template <bool interleaved>
+inline bool write_float64_rows(const SideRows& rows, std::int64_t used, bool non_temporal) {
   const bool are_whole = used % double_lanes == 0;
   if (are_whole && !non_temporal) return write_vectors<interleaved, false>(rows, used);
   if (are_whole && has_line_vectors)
     return write_vectors<interleaved, has_line_vectors>(rows, used);
   double buffer[2][2 * fixed_panel];
-  SideRows<has_above> buffered = rows;
-  buffered.below = {buffer[0], buffer[0] + fixed_panel, 0};
-  buffered.above = {buffer[1], buffer[1] + fixed_panel, 0};
+  SideRows buffered = rows;
+  for (std::int64_t i = 0; i < 2; ++i) buffered.row[i] = {buffer[i], buffer[i] + fixed_panel, 0};
   const bool is_certain = write_vectors<interleaved, false>(buffered, used);
   const auto store = [&](const double* from, double* out) {
     const std::int64_t count = interleaved ? 2 * used : used;
@@ -134,40 +127,35 @@ inline bool write_float64_rows(const SideRows<has_above>& rows, std::int64_t use
     if (non_temporal) return row.store(0, count);
     for (std::int64_t i = 0; i < count; ++i) row.store_one(i);
   };
-  const auto store_row = [&](const PanelRow& from, const PanelRow& to) {
-    store(from.sine, to.sine);
-    if constexpr (!interleaved) store(from.cosine, to.cosine);
-  };
-  store_row(buffered.below, rows.below);
-  if constexpr (has_above) store_row(buffered.above, rows.above);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    store(buffered.row[i].sine, rows.row[i].sine);
+    if constexpr (!interleaved) store(buffered.row[i].cosine, rows.row[i].cosine);
+  }
   return is_certain;
 }
 
 /// Computes rows once more and replaces every uncertain entry.
-template <bool interleaved, class Rows>
+template <bool interleaved>
 [[gnu::noinline]] void correct_float64_rows(const RotationTables& tables, std::int64_t begin,
-                                            const Rows& rows, std::int64_t used) {
-  constexpr std::int64_t columns_each = interleaved ? 2 : 1;
+                                            const SideRows& rows, std::int64_t used) {
   const auto correct = [&](std::int64_t position, std::int64_t k, U64 uncertain, bool cosine,
                            double* column) {
     std::uint64_t lanes[double_lanes];
     uncertain.store_unaligned(lanes);
     for (std::int64_t i = 0; i < double_lanes && k + i < used; ++i) {
       if (lanes[fixed_place<interleaved>(i)] == 0) continue;
-      column[columns_each * (k + i)] = std::bit_cast<double>(
+      column[(interleaved ? 2 : 1) * (k + i)] = std::bit_cast<double>(
           tables.exact_entry(tables.context, position, begin + k + i, cosine, DataType::float64));
     }
   };
   for (std::int64_t k = 0; k < used; k += double_lanes) {
-    rows.at(k, round_doubles,
-            [&](const PanelRow& row, const RoundedDoubles& sines, const RoundedDoubles& cosines) {
-              if (any_uncertain(sines.uncertain))
-                correct(row.position, k, sines.uncertain, false, row.sine);
-              if (any_uncertain(cosines.uncertain)) {
-                correct(row.position, k, cosines.uncertain, true,
-                        interleaved ? row.sine + 1 : row.cosine);
-              }
-            });
+    RoundedDoubles sines[2], cosines[2];
+    rows.at(k, sines, cosines);
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const PanelRow& row = rows.row[i];
+      correct(row.position, k, sines[i].uncertain, false, row.sine);
+      correct(row.position, k, cosines[i].uncertain, true, interleaved ? row.sine + 1 : row.cosine);
+    }
   }
 }
 
@@ -185,15 +173,13 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
   const std::int64_t size = (used + step - 1) / step * step;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
   FixedPairs pairs, block_step, by[float64_side_rows + 1];
-  fill_rows<interleaved>(tables, begin, size,
-                         task.count < float64_block_rows ? task.count / 2 : float64_side_rows, by);
+  alignas(cache_line_bytes) double no_row[2 * fixed_panel];
+  fill_rows<interleaved>(tables, begin, size, smaller(task.count / 2, float64_side_rows), by);
   if (task.count >= 2 * float64_block_rows)
     set_fixed_anchors<interleaved>(tables, begin, size, float64_block_rows, block_step);
   for (std::int64_t row = 0, block = 0; row < task.count; row += float64_block_rows, ++block) {
-    const std::int64_t left = task.count - row;
     // A last block that is shorter has an anchor at its own middle row.
-    const std::int64_t rows = left < float64_block_rows ? left : float64_block_rows,
-                       middle = rows / 2;
+    const std::int64_t rows = smaller(task.count - row, float64_block_rows), middle = rows / 2;
     const std::int64_t since_anchor =
         rows < float64_block_rows ? 0 : block % float64_anchored_blocks;
     if (since_anchor == 0) {
@@ -208,10 +194,11 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
       double* const out = task.row<double>(row + n) + first_column;
       return PanelRow{out + tables.columns.sine, out + tables.columns.cosine, task.first + row + n};
     };
-    visit(SideRows<false>{pairs, by[0], error, to(middle), {}});
-    for (std::int64_t n = 1; middle + n < rows; ++n)
-      visit(SideRows<true>{pairs, by[n], error, to(middle - n), to(middle + n)});
-    if (rows % 2 == 0) visit(SideRows<false>{pairs, by[middle], error, to(0), {}});
+    for (std::int64_t n = 0; n <= middle; ++n) {
+      const bool has_above = n > 0 && middle + n < rows;
+      const PanelRow above = has_above ? to(middle + n) : PanelRow{no_row, no_row + fixed_panel, 0};
+      visit(SideRows{pairs, by[n], error, {to(middle - n), above}, has_above ? 2 : 1});
+    }
   }
 }
 
@@ -229,8 +216,7 @@ inline void rotation_to_float64(const RotationTables& tables, const RowTask& tas
   const auto write =
       tables.columns.interleaved ? write_float64_panel<true> : write_float64_panel<false>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += fixed_panel) {
-    const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < fixed_panel ? left : fixed_panel, task);
+    write(tables, begin, smaller(tables.frequencies - begin, fixed_panel), task);
   }
   finish(task.stores);
 }

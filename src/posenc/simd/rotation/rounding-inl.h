@@ -93,7 +93,7 @@ struct RoundToFloat32 {
   }
 };
 
-/// Rounds as RoundToFloat32 does; addition-inl.h then adds the values to an input.
+/// Rounds as RoundToFloat32 does; segment-inl.h then adds the values to an input.
 struct AddFloat32 : RoundToFloat32 {
   static constexpr bool adds = true;
 };

@@ -86,20 +86,16 @@ struct ColumnMap {
   ColumnMap(const RotationTables& of, std::int64_t begin, std::int64_t frequencies)
       : tables(of), first_frequency(begin), used(frequencies), panel_size(padded_size(used)) {}
 
-  template <class Element>
-  struct Segments {
-    Segment<Element> each[2];
-    std::int64_t count;
-    const Segment<Element>* begin() const { return each; }
-    const Segment<Element>* end() const { return each + count; }
-  };
-  /// The segments of the panel in the row at `out`.
-  template <bool interleaved, class Element>
-  Segments<Element> segments(Element* out) const {
-    Element* const sines = out + tables.columns.sine;
-    Element* const cosines = out + tables.columns.cosine + first_frequency;
-    if constexpr (interleaved) return {{{0, 2 * used, sines + 2 * first_frequency}, {}}, 1};
-    return {{{0, used, sines + first_frequency}, {panel_size, used, cosines}}, 2};
+  /// Calls visit(segment) for the segments of the panel in the row at `out`.
+  template <bool interleaved, class Element, class Visit>
+  void for_each_segment(Element* out, const Visit& visit) const {
+    if constexpr (interleaved) {
+      visit(Segment<Element>{0, 2 * used, out + 2 * first_frequency});
+    } else {
+      out += first_frequency;
+      visit(Segment<Element>{0, used, out + tables.columns.sine});
+      visit(Segment<Element>{panel_size, used, out + tables.columns.cosine});
+    }
   }
 
   template <class Round>
@@ -191,14 +187,16 @@ struct Tile {
   bool is_certain() const { return !xsimd::any(Round::is_uncertain(least, threshold)); }
 };
 
-/// Replaces the uncertain entries of one vector of a row, which starts at the panel's column
-/// `column` and at `out`.
-template <class Round>
+/// Replaces the uncertain entries of one vector of a row, of which `columns` columns are used, and
+/// which starts at the panel's column `column` and at `out`.
+template <class Round, class Mask>
 [[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
-                                      std::int64_t columns, std::int64_t position,
-                                      const bool* uncertain, typename Round::Element* out) {
-  for (std::int64_t lane = 0; lane < columns; ++lane) {
-    if (uncertain[lane]) out[lane] = map.exact<Round>(position, column + lane);
+                                      std::int64_t columns, std::int64_t position, Mask uncertain,
+                                      typename Round::Element* out) {
+  bool is_uncertain[float_lanes];
+  uncertain.store_unaligned(is_uncertain);
+  for (std::int64_t lane = 0; lane < float_lanes && lane < columns; ++lane) {
+    if (is_uncertain[lane]) out[lane] = map.exact<Round>(position, column + lane);
   }
 }
 
@@ -215,13 +213,11 @@ template <class Round, std::int64_t vectors>
       tile.least = Round::largest_margin();
       tile.round(even ? tile.row : tile.before, i);
       const auto uncertain = Round::is_uncertain(tile.least, tile.threshold);
-      if (!xsimd::any(uncertain)) continue;
-      bool flags[float_lanes];
-      uncertain.store_unaligned(flags);
       const std::int64_t offset = i * float_lanes;
-      const std::int64_t used = columns - offset < float_lanes ? columns - offset : float_lanes;
-      correct_vector<Round>(map, column + offset, used, run.first + row * run.direction, flags,
-                            out + offset);
+      if (xsimd::any(uncertain)) {
+        correct_vector<Round>(map, column + offset, columns - offset,
+                              run.first + row * run.direction, uncertain, out + offset);
+      }
     }
     even ? tile.step(tile.before, tile.row) : tile.step(tile.row, tile.before);
     out += run.stride;
@@ -230,17 +226,7 @@ template <class Round, std::int64_t vectors>
 
 /// The tiles of a run: write(column, out) writes the rows of the tile at the panel's column
 /// `column`, and returns true if every entry is certain. If not, correct(column, used, out)
-/// corrects its first `used` columns.
-template <class Tiles>
-concept TilesOfRun = requires(Tiles tiles, std::int64_t column, std::int64_t used,
-                              typename Tiles::Element* out) {
-  { Tiles::columns + column } -> std::same_as<std::int64_t>;
-  { tiles.write(column, out) } -> std::same_as<bool>;
-  tiles.correct(column, used, out);
-};
-
-/// Tiles that are stored as they are. SumTiles (addition-inl.h) adds them to an input, and
-/// RealignedTiles (realigned_segment-inl.h) stores lines that begin within a vector.
+/// corrects its first `used` columns. These tiles are stored as they are; segment-inl.h has others.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct PlainTiles {
   using Element = typename Round::Element;
@@ -268,15 +254,15 @@ struct PlainTiles {
 
 /// Writes the whole tiles of a segment; if `padded`, also one of which only the first columns
 /// exist. Returns the number of columns written.
-template <bool padded = false, TilesOfRun Tiles>
+template <bool padded = false, class Tiles>
 [[gnu::always_inline]] inline std::int64_t write_tiles(
     Tiles tiles, const Segment<typename Tiles::Element>& segment) {
   constexpr std::int64_t columns = Tiles::columns;
   std::int64_t done = 0;
   for (; done + (padded ? 1 : columns) <= segment.count; done += columns) {
-    const std::int64_t column = segment.begin + done, left = segment.count - done;
+    const std::int64_t column = segment.begin + done;
     if (!tiles.write(column, segment.out + done))
-      tiles.correct(column, left < columns ? left : columns, segment.out + done);
+      tiles.correct(column, smaller(segment.count - done, columns), segment.out + done);
   }
   return done;
 }

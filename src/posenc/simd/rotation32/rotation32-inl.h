@@ -113,40 +113,32 @@ struct Tiles32 {
 template <class T, bool interleaved>
 class PanelOf32 {
  public:
-  using Element = T;
   using Tables = Rotation32Tables;
   using Tiles = Tiles32<T, interleaved>;
+  static constexpr bool is_interleaved = interleaved;
 
   explicit PanelOf32(const Tables& tables) : tables_(tables) {}
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     static_assert(narrow_panel % step32 == 0 && wide_panel % step32 == 0);
-    used_ = used;
     range_ = {begin, (used + step32 - 1) / step32 * step32};
     set_phases(panel_, tables_, range_, task.first / paired_block_rows);
+    next_block();
   }
 
-  void write_block(const BlockRows& rows, std::int64_t at_once, T* out, const RowTask& task) {
-    set_centre<interleaved>(panel_, tables_, range_);
-    const auto write = [&](std::int64_t in_panel, std::int64_t angles, std::int64_t count, T* to) {
-      const Tiles tiles = {panel_.value + in_panel, panel_.factor + in_panel,
-                           tables_.angles + angles, tables_.angles_stride, rows.is_turned()};
-      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.stores.method);
-    };
-    const std::int64_t begin = range_.begin;
-    if constexpr (interleaved) {
-      write(0, 2 * begin, 2 * used_, out + 2 * begin);
-    } else {
-      write(0, begin, used_, out + tables_.columns.sine + begin);
-      write(wide_panel, begin, used_, out + tables_.columns.cosine + begin);
-    }
+  void next_block() { set_centre<interleaved>(panel_, tables_, range_); }
+
+  Tiles tiles(bool are_cosines, bool are_below) const {
+    const std::int64_t in_panel = are_cosines ? wide_panel : 0;
+    return {panel_.value + in_panel, panel_.factor + in_panel,
+            tables_.angles + (interleaved ? 2 : 1) * range_.begin, tables_.angles_stride,
+            are_below};
   }
 
  private:
   const Tables& tables_;
   Panel32 panel_;
   PanelRange range_;
-  std::int64_t used_;
 };
 
 template <class T>

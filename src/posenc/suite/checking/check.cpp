@@ -1,12 +1,8 @@
 #include "posenc/suite/checking/check.h"
 
 #include "posenc/presets.h"
-#include "posenc/suite/checking/arrangement.h"
-#include "posenc/suite/checking/conventions.h"
 #include "posenc/suite/checking/exact_entries.h"
 #include "posenc/suite/checking/identify.h"
-#include "posenc/suite/checking/ways.h"
-#include "posenc/suite/reference.h"
 #include "posenc/support/check.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
@@ -14,11 +10,9 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <thread>
 #include <utility>
 
 namespace posenc::suite {
@@ -36,47 +30,6 @@ constexpr auto cause_names = enum_names<CauseKind>(
     "narrow_positions", "narrow_phases", "narrow_entries", "exchanged_halves",
     "exchanged_functions", "other_arrangement", "negated_sines", "shifted_rows", "other_base",
     "other_spacing", "other_rule", "attention_factor", "inexact_functions", "unset_rows");
-
-/// A number below every normal float32 is memory that was never written.
-constexpr double least_normal = 0x1p-126;
-
-/// What a row holds, apart from how near it is to exact values.
-enum class RowState : std::uint8_t { set, zero, not_finite, wild };
-
-/// Beyond any sine times an attention factor.
-constexpr double wild_value = 8;
-
-struct RowScan {
-  std::vector<RowState> states;
-  std::vector<bool> is_unset;
-  std::int64_t entries_not_finite = 0;
-};
-
-RowScan scan_rows(const TableView& table) {
-  RowScan scan;
-  for (std::int64_t row = 0; row < table.rows; ++row) {
-    double largest = 0;
-    std::int64_t not_finite = 0;
-    for (std::int64_t column = 0; column < table.columns; ++column) {
-      const double size = std::fabs(table(row, column));
-      not_finite += !std::isfinite(size);
-      largest = std::max(largest, size);
-    }
-    scan.entries_not_finite += not_finite;
-    scan.states.push_back(not_finite > 0         ? RowState::not_finite
-                          : largest == 0         ? RowState::zero
-                          : largest > wild_value ? RowState::wild
-                                                 : RowState::set);
-    scan.is_unset.push_back(scan.states.back() != RowState::set);
-  }
-  return scan;
-}
-
-void check_shape(const TableView& table) {
-  if (table.rows >= 1 && table.columns >= 1) return;
-  throw InvalidArgument(format_text(
-      "table has shape ({}, {}); allowed: at least one row and column", table.rows, table.columns));
-}
 
 /// The spec with the table's d_model, if it names none.
 EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
@@ -101,7 +54,7 @@ EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
 TableIdentity judged_identity(const TableView& table, const CheckOptions& options,
                               const std::optional<Identified>& found) {
   TableIdentity identity = found ? found->identity : TableIdentity{};
-  if (found && !found->mistake.empty()) identity.spec = found->intended;
+  if (found && !found->convention.mistake.empty()) identity.spec = found->convention.intended;
   // No convention has columns of one frequency each, negated sines, or another factor.
   if (identity.arrangement == Arrangement::alternating) {
     identity.arrangement = Arrangement::interleaved;
@@ -123,49 +76,9 @@ TableIdentity judged_identity(const TableView& table, const CheckOptions& option
   return identity;
 }
 
-/// The exact entries of one row, in the order of the columns.
-class ExactRows {
- public:
-  ExactRows(const TableView& table, const TableIdentity& identity)
-      : factor_(identity.factor), reference_(identity.spec), type_(table.type) {
-    for (std::int64_t column = 0; column < table.columns; ++column)
-      contents_.push_back(content_of(identity.arrangement, table.columns, column));
-  }
-
-  void fill(std::int64_t position, std::vector<ExactEntry>& row) const {
-    std::int64_t last = -1;
-    ReferencePair pair{};
-    for (std::size_t column = 0; column < contents_.size(); ++column) {
-      const auto [k, is_cosine] = contents_[column];
-      if (k != last) pair = reference_(k, position);
-      last = k;
-      const long double value = is_cosine ? pair.cosine : pair.sine,
-                        scaled = value * static_cast<long double>(factor_);
-      const double rest = (is_cosine ? pair.cosine_rest : pair.sine_rest) * factor_;
-      const auto high = static_cast<double>(scaled);
-      const double nearest_value =
-          factor_ == 1 ? reference_.nearest(k, position, is_cosine, value, type_)
-                       : with_type(type_, [&]<class T>(T) { return to_double(nearest<T>(high)); });
-      row[column] = {high, low_part(high, scaled, rest), nearest_value,
-                     ulps_per_unit(scaled, type_)};
-    }
-  }
-
- private:
-  double factor_;
-  Reference reference_;
-  DataType type_;
-  std::vector<ColumnContent> contents_;
-};
-
-struct RowErrors {
-  std::int64_t off = 0;  ///< entries beyond what is good
-  double worst = 0;
-};
-
 struct Judgement {
   Tally tally;
-  std::vector<RowErrors> rows;
+  std::vector<std::int64_t> off;  ///< of each row: entries beyond what is good
 };
 
 /// What is good at that position.
@@ -176,24 +89,20 @@ double limit_of(const CheckOptions& options, DataType type, double factor, std::
 /// Compares all rows with exact ones.
 Judgement judge(const TableView& table, const TableIdentity& identity,
                 const CheckOptions& options) {
-  const ExactRows exact_rows(table, identity);
-  std::vector<RowErrors> rows(static_cast<std::size_t>(table.rows));
+  const Reference reference(identity.spec);
+  std::vector<std::int64_t> off(static_cast<std::size_t>(table.rows));
   const auto judge_row = [&](std::int64_t row, std::vector<ExactEntry>& exact,
                              std::vector<double>& got, Tally& tally) {
     const std::int64_t position = identity.position(row);
     const double limit = limit_of(options, table.type, identity.factor, position);
-    exact_rows.fill(position, exact);
-    RowErrors& errors = rows[static_cast<std::size_t>(row)];
+    fill_exact_row(reference, identity.arrangement, identity.factor, table.type, position, exact);
     for (std::size_t column = 0; column < got.size(); ++column) {
       got[column] = table(row, static_cast<std::int64_t>(column));
-      const double error = distance(got[column], exact[column].high, exact[column].low);
-      errors.off += !(error <= limit);
-      errors.worst = std::max(errors.worst, std::isfinite(error) ? error : largest_error);
+      off[static_cast<std::size_t>(row)] +=
+          !(distance(got[column], exact[column].high, exact[column].low) <= limit);
     }
     compare_row(position, exact, got.data(), tally);
   };
-  const auto caller = std::this_thread::get_id();
-  std::atomic<std::int64_t> rows_done = 0;
   const std::int64_t parts = tally_parts(table.rows, options.threads);
   std::vector<Tally> tallies(static_cast<std::size_t>(parts), Tally(table.columns));
   parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
@@ -201,26 +110,22 @@ Judgement judge(const TableView& table, const TableIdentity& identity,
     std::vector<double> got(exact.size());
     for (std::int64_t part = first; part < last; ++part) {
       const std::int64_t end = part_begin(table.rows, parts, part + 1);
-      for (std::int64_t row = part_begin(table.rows, parts, part); row < end; ++row) {
+      for (std::int64_t row = part_begin(table.rows, parts, part); row < end; ++row)
         if (row != identity.padding_row)
           judge_row(row, exact, got, tallies[static_cast<std::size_t>(part)]);
-        const std::int64_t done = ++rows_done;
-        if (options.progress && done % 64 == 0 && std::this_thread::get_id() == caller)
-          options.progress(static_cast<double>(done) / static_cast<double>(table.rows));
-      }
     }
   });
   for (std::size_t part = 1; part < tallies.size(); ++part) tallies[0].merge(tallies[part]);
-  return {std::move(tallies[0]), std::move(rows)};
+  return {std::move(tallies[0]), std::move(off)};
 }
 
 /// fairseq and Transformers zero the row of their padding index, which is 0 or 1.
-std::optional<std::int64_t> padding_row(const RowScan& scan, Arrangement arrangement) {
+std::optional<std::int64_t> padding_row(const SampledTable& sample, Arrangement arrangement) {
   if (!has_both_functions(arrangement)) return {};  // the sines of position 0 are zero
-  if (std::ranges::count(scan.states, RowState::zero) != 1) return {};
+  if (std::ranges::count(sample.states, RowState::zero) != 1) return {};
   constexpr std::int64_t last_padding = 2;
-  const auto found = std::ranges::find(scan.states, RowState::zero) - scan.states.begin();
-  if (found > last_padding || scan.states.size() < 4) return {};
+  const auto found = std::ranges::find(sample.states, RowState::zero) - sample.states.begin();
+  if (found > last_padding || sample.states.size() < 4) return {};
   return found;
 }
 
@@ -238,6 +143,8 @@ std::vector<std::string> presets_like(const TableIdentity& identity) {
   }
   return same_size.empty() ? others : same_size;
 }
+
+std::string percent_text(double share) { return digits_text(100 * share, 3) + " %"; }
 
 /// "1", "2.98e-08"
 std::string error_text(double error) {
@@ -263,48 +170,38 @@ std::string entries_text(std::string_view single, std::string_view plural,
                      first);
 }
 
-/// A convention, and the type that its frequencies were rounded to: "" or "bfloat16".
+/// NaN, infinity, zero, or as small as memory that was never written.
+bool is_unset(double frequency) noexcept {
+  return !std::isfinite(frequency) || std::fabs(frequency) < 0x1p-126;
+}
+
+/// A convention, and how the frequencies were computed.
 struct FoundFrequencies {
   Convention convention;
-  const char* narrow_type;
+  Explanation way;
 };
 
 /// Those that leave the fewest bits of the frequencies open. Empty if that are as many as without a
 /// convention.
 std::optional<FoundFrequencies> convention_of(std::span<const double> frequencies,
                                               const std::optional<EncodingSpec>& wanted) {
-  constexpr struct {
-    Rounding rounding;
-    const char* name;
-    double relative, absolute, bits;
-  } types[] = {{Rounding::none, "", 0x1p-22, 0, 0},
-               {Rounding::bfloat16, "bfloat16", 0x1p-8, 0, 4},
-               {Rounding::float16, "float16", 0x1p-11, 0x1p-25, 4}};
-  constexpr double most = 24;
-  std::optional<FoundFrequencies> best;
   double least = 0;
-  for (const double each : frequencies) least += std::isfinite(each) && each != 0 ? most : 0;
-  for (const auto& type : types) {
-    std::vector<FrequencyEstimate> estimates;
-    for (std::size_t k = 0; k < frequencies.size(); ++k) {
-      const double size = std::fabs(frequencies[k]);
-      if (std::isfinite(size) && size >= least_normal)
-        estimates.push_back({.k = static_cast<std::int64_t>(k),
-                             .frequency = frequencies[k],
-                             .uncertainty = type.relative * size + type.absolute});
-    }
+  std::vector<FrequencyEstimate> estimates;
+  for (std::size_t k = 0; k < frequencies.size(); ++k) {
+    if (is_unset(frequencies[k])) continue;
+    least += most_open_bits;
+    estimates.push_back({.k = static_cast<std::int64_t>(k), .frequency = frequencies[k]});
+  }
+  std::optional<FoundFrequencies> best;
+  for (const DataType type : {DataType::float32, DataType::bfloat16, DataType::float16}) {
+    for (FrequencyEstimate& each : estimates)
+      each.uncertainty = 2 * half_ulp_of_one(type) * std::fabs(each.frequency);
     for (const Convention& each : conventions_like(estimates, std::ssize(frequencies), 1, wanted)) {
       if (each.step != 1) continue;
-      const std::vector<double> exact = frequencies_of(each.spec);
-      double bits = each.bits + type.bits;
-      for (std::size_t k = 0; k < exact.size(); ++k) {
-        const double off = std::fabs(frequencies[k] - rounded(exact[k], type.rounding));
-        const double units = off / (0x1p-24 * std::fabs(exact[k]));
-        bits += units < 0x1p24 ? std::log2(1 + units) : off == 0 ? 0 : most;
-      }
-      if (bits >= least) continue;
-      least = bits;
-      best = FoundFrequencies{each, type.name};
+      Explanation way = explain_frequencies(frequencies, each.spec);
+      if (each.bits + way.bits >= least) continue;
+      least = each.bits + way.bits;
+      best = FoundFrequencies{each, std::move(way)};
     }
   }
   return best;
@@ -340,24 +237,21 @@ std::string positions_text(const TableIdentity& is, std::int64_t rows) {
 
 /// Rows that hold no sines, of those for which is_wanted(row).
 template <class IsWanted>
-std::vector<Cause> unset_rows(const RowScan& scan, const IsWanted& is_wanted) {
-  constexpr struct {
-    RowState state;
-    std::string_view of_one, of_several;
-  } kinds[] = {{RowState::zero, "is zero", "are zero"},
-               {RowState::not_finite, "has NaN or infinity", "have NaN or infinity"},
-               {RowState::wild, "has values that no sine has", "have values that no sine has"}};
-  std::vector<Cause> causes;
-  for (const auto& kind : kinds) {
-    std::vector<std::int64_t> rows;
-    for (std::int64_t row = 0; row < std::ssize(scan.states); ++row) {
-      if (scan.states[static_cast<std::size_t>(row)] == kind.state && is_wanted(row))
-        rows.push_back(row);
-    }
-    if (!rows.empty())
-      causes.push_back(
-          {CauseKind::unset_rows, entries_text("row", "rows", rows, kind.of_one, kind.of_several)});
+std::vector<Cause> unset_rows(const SampledTable& sample, const IsWanted& is_wanted) {
+  std::vector<std::int64_t> zero, not_finite;
+  for (std::int64_t row = 0; row < sample.table.rows; ++row) {
+    const RowState state = sample.states[static_cast<std::size_t>(row)];
+    if (state != RowState::set && is_wanted(row))
+      (state == RowState::zero ? zero : not_finite).push_back(row);
   }
+  std::vector<Cause> causes;
+  const auto add = [&](const std::vector<std::int64_t>& rows, const char* one,
+                       const char* several) {
+    if (!rows.empty())
+      causes.push_back({CauseKind::unset_rows, entries_text("row", "rows", rows, one, several)});
+  };
+  add(zero, "is zero", "are zero");
+  add(not_finite, "has NaN or infinity", "have NaN or infinity");
   return causes;
 }
 
@@ -379,10 +273,7 @@ struct OtherReading {
 std::optional<OtherReading> other_reading(const TableView& table, double explained) {
   constexpr double most = 2.0 / 3;
   if (explained > most) return {};
-  const auto identified = [](const TableView& view) {
-    const std::vector<bool> is_unset = scan_rows(view).is_unset;
-    return identify(view, is_unset, Sample(view, is_unset), {});
-  };
+  const auto identified = [](const TableView& view) { return identify(SampledTable(view), {}); };
   TableView transposed = table;
   std::swap(transposed.rows, transposed.columns);
   std::swap(transposed.row_stride, transposed.column_stride);
@@ -414,49 +305,47 @@ std::optional<OtherReading> other_reading(const TableView& table, double explain
 
 class Diagnosis {
  public:
-  Diagnosis(const TableView& table, const RowScan& scan, const std::vector<RowErrors>& rows,
-            const Sample& sample, const TableIdentity& judged,
+  Diagnosis(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
             const std::optional<Identified>& found)
-      : table_(table),
-        scan_(scan),
-        rows_(rows),
-        sample_(sample),
-        judged_(judged),
-        is_(found ? found->identity : judged),
-        mistake_(found ? found->mistake : "") {}
+      : sample_(sample),
+        off_(judgement.off),
+        report_(report),
+        found_(found),
+        is_(found ? found->identity : report.identity) {}
 
   std::vector<Cause> causes() {
-    add_differences();
-    add_numeric();
-    for (Cause& each : unset_rows(scan_, [&](std::int64_t row) { return errors_of(row).off > 0; }))
+    if (found_) {
+      add_differences();
+      add_numeric();
+    }
+    for (Cause& each : unset_rows(sample_, [&](std::int64_t row) { return off(row) > 0; }))
       causes_.push_back(std::move(each));
-    if (causes_.empty()) add_arbitrary_rows();
-    if (causes_.empty()) add_inexact_functions();
+    if (found_ && causes_.empty()) add_arbitrary_rows();
+    if (found_ && causes_.empty()) add_inexact_functions();
     return std::move(causes_);
   }
 
  private:
   void add(CauseKind kind, std::string text) { causes_.push_back({kind, std::move(text)}); }
-  const RowErrors& errors_of(std::int64_t row) const {
-    return rows_[static_cast<std::size_t>(row)];
-  }
+  std::int64_t off(std::int64_t row) const { return off_[static_cast<std::size_t>(row)]; }
 
   void add_differences() {
     add_arrangement();
     if (is_.has_negated_sines) add(CauseKind::negated_sines, "the sines are negated");
-    if (is_.step != judged_.step || is_.positions != judged_.positions) {
+    if (is_.step != report_.identity.step || is_.positions != report_.identity.positions) {
       add(CauseKind::shifted_rows,
-          format_text("the positions are {}, not {}", positions_text(is_, table_.rows),
-                      positions_text(judged_, table_.rows)));
-    } else if (is_.first != judged_.first && is_.positions.empty()) {
+          format_text("the positions are {}, not {}", positions_text(is_, sample_.table.rows),
+                      positions_text(report_.identity, sample_.table.rows)));
+    } else if (is_.first != report_.identity.first && is_.positions.empty()) {
       add(CauseKind::shifted_rows,
-          format_text("the first row is position {}, not {}", is_.first, judged_.first));
+          format_text("the first row is position {}, not {}", is_.first, report_.identity.first));
     }
     add_frequencies();
-    if (is_.factor != judged_.factor) {
-      const std::string is = digits_text(is_.factor, 6), wanted = digits_text(judged_.factor, 6);
+    if (is_.factor != report_.identity.factor) {
+      const std::string is = digits_text(is_.factor, 6),
+                        wanted = digits_text(report_.identity.factor, 6);
       add(CauseKind::attention_factor,
-          judged_.factor == 1
+          report_.identity.factor == 1
               ? format_text("every entry is multiplied by {}, as by an attention factor", is)
               : format_text("the attention factor {} is missing: the factor is {}", wanted, is));
     }
@@ -471,7 +360,7 @@ class Diagnosis {
                       Arrangement::halves, Arrangement::halves_cos_first},
                      {CauseKind::exchanged_functions, "sines and cosines are exchanged: ",
                       Arrangement::interleaved, Arrangement::interleaved_cos_first}};
-    const Arrangement is = is_.arrangement, wanted = judged_.arrangement;
+    const Arrangement is = is_.arrangement, wanted = report_.identity.arrangement;
     if (is == wanted) return;
     CauseKind kind = CauseKind::other_arrangement;
     std::string text;
@@ -486,9 +375,14 @@ class Diagnosis {
   }
 
   void add_frequencies() {
-    const EncodingSpec &is = is_.spec, &wanted = judged_.spec;
-    if (!mistake_.empty()) return add(CauseKind::other_rule, mistake_);
-    if (is.d_model != wanted.d_model || have_same_frequencies(is, wanted)) return;
+    const EncodingSpec &is = is_.spec, &wanted = report_.identity.spec;
+    const std::string& mistake = found_->convention.mistake;
+    if (!mistake.empty()) return add(CauseKind::other_rule, mistake);
+    if (is.d_model != wanted.d_model ||
+        std::ranges::equal(frequencies_of(is), frequencies_of(wanted), [](double x, double y) {
+          return std::fabs(x - y) <= 1e-12 * std::fabs(x);
+        }))
+      return;
     const std::string rule = to_string(is.frequencies), wanted_rule = to_string(wanted.frequencies);
     if (is.base != wanted.base) {
       add(CauseKind::other_base, format_text("the base is {}, not {}", digits_text(is.base, 6),
@@ -505,73 +399,55 @@ class Diagnosis {
             : format_text("the rule of frequencies is {}, not {}", rule, wanted_rule));
   }
 
-  static bool have_same_frequencies(const EncodingSpec& a, const EncodingSpec& b) {
-    const std::vector<double> of_a = frequencies_of(a), of_b = frequencies_of(b);
-    return std::ranges::equal(
-        of_a, of_b, [](double x, double y) { return std::fabs(x - y) <= 1e-12 * std::fabs(x); });
-  }
-
   /// How the entries were rounded.
   void add_numeric() {
-    if (sample_.rows.empty()) return;
-    explanations_ = explain(sample_, is_);
-    const Explanation& best = explanations_.front();
-    const DataType narrow = best.entries == Rounding::float32   ? DataType::float32
-                            : best.entries == Rounding::float16 ? DataType::float16
-                                                                : DataType::bfloat16;
-    if (best.entries != Rounding::none && size_of(narrow) < size_of(table_.type)) {
+    const std::vector<Explanation> ways = explain(sample_, is_);
+    if (sample_.type != report_.type) {
       add(CauseKind::narrow_entries,
-          format_text("entries are {} values in a table of {}{}", to_string(narrow),
-                      to_string(table_.type),
-                      best.entries == Rounding::truncated ? ", truncated" : ""));
+          format_text("entries are {} values in a table of {}{}", to_string(sample_.type),
+                      to_string(report_.type), ways.front().truncates ? ", truncated" : ""));
     }
-    if (best.is_exact) return;
-    const auto first = std::ssize(causes_);
-    for (const Explanation& each : explanations_) {
-      const std::span rivals = std::span(causes_).subspan(static_cast<std::size_t>(first));
+    if (ways.front().is_exact) return;
+    const std::size_t first = causes_.size();
+    for (const Explanation& each : ways) {
+      const std::span rivals = std::span(causes_).subspan(first);
       if (!each.is_exact && std::ranges::count(rivals, each.kind, &Cause::kind) == 0)
         add(each.kind, each.text);
     }
-    const bool has_rivals = std::ssize(causes_) > first + 1;
-    std::for_each(causes_.begin() + first, causes_.end(),
-                  [&](Cause& each) { each.is_rival = has_rivals; });
+    for (Cause& each : std::span(causes_).subspan(first))
+      each.is_rival = causes_.size() > first + 1;
   }
 
-  /// Rows far off, in a table that is good otherwise.
+  /// Rows of which most entries are off, in a table whose other rows are good.
   void add_arbitrary_rows() {
-    constexpr double far_off = 0.25;
     std::vector<std::int64_t> rows;
-    for (std::int64_t row = 0; row < table_.rows; ++row) {
-      if (errors_of(row).off == 0) continue;
-      if (errors_of(row).worst < far_off) return;
-      rows.push_back(row);
+    for (std::int64_t row = 0; row < sample_.table.rows; ++row) {
+      if (off(row) > 0) rows.push_back(row);
+      if (off(row) > 0 && 2 * off(row) <= sample_.table.columns) return;
     }
-    if (2 * static_cast<std::int64_t>(rows.size()) > table_.rows) return;
+    if (2 * std::ssize(rows) > sample_.table.rows) return;
     add(CauseKind::unset_rows,
         entries_text("row", "rows", rows, "has other values", "have other values"));
   }
 
   void add_inexact_functions() {
-    if (explanations_.empty() || explanations_.front().most_ulps <= 1) return;
+    constexpr std::size_t of_most = 2;  // the quantile 0.99
+    const double ulps =
+        report_.errors.quantiles[of_most].abs_error / (2 * half_ulp_of_one(report_.type));
+    if (ulps <= 1) return;
     add(CauseKind::inexact_functions,
         format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
-                    "of fast libraries are: {} % of the entries are correctly rounded",
-                    digits_text(explanations_.front().most_ulps, 3),
-                    digits_text(100 * explanations_.front().share, 3)));
+                    "of fast libraries are: {} of the entries are correctly rounded",
+                    digits_text(ulps, 3), percent_text(report_.errors.correctly_rounded)));
   }
 
-  const TableView& table_;
-  const RowScan& scan_;
-  const std::vector<RowErrors>& rows_;
-  const Sample& sample_;
-  const TableIdentity& judged_;
-  TableIdentity is_;
-  std::string mistake_;
-  std::vector<Explanation> explanations_;
+  const SampledTable& sample_;
+  const std::vector<std::int64_t>& off_;
+  const CheckReport& report_;
+  const std::optional<Identified>& found_;
+  const TableIdentity& is_;
   std::vector<Cause> causes_;
 };
-
-std::string percent_text(double share) { return digits_text(100 * share, 3) + " %"; }
 
 }  // namespace
 
@@ -591,7 +467,11 @@ Arrangement parse_arrangement(std::string_view name) { return arrangement_names.
 std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }
 
 CheckReport check(const TableView& whole, const CheckOptions& options) {
-  check_shape(whole);
+  if (whole.rows < 1 || whole.columns < 1) {
+    throw InvalidArgument(
+        format_text("table has shape ({}, {}); allowed: at least one row and column", whole.rows,
+                    whole.columns));
+  }
   check_threads(options.threads);
   if (options.max_error) check_positive("max_error", *options.max_error);
   if (options.first) validate(RowRange{*options.first, whole.rows});
@@ -607,13 +487,12 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   report.rows = whole.rows;
   report.columns = whole.columns;
   report.type = whole.type;
-  const RowScan scan = scan_rows(table);
-  report.entries_not_finite = scan.entries_not_finite;
-  const Sample sample(table, scan.is_unset);
-  const auto found = identify(table, scan.is_unset, sample, options);
+  const SampledTable sample(table);
+  report.entries_not_finite = sample.entries_not_finite;
+  const auto found = identify(sample, options);
   const auto other = other_reading(table, found ? found->explained : 0);
   if (!found && !other && !options.spec) {
-    report.causes = unset_rows(scan, [](std::int64_t) { return true; });
+    report.causes = unset_rows(sample, [](std::int64_t) { return true; });
     return report;
   }
   report.is_identified = true;
@@ -625,11 +504,11 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   }
   report.identity = judged_identity(table, claimed, found);
   report.identity.has_zero_column = table.columns < whole.columns;
-  report.identity.padding_row = padding_row(scan, report.identity.arrangement);
+  report.identity.padding_row = padding_row(sample, report.identity.arrangement);
   report.identity.presets = presets_like(report.identity);
 
   const Judgement judgement = judge(table, report.identity, options);
-  for (const RowErrors& each : judgement.rows) report.entries_off += each.off;
+  for (const std::int64_t each : judgement.off) report.entries_off += each;
   std::int64_t least = report.identity.position(0), most = least;
   for (std::int64_t row = 0; row < table.rows; ++row) {
     least = std::min(least, report.identity.position(row));
@@ -644,11 +523,8 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   }
   report.is_good = report.entries_off == 0;
   if (report.is_good) return report;
-  if (other) {
-    report.causes = {{CauseKind::other_arrangement, other->text}};
-  } else {
-    report.causes = Diagnosis(table, scan, judgement.rows, sample, report.identity, found).causes();
-  }
+  report.causes = other ? std::vector<Cause>{{CauseKind::other_arrangement, other->text}}
+                        : Diagnosis(sample, judgement, report, found).causes();
   return report;
 }
 
@@ -734,7 +610,7 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
     report.max_relative_error =
         std::max(report.max_relative_error, error <= largest ? error : largest);
     if (report.is_identified && error <= most_off) continue;
-    auto& which = !std::isfinite(given) ? not_finite : std::fabs(given) < least_normal ? zero : off;
+    auto& which = !std::isfinite(given) ? not_finite : is_unset(given) ? zero : off;
     which.push_back(static_cast<std::int64_t>(k));
   }
   report.is_good = report.is_identified && report.max_relative_error <= most_off;
@@ -751,8 +627,8 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
     causes.push_back(found->convention.mistake);
   } else if (found && wanted && found->convention.spec != *wanted) {
     causes.push_back("they are those of " + convention_text(found->convention.spec));
-  } else if (found && *found->narrow_type != '\0' && !off.empty()) {
-    causes.push_back(format_text("frequencies in {}", found->narrow_type));
+  } else if (found && found->way.kind == CauseKind::narrow_frequencies && !off.empty()) {
+    causes.push_back(found->way.text);
   } else if (found) {
     add_entries(off, "has another value", "have other values");
   }

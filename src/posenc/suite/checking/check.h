@@ -34,7 +34,6 @@
 #include "posenc/suite/accuracy_report.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -163,8 +162,6 @@ struct CheckOptions {
   /// Every entry must be within this absolute error, instead of the rule above.
   std::optional<double> max_error = {};
   int threads = 1;  ///< at least 1
-  /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
-  std::function<void(double)> progress = {};
 };
 
 /// The verdict on a table.

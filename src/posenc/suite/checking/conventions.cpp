@@ -1,20 +1,17 @@
-#include "posenc/suite/checking/conventions.h"
-
 #include "posenc/exact/frequency.h"
+#include "posenc/suite/checking/identify.h"
 #include "posenc/suite/measuring/statistics.h"
-#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numbers>
 #include <utility>
 
 namespace posenc::suite {
 namespace {
 
-constexpr double pi = std::numbers::pi, two_pi = 2 * pi;
+constexpr double two_pi = 2 * std::numbers::pi;
 
 /// From the usual to the unusual.
 constexpr double known_bases[] = {1e4, 5e5, 1e6, 1.5e5, 1e7, 5e6, 256,
@@ -24,21 +21,37 @@ constexpr std::int64_t known_trained_rows[] = {8192,  4096,  32768,  2048,
                                                16384, 65536, 131072, 262144};
 
 /// What positions are divided by, where that is no number of few digits.
-constexpr double known_factors[] = {
-    two_pi, 1 / two_pi,          180 / pi,           pi / 180, pi, 1 / pi, std::numbers::e, 1e3,
-    1e-3,   std::numbers::sqrt2, 1 / std::numbers::e};
+constexpr double known_factors[] = {two_pi,
+                                    1 / two_pi,
+                                    180 / std::numbers::pi,
+                                    std::numbers::pi / 180,
+                                    std::numbers::pi,
+                                    1 / std::numbers::pi,
+                                    std::numbers::e,
+                                    1 / std::numbers::e,
+                                    1e3,
+                                    1e-3,
+                                    std::numbers::sqrt2};
 
-/// The number rounded to that many digits.
-double rounded_to_digits(double value, int digits) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double unit =
-      std::pow(10.0, std::floor(std::log10(std::fabs(value))) - static_cast<double>(digits - 1));
-  // As a decimal number is read: 0.1 is 1 / 10, not 1 * 0.1.
-  return unit < 1 ? std::round(value / unit) / std::round(1 / unit)
-                  : std::round(value / unit) * unit;
+/// A number, and the bits that it takes to say it.
+struct Said {
+  double value, bits;
+};
+
+/// The number itself, and rounded to some digits.
+std::vector<Said> said_in_digits(double value, int most_digits) {
+  std::vector<Said> all;
+  const double order = std::floor(std::log10(value));
+  for (int digits = 1; digits <= most_digits; ++digits) {
+    const double unit = std::pow(10.0, order - static_cast<double>(digits - 1));
+    // As a decimal number is read: 0.1 is 1 / 10, not 1 * 0.1.
+    const double rounded = unit < 1 ? std::round(value / unit) / std::round(1 / unit)
+                                    : std::round(value / unit) * unit;
+    all.push_back({rounded, 4 + 3.3 * digits});
+  }
+  all.push_back({value, 53});
+  return all;
 }
-
-constexpr double bits_of_digit = 3.3, bits_of_double = 53;
 
 /// ln w_k.
 struct Point {
@@ -48,35 +61,35 @@ struct Point {
 /// ln w_k = intercept - slope k.
 struct Line {
   double slope, intercept;
-};
 
-double at_median(std::vector<double> all) { return all.empty() ? 0 : median(std::move(all)); }
+  bool is_near(const Point& each) const noexcept {
+    return std::fabs(each.log_frequency - intercept + slope * each.k) < 0.02;
+  }
+};
 
 /// Of most of the points: a frequency beyond half a turn a row looks like a slower one.
 Line line_through(std::span<const Point> points) {
-  std::vector<double> slopes, intercepts;
+  std::vector<double> slopes = {0}, intercepts;
   const std::size_t stride = 1 + points.size() / 48;
   for (std::size_t i = 0; i < points.size(); i += stride)
     for (std::size_t j = i + 1; j < points.size(); j += stride)
       slopes.push_back((points[i].log_frequency - points[j].log_frequency) /
                        (points[j].k - points[i].k));
-  Line line = {at_median(std::move(slopes)), 0};
+  if (slopes.size() > 1) slopes.erase(slopes.begin());
+  Line line = {median(std::move(slopes)), 0};
   for (const Point& each : points) intercepts.push_back(each.log_frequency + line.slope * each.k);
-  line.intercept = at_median(std::move(intercepts));
+  line.intercept = median(std::move(intercepts));
   // Least squares of those near it.
-  constexpr double near = 0.02;
   double s = 0, sk = 0, sy = 0, skk = 0, sky = 0;
   for (const Point& each : points) {
-    if (std::fabs(each.log_frequency - line.intercept + line.slope * each.k) > near) continue;
+    if (!line.is_near(each)) continue;
     const double weight = 1 / (each.uncertainty * each.uncertainty + 1e-14);
     s += weight, sk += weight * each.k, sy += weight * each.log_frequency;
     skk += weight * each.k * each.k, sky += weight * each.k * each.log_frequency;
   }
   const double determinant = s * skk - sk * sk;
   if (!(determinant > 1e-9 * s * skk)) return line;
-  line.slope = -(s * sky - sk * sy) / determinant;
-  line.intercept = (skk * sy - sk * sky) / determinant;
-  return line;
+  return {-(s * sky - sk * sy) / determinant, (skk * sy - sk * sky) / determinant};
 }
 
 class Conventions {
@@ -84,9 +97,8 @@ class Conventions {
   Conventions(std::span<const FrequencyEstimate> estimates, std::int64_t count, double factor,
               const std::optional<EncodingSpec>& expected)
       : estimates_(estimates), count_(count), factor_(factor) {
-    constexpr double most_uncertain = 0.05;
     for (const FrequencyEstimate& each : estimates) {
-      if (!(each.frequency > 0) || each.uncertainty > most_uncertain * each.frequency) continue;
+      if (!(each.frequency > 0) || each.uncertainty > 0.05 * each.frequency) continue;
       points_.push_back({static_cast<double>(each.k), std::log(each.frequency),
                          each.uncertainty / each.frequency});
     }
@@ -94,28 +106,27 @@ class Conventions {
     if (expected) add(*expected, 0);
     add_known();
     if (points_.empty()) return;
-    const std::span all(points_);
-    const auto head_end = std::ranges::find_if(
-        points_, [&](const Point& each) { return each.k > 0.3 * points_.back().k; });
-    const std::span head =
-        all.first(std::max<std::size_t>(std::min<std::size_t>(4, all.size()),
-                                        static_cast<std::size_t>(head_end - points_.begin())));
-    for (const std::span<const Point> part : {all, head}) add_fitted(line_through(part));
+    add_fitted(line_through(points_));
+    // The first frequencies have the base, where the rule slows down the last ones.
+    const auto head = std::ranges::count_if(
+        points_, [&](const Point& each) { return each.k <= 0.3 * points_.back().k; });
+    add_fitted(line_through(std::span(points_).first(
+        std::min(points_.size(), std::max<std::size_t>(4, static_cast<std::size_t>(head))))));
   }
 
-  /// Those that leave the fewest bits open.
+  /// Those that leave the fewest bits open. The most usual ones are kept, whatever a few noisy rows
+  /// show.
   std::vector<Convention> nearest() && {
     constexpr std::size_t most = 24;
-    if (points_.empty()) return std::move(all_);
+    constexpr double usual = 6;
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < all_.size(); ++i)
       order.emplace_back(all_[i].bits + open_bits(all_[i]), i);
-    std::ranges::sort(order);
-    // The most usual ones are kept, whatever a few noisy rows show.
-    constexpr double usual = 6;
+    if (!points_.empty()) std::ranges::sort(order);
     std::vector<Convention> nearest;
     for (const auto& [bits, i] : order)
-      if (nearest.size() < most || all_[i].bits < usual) nearest.push_back(std::move(all_[i]));
+      if (nearest.size() < most || all_[i].bits < usual || points_.empty())
+        nearest.push_back(std::move(all_[i]));
     return nearest;
   }
 
@@ -161,12 +172,10 @@ class Conventions {
     for (const double factor : {8.0, 32.0})  // Llama 3.1's and 3.2's
       add(spec_of(5e5, Spacing::paper, Llama3Scaling{.factor = factor}), factor == 8 ? 4 : 5);
     for (const Spacing spacing : all_spacings) {
-      std::vector<double> growing, reversed;
       const EncodingSpec usual = spec_of(1e4, spacing);
-      for (const double each : frequencies_of(usual)) {
-        growing.push_back(1 / each);
-        reversed.insert(reversed.begin(), each);
-      }
+      std::vector<double> reversed = frequencies_of(usual), growing = reversed;
+      for (double& each : growing) each = 1 / each;
+      std::ranges::reverse(reversed);
       add(spec_of(1e4, spacing, OwnFrequencies{growing}), 12, 1,
           "the minus of the exponent is missing: the frequencies are 1 .. 10000", usual);
       add(spec_of(1e4, spacing, OwnFrequencies{reversed}), 12, 1,
@@ -176,80 +185,73 @@ class Conventions {
   }
 
   void add_fitted(const Line& line) {
-    const auto h = static_cast<double>(count_);
     for (const Spacing spacing : all_spacings) {
-      const double denominator = spacing == Spacing::paper ? h : std::max(h - 1, 1.0);
-      const double base = std::exp(line.slope * denominator);
-      for (int digits = 1; digits <= 6; ++digits) {
-        add_scaled(rounded_to_digits(base, digits), spacing, denominator,
-                   4 + bits_of_digit * digits, line);
+      const auto denominator =
+          static_cast<double>(exponent_denominator({.d_model = 2 * count_, .spacing = spacing}));
+      const double fitted = std::exp(line.slope * denominator);
+      std::vector<Said> bases = said_in_digits(fitted, 6);
+      for (const double known : known_bases) bases.push_back({known, 2});
+      for (const Said& base : bases) {
+        add(spec_of(base.value, spacing), base.bits);
+        add_scaled(base, spacing, denominator, line);
+        if (spacing == Spacing::paper) add_blends(base);
       }
-      add_scaled(base, spacing, denominator, bits_of_double, line);
-      for (const double known : known_bases)
-        if (std::fabs(std::log(known / base)) < 0.3)
-          add_scaled(known, spacing, denominator, 2, line);
     }
-    add_ntk(std::exp(line.slope * h));
-  }
-
-  /// The base, and what the positions are divided by for the frequencies to be those of the line.
-  void add_scaled(double base, Spacing spacing, double denominator, double bits, const Line& line) {
-    add(spec_of(base, spacing), bits);
-    double sum = 0, weights = 0;
-    for (const Point& each : points_) {
-      if (std::fabs(each.log_frequency - line.intercept + line.slope * each.k) > 0.02) continue;
-      const double weight = 1 / (each.uncertainty * each.uncertainty + 1e-20);
-      sum -= weight * (each.k / denominator * std::log(base) + each.log_frequency);
-      weights += weight;
-    }
-    const double scaling = weights > 0 ? std::exp(sum / weights) : 1;
-    const double step = std::round(1 / scaling);
-    if (step >= 2 && step < 1e6)
-      add(spec_of(base, spacing), bits + 2 + std::log2(step), static_cast<std::int64_t>(step));
-    if (std::fabs(scaling - 1) > 1e-6) {
-      for (const double known : known_factors)
-        if (std::fabs(scaling / known - 1) < 1e-3)
-          add(spec_of(base, spacing, LinearScaling{known}), bits + 6);
-      for (int digits = 1; digits <= 9; ++digits)
-        add(spec_of(base, spacing, LinearScaling{rounded_to_digits(scaling, digits)}),
-            bits + 4 + bits_of_digit * digits);
-      add(spec_of(base, spacing, LinearScaling{scaling}), bits + bits_of_double);
-    }
-    if (spacing == Spacing::paper) add_blends(base, bits);
-  }
-
-  /// A known base, of which a factor makes the one that is found.
-  void add_ntk(double found) {
-    const double dimension = 2 * static_cast<double>(count_);
+    // A known base, of which a factor makes the one that is found.
+    const auto h = static_cast<double>(count_);
     for (const double base : known_bases) {
-      const double scaling = std::pow(found / base, (dimension - 2) / dimension);
-      const double even = std::round(2 * scaling) / 2;
+      const double scaling = std::pow(std::exp(line.slope * h) / base, (h - 1) / h),
+                   even = std::round(2 * scaling) / 2;
       if (even > 1 && even <= 64)
         add(spec_of(base, Spacing::paper, NtkScaling{even}), 8 + std::log2(2 * even));
     }
   }
 
+  /// What the positions are divided by, for the frequencies to be those of the line.
+  void add_scaled(const Said& base, Spacing spacing, double denominator, const Line& line) {
+    double sum = 0, weights = 0;
+    for (const Point& each : points_) {
+      if (!line.is_near(each)) continue;
+      const double weight = 1 / (each.uncertainty * each.uncertainty + 1e-20);
+      sum -= weight * (each.k / denominator * std::log(base.value) + each.log_frequency);
+      weights += weight;
+    }
+    const double scaling = weights > 0 ? std::exp(sum / weights) : 1;
+    const double step = std::round(1 / scaling);
+    if (step >= 2 && step < 1e6) {
+      add(spec_of(base.value, spacing), base.bits + 2 + std::log2(step),
+          static_cast<std::int64_t>(step));
+    }
+    if (std::fabs(scaling - 1) < 1e-6) return;
+    for (const double known : known_factors)
+      add(spec_of(base.value, spacing, LinearScaling{known}), base.bits + 6);
+    for (const Said& each : said_in_digits(scaling, 9))
+      add(spec_of(base.value, spacing, LinearScaling{each.value}), base.bits + each.bits);
+  }
+
   /// Llama 3.1's rule and YaRN, whose factor is that of the lowest frequencies.
-  void add_blends(double base, double bits) {
+  void add_blends(const Said& base) {
     const double scaling =
         std::exp(-points_.back().log_frequency -
-                 points_.back().k * std::log(base) / static_cast<double>(count_));
+                 points_.back().k * std::log(base.value) / static_cast<double>(count_));
+    std::vector<Said> factors = {{std::round(2 * scaling) / 2, 4}};
     for (const double known : {2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 64.0, 128.0})
-      if (std::fabs(std::log(scaling / known)) < 0.7) add_blends_of(known, base, bits);
-    const double even = std::round(2 * scaling) / 2;
-    if (even > 1 && even <= 1024) add_blends_of(even, base, bits + 4);
-  }
-  void add_blends_of(double even, double base, double bits) {
-    double more = bits + 4 + std::log2(even);
-    for (const std::int64_t rows : known_trained_rows) {
-      add(spec_of(base, Spacing::paper, Llama3Scaling{.factor = even, .trained_rows = rows}), more);
-      for (const bool truncate : {true, false}) {
-        YarnScaling yarn = {.factor = even, .trained_rows = rows, .truncate = truncate};
-        if (std::fabs(factor_ - attention_factor(FrequencyRule(yarn))) > 0.01)
-          yarn.attention_factor = 1;
-        add(spec_of(base, Spacing::paper, yarn), more + (truncate ? 1 : 2));
+      if (std::fabs(std::log(scaling / known)) < 0.7) factors.push_back({known, 0});
+    for (const Said& factor : factors) {
+      if (factor.value <= 1 || factor.value > 1024) continue;
+      double bits = base.bits + factor.bits + 4 + std::log2(factor.value);
+      for (const std::int64_t rows : known_trained_rows) {
+        add(spec_of(base.value, Spacing::paper,
+                    Llama3Scaling{.factor = factor.value, .trained_rows = rows}),
+            bits);
+        for (const bool truncate : {true, false}) {
+          YarnScaling yarn = {.factor = factor.value, .trained_rows = rows, .truncate = truncate};
+          if (std::fabs(factor_ - attention_factor(FrequencyRule(yarn))) > 0.01)
+            yarn.attention_factor = 1;
+          add(spec_of(base.value, Spacing::paper, yarn), bits + (truncate ? 1 : 2));
+        }
+        bits += 0.5;
       }
-      more += 0.5;
     }
   }
 
@@ -264,12 +266,12 @@ class Conventions {
 
 std::vector<double> frequencies_of(const EncodingSpec& spec) {
   std::vector<double> all;
-  if (is_base(spec.frequencies) || std::holds_alternative<LinearScaling>(spec.frequencies)) {
-    const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
-    const double denominator = static_cast<double>(exponent_denominator(spec)),
-                 factor = linear != nullptr ? linear->factor : 1;
+  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
+  if (is_base(spec.frequencies) || linear != nullptr) {
+    const auto denominator = static_cast<double>(exponent_denominator(spec));
     for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
-      all.push_back(std::pow(spec.base, -static_cast<double>(k) / denominator) / factor);
+      all.push_back(std::pow(spec.base, -static_cast<double>(k) / denominator) /
+                    (linear != nullptr ? linear->factor : 1));
     return all;
   }
   if (const auto* const own = std::get_if<OwnFrequencies>(&spec.frequencies)) return own->values;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/checking/arrangement.h"
 #include "posenc/suite/error_tally.h"
 #include "posenc/suite/reference.h"
 #include "posenc/support/float_format.h"
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace posenc::suite {
@@ -28,14 +30,32 @@ inline double ulps_per_unit(long double value, DataType type) noexcept {
   return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
-inline double low_part(double high, long double value, double rest) noexcept {
-  return static_cast<double>(value - static_cast<long double>(high)) + rest;
-}
-
 /// The distance of a value from the exact one, to 2^-52 of itself: the first difference is exact if
 /// the two are within a factor of two of each other.
 inline double distance(double value, double high, double low) noexcept {
   return std::fabs((value - high) - low);
+}
+
+/// The exact entries of one row in that arrangement, times a factor, for a table of that type.
+inline void fill_exact_row(const Reference& reference, Arrangement arrangement, double factor,
+                           DataType type, std::int64_t position, std::vector<ExactEntry>& row) {
+  const std::int64_t columns = std::ssize(row);
+  for (std::int64_t k = 0; k < frequencies_in(arrangement, columns); ++k) {
+    const ReferencePair pair = reference(k, position);
+    for (const std::int64_t column : columns_of(arrangement, columns, k)) {
+      const bool is_cosine = content_of(arrangement, columns, column).is_cosine;
+      const long double value = is_cosine ? pair.cosine : pair.sine,
+                        scaled = value * static_cast<long double>(factor);
+      const double rest = (is_cosine ? pair.cosine_rest : pair.sine_rest) * factor;
+      const auto high = static_cast<double>(scaled);
+      const double nearest_value =
+          factor == 1 ? reference.nearest(k, position, is_cosine, value, type)
+                      : with_type(type, [&]<class T>(T) { return to_double(nearest<T>(high)); });
+      row[static_cast<std::size_t>(column)] = {
+          high, static_cast<double>(scaled - static_cast<long double>(high)) + rest, nearest_value,
+          ulps_per_unit(scaled, type)};
+    }
+  }
 }
 
 /// NaN, infinity and anything larger count as this error.

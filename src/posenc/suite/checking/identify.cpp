@@ -1,21 +1,13 @@
 #include "posenc/suite/checking/identify.h"
-
-#include "posenc/suite/checking/arrangement.h"
-#include "posenc/suite/checking/conventions.h"
-#include "posenc/suite/checking/recover.h"
 #include "posenc/suite/measuring/statistics.h"
-#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 namespace posenc::suite {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Bits to say that a table has that arrangement: three layouts, then others, then a mistake.
 double bits_of(Arrangement arrangement, const CheckOptions& options) {
@@ -32,15 +24,16 @@ struct Candidate {
 
 class Identification {
  public:
-  Identification(const TableView& table, const std::vector<bool>& is_unset, const Sample& sample,
-                 const CheckOptions& options)
-      : table_(table), is_unset_(is_unset), sample_(sample), options_(options) {}
+  Identification(const SampledTable& sample, const CheckOptions& options)
+      : sample_(sample), options_(options) {}
 
   std::optional<Identified> best() {
     for (const Arrangement each : all_arrangements) try_arrangement(each);
     if (best_.empty()) return {};
     const double of_constants = bits_of_constants();
-    if (is_right(best_.front().what.identity)) {
+    // Truncated entries of 16 bits are as near to right ones of a smaller factor.
+    const bool may_truncate = sample_.type != sample_.table.type;
+    if (!may_truncate && is_right(best_.front().what.identity)) {
       if (!(best_.front().all() < of_constants)) return {};
       return best_.front().what;
     }
@@ -54,9 +47,9 @@ class Identification {
 
  private:
   void try_arrangement(Arrangement arrangement) {
-    const std::int64_t count = frequencies_in(arrangement, table_.columns);
+    const std::int64_t count = frequencies_in(arrangement, sample_.table.columns);
     if (count == 0 || 2 * count > max_d_model) return;
-    const Recovered recovered = recover(table_, is_unset_, arrangement);
+    const Recovered recovered = recover(sample_, arrangement);
     if (!(recovered.factor > 0)) return;
     const bool shows_frequencies = std::ranges::any_of(
         recovered.each,
@@ -71,8 +64,7 @@ class Identification {
       for (TableIdentity identity : positioned(recovered, each, frequencies, is_likely)) {
         identity.spec = each.spec;
         identity.arrangement = arrangement;
-        Identified what = {identity, each.bits + bits_of(arrangement, options_), each.mistake,
-                           each.intended};
+        Identified what = {identity, each, each.bits + bits_of(arrangement, options_)};
         what.bits += bits_of_positions(identity) + (identity.has_negated_sines ? 6 : 0);
         try_factors(what, recovered.factor, frequencies);
       }
@@ -99,7 +91,8 @@ class Identification {
                                         bool is_likely) const {
     std::vector<TableIdentity> all;
     const auto add = [&](std::int64_t first, std::int64_t step, bool is_negated) {
-      if (first < -max_position + table_.rows || first > max_position - table_.rows) return;
+      if (first < -max_position + sample_.table.rows || first > max_position - sample_.table.rows)
+        return;
       all.push_back({.first = first, .step = step, .has_negated_sines = is_negated});
     };
     if (!options_.positions.empty()) {
@@ -109,11 +102,10 @@ class Identification {
     const bool backwards = recovered.turns_backwards;
     add(options_.first.value_or(0), convention.step, backwards);
     if (!is_likely) return all;
-    const double angle_error = 4 * half_ulp_of_one(table_.type);
     const auto found =
-        first_position(recovered.each, frequencies, angle_error, options_.first.value_or(0));
+        first_position(recovered.each, frequencies, sample_.type, options_.first.value_or(0));
     if (!found) return all;
-    const std::int64_t first = *found, span = (table_.rows - 1) * convention.step;
+    const std::int64_t first = *found, span = (sample_.table.rows - 1) * convention.step;
     // Read backwards, the positions of negated sines are those of sines: first, first - 1, ...
     if (first <= -span && first < 0) add(-first, -convention.step, false);
     if (!backwards || first > -span || first == 0) add(first, convention.step, backwards);
@@ -189,7 +181,7 @@ class Identification {
     for (const bool is_scaled : {false, true}) {
       TableIdentity other = found.identity;
       if (!is_scaled) other.spec.frequencies = BaseFrequencies{};
-      other.positions = positions_of_rows(table_, is_unset_, other);
+      other.positions = positions_of_rows(sample_, other);
       double bits = 0;  // of where the runs begin
       for (std::size_t row = 1; row < other.positions.size(); ++row)
         bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
@@ -246,9 +238,7 @@ class Identification {
   static constexpr std::size_t most_kept = 8;
   static constexpr double most_usual_bits = 20;
 
-  const TableView& table_;
-  const std::vector<bool>& is_unset_;
-  const Sample& sample_;
+  const SampledTable& sample_;
   const CheckOptions& options_;
   std::vector<Candidate> best_, usual_;  ///< from the fewest bits on
 };
@@ -260,10 +250,9 @@ double allowed_error(DataType type, double factor, std::int64_t position) noexce
   return ulp + 16 * 0x1p-53 * factor * (std::fabs(static_cast<double>(position)) + 1);
 }
 
-std::optional<Identified> identify(const TableView& table, const std::vector<bool>& is_unset,
-                                   const Sample& sample, const CheckOptions& options) {
+std::optional<Identified> identify(const SampledTable& sample, const CheckOptions& options) {
   if (sample.rows.empty()) return {};
-  return Identification(table, is_unset, sample, options).best();
+  return Identification(sample, options).best();
 }
 
 }  // namespace posenc::suite

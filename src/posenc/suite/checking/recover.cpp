@@ -1,14 +1,15 @@
-#include "posenc/suite/checking/recover.h"
-
-#include "posenc/suite/checking/arrangement.h"
-#include "posenc/suite/checking/ways.h"
+// Method. A pair (cosine, sine) of one frequency is a point on a circle. A column alone becomes
+// one, too: x_(r-m) + x_(r+m) = 2 cos(m w) x_r gives the frequency w by least squares, and x_(r-m)
+// - x_(r+m) = 2 sin(m w) times the other function. The angle between rows r and r + m is m w: for m
+// = 1, 2, 4, ... each one refines the last, since it is known up to turns. The angle of row 0 gives
+// the first position.
+#include "posenc/suite/checking/identify.h"
 #include "posenc/suite/measuring/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -27,139 +28,123 @@ double turned(double angle) noexcept {
                                  static_cast<std::int64_t>(turns + (turns < 0 ? -0.5 : 0.5)));
 }
 
+/// What the angle of a point of rounded entries is uncertain by.
+double angle_error_of(DataType type) noexcept {
+  return std::max(4 * half_ulp_of_one(type), 0x1p-23);
+}
+
 /// One frequency of a table, as a point on a circle for each row.
 class Circle {
  public:
-  Circle(const TableView& table, const std::vector<bool>& is_unset, Arrangement arrangement,
-         std::int64_t k)
-      : table_(table), is_unset_(is_unset) {
-    for (const std::int64_t column : columns_of(arrangement, table.columns, k))
-      (content_of(arrangement, table.columns, column).is_cosine ? cosine_ : sine_) = column;
+  Circle(const SampledTable& sample, Arrangement arrangement, std::int64_t k)
+      : sample_(sample), angle_error_(angle_error_of(sample.type)) {
+    for (const std::int64_t column : columns_of(arrangement, sample.table.columns, k))
+      (content_of(arrangement, sample.table.columns, column).is_cosine ? cosine_ : sine_) = column;
     if (!is_pair()) find_reach();
   }
 
   /// Cosine and sine, times the factor; NaN if the rows that it comes from are not set.
   std::complex<double> operator()(std::int64_t row) const noexcept {
-    if (is_pair()) return is_set(row) ? std::complex(at(row, cosine_), at(row, sine_)) : not_set;
-    if (reach_ == 0 || !is_set(row) || !is_set(row - reach_) || !is_set(row + reach_))
-      return not_set;
-    const std::int64_t column = std::max(cosine_, sine_);
-    const double own = at(row, column),
-                 other =
-                     (at(row + reach_, column) - at(row - reach_, column)) / (2 * sine_of_reach_);
-    return cosine_ >= 0 ? std::complex(own, -other) : std::complex(other, own);
+    constexpr std::complex<double> not_set = {not_known, not_known};
+    if (!is_set(row)) return not_set;
+    if (is_pair()) return {sample_.table(row, cosine_), sample_.table(row, sine_)};
+    if (reach_ == 0 || !is_set(row - reach_) || !is_set(row + reach_)) return not_set;
+    const double other = (at(row + reach_) - at(row - reach_)) / (2 * sine_of_reach_);
+    return cosine_ >= 0 ? std::complex(at(row), -other) : std::complex(other, at(row));
   }
 
   /// What an angle is uncertain by; infinity if the column shows none.
   double angle_error() const noexcept { return angle_error_; }
-  double first_guess() const noexcept { return frequency_; }
+  /// Of a column alone, else not known.
+  double frequency() const noexcept { return frequency_; }
   /// True if the amplitude is well known.
   bool shows_factor() const noexcept { return is_pair() || (reach_ > 0 && sine_of_reach_ > 0.5); }
 
  private:
-  static constexpr std::complex<double> not_set = {not_known, not_known};
-
   bool is_pair() const noexcept { return cosine_ >= 0 && sine_ >= 0; }
   bool is_set(std::int64_t row) const noexcept {
-    if (row < 0 || row >= table_.rows) return false;
+    if (row < 0 || row >= sample_.table.rows) return false;
     // The sines of position 0 are zero, as in a row that was never written.
-    return !is_unset_[static_cast<std::size_t>(row)] || (row == 0 && cosine_ < 0);
+    return sample_.is_set(row) || (row == 0 && cosine_ < 0);
   }
-  double at(std::int64_t row, std::int64_t column) const noexcept { return table_(row, column); }
+  /// Of a column alone.
+  double at(std::int64_t row) const noexcept {
+    return sample_.table(row, std::max(cosine_, sine_));
+  }
 
   /// The least number of rows after which the wave has turned by about a radian.
   void find_reach() {
-    const std::int64_t column = std::max(cosine_, sine_);
-    const double rounding = 2 * half_ulp_of_one(table_.type);
-    angle_error_ = std::numeric_limits<double>::infinity();
-    for (std::int64_t reach = 1; 2 * reach < table_.rows; reach *= 2) {
+    const double rounding = angle_error_;
+    angle_error_ = infinity;
+    for (std::int64_t reach = 1; 2 * reach < sample_.table.rows; reach *= 2) {
       double products = 0, squares = 0;
-      const std::int64_t count = table_.rows - 2 * reach;
+      const std::int64_t count = sample_.table.rows - 2 * reach;
       for (const std::int64_t i : scattered(std::min<std::int64_t>(count, 4096), 64)) {
         const std::int64_t row = reach + i;
         if (!is_set(row) || !is_set(row - reach) || !is_set(row + reach)) continue;
-        products += at(row, column) * (at(row - reach, column) + at(row + reach, column));
-        squares += at(row, column) * at(row, column);
+        products += at(row) * (at(row - reach) + at(row + reach));
+        squares += at(row) * at(row);
       }
-      if (!(squares > 0)) continue;
       const double cosine = products / (2 * squares);
-      if (!(std::fabs(cosine) < 1)) continue;
+      if (!(squares > 0) || !(std::fabs(cosine) < 1)) continue;
       const double angle = std::acos(cosine);
       reach_ = reach;
       sine_of_reach_ = std::sin(angle);
       frequency_ = angle / static_cast<double>(reach);
-      angle_error_ = 4 * rounding / sine_of_reach_;
+      angle_error_ = 2 * rounding / sine_of_reach_;
       if (cosine < 0.6) return;  // twice as far, the turns may not be certain
     }
   }
 
-  const TableView& table_;
-  const std::vector<bool>& is_unset_;
+  const SampledTable& sample_;
   std::int64_t cosine_ = -1, sine_ = -1, reach_ = 0;
-  double sine_of_reach_ = 1, frequency_ = not_known,
-         angle_error_ = 4 * half_ulp_of_one(table_.type);
+  double sine_of_reach_ = 1, frequency_ = not_known, angle_error_;
 };
 
-/// Rows that do not lie on the circle are passed over.
-FrequencyEstimate estimate(const Circle& circle, std::int64_t k, std::int64_t rows, double factor) {
-  const auto is_on_circle = [&](std::int64_t row) {
-    return std::fabs(std::abs(circle(row)) / factor - 1) < 0.1;
-  };
+/// Rows whose angles do not fit those of nearer ones are passed over.
+FrequencyEstimate estimate(const Circle& circle, std::int64_t k, std::int64_t rows) {
+  const auto is_known = [&](std::int64_t row) { return std::isfinite(std::abs(circle(row))); };
   FrequencyEstimate result = {.k = k, .frequency = not_known, .phase = not_known};
-  constexpr double most_uncertain = 0.3;
-  if (!(circle.angle_error() < most_uncertain)) return result;
+  if (!(circle.angle_error() < 0.3)) return result;
   std::int64_t start = 0;
   const std::int64_t last_start = std::min<std::int64_t>(rows - 1, 4096);
-  while (start < last_start && !(is_on_circle(start) && is_on_circle(start + 1))) ++start;
-  if (!is_on_circle(start)) start = 0;
-  while (start < last_start && !is_on_circle(start)) ++start;
-  if (!is_on_circle(start)) return result;
+  while (start < last_start && !(is_known(start) && is_known(start + 1))) ++start;
+  if (!is_known(start)) return result;
   const std::complex<double> origin = std::conj(circle(start));
-  const bool has_guess = std::isfinite(circle.first_guess());
-  double frequency = has_guess ? circle.first_guess() : 0, uncertainty = not_known;
+  const bool has_guess = std::isfinite(circle.frequency());
+  double frequency = has_guess ? circle.frequency() : 0;
   constexpr double most_off = 1;  // radians; beyond, the number of turns is not certain
   for (std::int64_t distance = 1; start + distance < rows; distance *= 2) {
-    if (!is_on_circle(start + distance)) continue;
-    if (!has_guess && distance > 1 && std::isnan(uncertainty)) break;
+    if (!is_known(start + distance)) continue;
     const double expected = static_cast<double>(distance) * frequency;
     const double off = turned(std::arg(circle(start + distance) * origin) - expected);
     if ((has_guess || distance > 1) && std::fabs(off) > most_off) break;
     frequency = (expected + off) / static_cast<double>(distance);
-    uncertainty = 2 * circle.angle_error() / static_cast<double>(distance);
-  }
-  if (std::isfinite(uncertainty)) {
     result.frequency = frequency;
-    result.uncertainty = uncertainty;
+    result.uncertainty = 2 * circle.angle_error() / static_cast<double>(distance);
   }
-  if (std::isfinite(uncertainty) || start == 0)
+  if (start == 0 || std::isfinite(result.frequency))
     result.phase = turned(-std::arg(origin) - static_cast<double>(start) * frequency);
   return result;
 }
 
 }  // namespace
 
-Recovered recover(const TableView& table, const std::vector<bool>& is_unset,
-                  Arrangement arrangement) {
+Recovered recover(const SampledTable& sample, Arrangement arrangement) {
   Recovered result;
-  std::vector<Circle> circles;
-  const std::vector<std::int64_t> ks = scattered(frequencies_in(arrangement, table.columns), 64);
-  std::vector<double> sizes, maxima;
-  for (const std::int64_t k : ks) {
-    const Circle& circle = circles.emplace_back(table, is_unset, arrangement, k);
-    if (!circle.shows_factor()) continue;
-    for (const std::int64_t row : scattered(std::min<std::int64_t>(table.rows, 1000), 32)) {
-      const double size = std::abs(circle(row));
-      if (std::isfinite(size)) sizes.push_back(size);
-    }
-  }
-  result.factor = sizes.empty() ? 1 : median(std::move(sizes));
-  if (!(result.factor > 0)) return result;
+  const std::int64_t rows = sample.table.rows;
+  std::vector<double> sizes;
   std::int64_t backwards = 0;
-  for (std::size_t i = 0; i < ks.size(); ++i) {
-    result.each.push_back(estimate(circles[i], ks[i], table.rows, result.factor));
-    const FrequencyEstimate& last = result.each.back();
+  for (const std::int64_t k : scattered(frequencies_in(arrangement, sample.table.columns), 64)) {
+    const Circle circle(sample, arrangement, k);
+    for (const std::int64_t row : scattered(std::min<std::int64_t>(rows, 1000), 32)) {
+      const double size = std::abs(circle(row));
+      if (circle.shows_factor() && std::isfinite(size)) sizes.push_back(size);
+    }
+    const FrequencyEstimate& last = result.each.emplace_back(estimate(circle, k, rows));
     if (std::fabs(last.frequency) > last.uncertainty) backwards += last.frequency < 0 ? 1 : -1;
   }
+  result.factor = sizes.empty() ? 1 : median(std::move(sizes));
   result.turns_backwards = backwards > 0;
   if (result.turns_backwards) {
     for (FrequencyEstimate& each : result.each) {
@@ -171,7 +156,7 @@ Recovered recover(const TableView& table, const std::vector<bool>& is_unset,
 }
 
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
-                                           std::span<const double> frequencies, double angle_error,
+                                           std::span<const double> frequencies, DataType type,
                                            std::int64_t usual) {
   struct Known {
     double frequency, phase;
@@ -179,28 +164,23 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
   std::vector<Known> known;
   for (const FrequencyEstimate& each : estimates) {
     const double frequency = frequencies[static_cast<std::size_t>(each.k)];
-    if (frequency > 0 && std::isfinite(each.phase)) known.push_back({frequency, each.phase});
+    if (frequency > 0 && std::isfinite(each.phase) && known.size() < 32)
+      known.push_back({frequency, each.phase});
   }
   if (known.empty()) return {};
-  constexpr std::size_t most_known = 32;
-  known.resize(std::min(known.size(), most_known));
-  std::ranges::sort(known, std::less(), &Known::frequency);
-  // The slowest frequency has the position up to its turns, and each faster one refines it.
-  constexpr double far = 0x1p20, farthest = 0x1p31;
-  constexpr int most_turns = 4000;
-  const double error = std::max(angle_error, 0x1p-23);
-  const int turns_tried = static_cast<int>(
-      std::clamp(far * known.front().frequency / std::numbers::pi, 200.0, double{most_turns}));
+  std::ranges::sort(known, {}, &Known::frequency);
   std::optional<std::int64_t> best;
-  double least = std::numeric_limits<double>::infinity();
+  double least = infinity;
   /// True if no other position can be much better.
   const auto try_position = [&](double position) {
-    if (position != static_cast<double>(usual) && !(std::fabs(position) <= farthest)) return false;
+    constexpr double farthest = 0x1p31;
+    const double moved = std::fabs(position - static_cast<double>(usual));
+    if (moved != 0 && !(std::fabs(position) <= farthest)) return false;
     // Two to the number of bits; a far position has to agree far better.
-    double odds = std::pow(1 + std::fabs(position - static_cast<double>(usual)), 2);
+    double odds = (1 + moved) * (1 + moved);
     for (const Known& each : known) {
       const double off = std::fabs(turned(each.phase - position * each.frequency));
-      odds *= 1 + off / error;
+      odds *= 1 + off / angle_error_of(type);
       if (!(odds < least)) return false;
     }
     least = odds;
@@ -208,8 +188,10 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
     return odds < std::exp2(known.size());
   };
   if (try_position(static_cast<double>(usual))) return best;
-  for (int i = 0; i < turns_tried; ++i) {
-    const int turns = i % 2 == 1 ? (i + 1) / 2 : -i / 2;  // 0, 1, -1, 2, ...
+  // The slowest frequency has the position up to its turns, 2^20 rows in either direction, and each
+  // faster one refines it.
+  const double most_turns = std::clamp(0x1p20 * known.front().frequency / full_turn, 100.0, 2000.0);
+  for (double turns = 0; turns<most_turns; turns = turns> 0 ? -turns : 1 - turns) {
     double position = (known.front().phase + full_turn * turns) / known.front().frequency;
     for (const Known& each : known)
       position += turned(each.phase - position * each.frequency) / each.frequency;
@@ -218,13 +200,12 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
   return best;
 }
 
-std::vector<std::int64_t> positions_of_rows(const TableView& table,
-                                            const std::vector<bool>& is_unset,
+std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
                                             const TableIdentity& identity) {
   const std::vector<double> frequencies = frequencies_of(identity.spec);
+  const std::vector<std::int64_t> ks = scattered(identity.spec.d_model / 2, 24);
   std::vector<Circle> circles;
-  std::vector<std::int64_t> ks = scattered(identity.spec.d_model / 2, 24);
-  for (const std::int64_t k : ks) circles.emplace_back(table, is_unset, identity.arrangement, k);
+  for (const std::int64_t k : ks) circles.emplace_back(sample, identity.arrangement, k);
   const double sign = identity.has_negated_sines ? -1 : 1;
   std::vector<FrequencyEstimate> phases;
   const auto read = [&](std::int64_t row, std::size_t count) {
@@ -238,26 +219,25 @@ std::vector<std::int64_t> positions_of_rows(const TableView& table,
     for (const FrequencyEstimate& each : phases)
       off += std::fabs(turned(each.phase - static_cast<double>(position) *
                                                frequencies[static_cast<std::size_t>(each.k)]));
-    constexpr double near = 0.02;
-    return off < near * static_cast<double>(phases.size());
+    return off < 0.02 * static_cast<double>(phases.size());
   };
-  constexpr int most_breaks = 4096;
-  const double angle_error = 4 * half_ulp_of_one(table.type);
   std::vector<std::int64_t> all;
   int breaks = 0;
-  for (std::int64_t row = 0; row < table.rows; ++row) {
+  constexpr int most_breaks = 4096;
+  for (std::int64_t row = 0; row < sample.table.rows && breaks <= most_breaks; ++row) {
     const std::int64_t next = all.empty() ? identity.first : all.back() + identity.step;
     all.push_back(next);
-    if (is_unset[static_cast<std::size_t>(row)]) continue;
+    if (!sample.is_set(row)) continue;
     read(row, 4);
     if (is_at(next)) continue;
     read(row, ks.size());
-    const auto found = first_position(phases, frequencies, angle_error, next);
+    const auto found = first_position(phases, frequencies, sample.type, next);
     if (!found || !is_at(*found)) continue;
-    if (++breaks > most_breaks) return {};
+    ++breaks;
     all.back() = *found;
   }
-  return breaks == 0 ? std::vector<std::int64_t>{} : all;
+  if (breaks == 0 || breaks > most_breaks) all.clear();
+  return all;
 }
 
 }  // namespace posenc::suite

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cstring>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -74,94 +72,72 @@ void set_shape(StoredTable& table, const std::vector<std::int64_t>& shape, std::
                                     is_too_large ? "more than 2^63" : std::to_string(bytes)));
 }
 
-/// The dictionary in the header of a .npy file, which is a literal of Python.
-class NpyFields {
- public:
-  explicit NpyFields(std::string_view text) : text_(text) {}
+[[noreturn]] void refuse_header(const char* format, const char* what) {
+  const bool is_npy = std::string_view(format) == ".npy";
+  throw InvalidArgument(
+      format_text("the header of the {} file is damaged: {}; allowed: {}", format, what,
+                  is_npy ? "a dictionary of descr, fortran_order and shape, each once"
+                         : "tensors with dtype, shape and data_offsets"));
+}
 
-  NpyHeader parse() {
-    NpyHeader header;
-    std::vector<std::string> keys;
-    expect('{');
-    bool has_more = !accept('}');
-    while (has_more) {
-      keys.push_back(string());
-      expect(':');
-      if (keys.back() == "descr") {
-        if (peek() == '[')
-          throw InvalidArgument("descr is a list of fields; allowed: one floating-point type");
-        header.descr = string();
-      } else if (keys.back() == "fortran_order") {
-        header.is_column_major = boolean();
-      } else if (keys.back() == "shape") {
-        header.shape = integers();
-      } else {
-        fail();
-      }
-      has_more = accept(',') ? !accept('}') : (expect('}'), false);
-    }
-    std::ranges::sort(keys);
-    peek();  // skips what NumPy pads with
-    if (keys != std::vector<std::string>{"descr", "fortran_order", "shape"} || !text_.empty())
-      fail();
-    return header;
+/// The integers of at least 0 in an array of a header.
+std::vector<std::int64_t> sizes(const Json& fields, const char* key, const char* format) {
+  if (!fields.is_object() || !fields.contains(key) || !fields[key].is_array())
+    refuse_header(format, "a field is missing");
+  std::vector<std::int64_t> all;
+  for (const Json& each : fields[key]) {
+    // An integer of at least 0 is unsigned, for nlohmann/json.
+    if (!each.is_number_unsigned() || each.get<std::uint64_t>() > INT64_MAX)
+      refuse_header(format, "a size is not a number");
+    all.push_back(each.get<std::int64_t>());
   }
+  return all;
+}
 
- private:
-  [[noreturn]] static void fail() {
-    throw InvalidArgument(
-        "the header of the .npy file is damaged; allowed: a dictionary of descr, fortran_order and "
-        "shape, each once");
-  }
-
-  char peek() {
-    text_.remove_prefix(std::min(text_.find_first_not_of(" \n"), text_.size()));
-    return text_.empty() ? '\0' : text_.front();
-  }
-  bool accept(char wanted) {
-    if (text_.empty() || peek() != wanted) return false;
-    text_.remove_prefix(1);
+/// The dictionary in the header of a .npy file, a literal of Python, as JSON. Tuples become arrays;
+/// lists, of which it has none, become arrays that begin with null.
+std::string json_of_python(std::string_view text) {
+  std::string json;
+  bool has_comma = false;
+  const auto replaced = [&](std::size_t& at, std::string_view python, std::string_view by) {
+    if (!text.substr(at).starts_with(python)) return false;
+    json += by;
+    at += python.size() - 1;
     return true;
-  }
-  void expect(char wanted) {
-    if (!accept(wanted)) fail();
-  }
-
-  std::string string() {
-    const char quote = peek();
-    const std::size_t end = text_.find(quote, 1);
-    if ((quote != '\'' && quote != '"') || end == std::string_view::npos) fail();
-    std::string result(text_.substr(1, end - 1));
-    text_.remove_prefix(end + 1);
-    return result;
-  }
-
-  bool boolean() {
-    const bool value = peek() == 'T';
-    const std::string_view name = value ? "True" : "False";
-    if (!text_.starts_with(name)) fail();
-    text_.remove_prefix(name.size());
-    return value;
-  }
-
-  std::vector<std::int64_t> integers() {
-    std::vector<std::int64_t> result;
-    expect('(');
-    while (!accept(')')) {
-      peek();
-      std::int64_t value = 0;
-      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-      if (error != std::errc() || value < 0) fail();
-      text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-      if (text_.starts_with('L')) text_.remove_prefix(1);  // as Python 2 wrote
-      result.push_back(value);
-      if (!accept(',') && (peek() != ')' || result.size() == 1)) fail();  // (3) is no tuple
+  };
+  for (const char* const other : {"true", "false", "null", "\\"})
+    if (text.find(other) != std::string_view::npos) refuse_header(".npy", "it is no dictionary");
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (replaced(i, "True", "true") || replaced(i, "False", "false") || replaced(i, "'", "\"") ||
+        replaced(i, "[", "[null,"))
+      continue;
+    if (c == 'L' && !json.empty() && json.back() >= '0' && json.back() <= '9')
+      continue;  // 3L, as Python 2 wrote
+    if (c == ',') {
+      has_comma = true;
+      const std::size_t next = text.find_first_not_of(" \n", i + 1);
+      if (next != std::string_view::npos && (text[next] == ')' || text[next] == '}')) continue;
     }
-    return result;
+    if (c == '(') has_comma = false;
+    if (c == ')' && !has_comma && !json.ends_with('['))
+      refuse_header(".npy", "(3) is no tuple, which (3,) is");
+    json += c == '(' ? '[' : c == ')' ? ']' : c;
   }
+  return json;
+}
 
-  std::string_view text_;
-};
+/// The object that a header is.
+Json json_of(std::string_view header, const char* format) {
+  Json fields;
+  try {
+    fields = parse_json_text<Json>(header, format_text("the header of the {} file", format));
+  } catch (const Json::exception&) {
+    refuse_header(format, "it cannot be parsed");
+  }
+  if (!fields.is_object()) refuse_header(format, "it is no object");
+  return fields;
+}
 
 std::uint64_t little_endian(std::string_view bytes) noexcept {
   std::uint64_t value = 0;
@@ -200,24 +176,6 @@ std::string names_text(const std::vector<std::string>& names) {
          (names.size() > most ? format_text(" and {} more", names.size() - most) : std::string());
 }
 
-[[noreturn]] void refuse_safetensors(const std::string& what) {
-  throw InvalidArgument("the header of the .safetensors file is damaged: " + what +
-                        "; allowed: tensors with dtype, shape and data_offsets");
-}
-
-std::vector<std::int64_t> sizes(const Json& tensor, const char* key) {
-  if (!tensor.is_object() || !tensor.contains(key) || !tensor[key].is_array())
-    refuse_safetensors("a tensor lacks a field");
-  std::vector<std::int64_t> all;
-  for (const Json& each : tensor[key]) {
-    // An integer of at least 0 is unsigned, for nlohmann/json.
-    if (!each.is_number_unsigned() || each.get<std::uint64_t>() > INT64_MAX)
-      refuse_safetensors("a size is not a number");
-    all.push_back(each.get<std::int64_t>());
-  }
-  return all;
-}
-
 struct Tensor {
   std::string name, type;
   std::vector<std::int64_t> shape;
@@ -228,11 +186,11 @@ std::vector<Tensor> tensors_of(const Json& fields) {
   std::vector<Tensor> all;
   for (const auto& [name, json] : fields.items()) {
     if (name == "__metadata__") continue;
-    const std::vector<std::int64_t> offsets = sizes(json, "data_offsets");
+    const std::vector<std::int64_t> offsets = sizes(json, "data_offsets", ".safetensors");
     if (offsets.size() != 2 || !json.contains("dtype") || !json["dtype"].is_string())
-      refuse_safetensors("a tensor lacks a field");
-    all.push_back(
-        {name, json["dtype"].get<std::string>(), sizes(json, "shape"), offsets[0], offsets[1]});
+      refuse_header(".safetensors", "a field is missing");
+    all.push_back({name, json["dtype"].get<std::string>(), sizes(json, "shape", ".safetensors"),
+                   offsets[0], offsets[1]});
   }
   return all;
 }
@@ -308,8 +266,16 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   const std::string_view fields = header_fields(start, length_at + length_bytes, length_bytes,
                                                 file_bytes, max_npy_header_bytes, ".npy");
-  NpyHeader header = NpyFields(fields).parse();
-  header.bytes = static_cast<std::int64_t>(length_at + length_bytes + fields.size());
+  const Json json = json_of(json_of_python(fields), ".npy");
+  NpyHeader header = {.shape = sizes(json, "shape", ".npy"),
+                      .bytes = static_cast<std::int64_t>(length_at + length_bytes + fields.size())};
+  if (json.size() != 3 || !json.contains("descr") || !json.contains("fortran_order") ||
+      !json["fortran_order"].is_boolean())
+    refuse_header(".npy", "a field is missing, or another one is there");
+  if (!json["descr"].is_string())
+    throw InvalidArgument("descr is a list of fields; allowed: one floating-point type");
+  header.descr = json["descr"].get<std::string>();
+  header.is_column_major = json["fortran_order"].get<bool>();
   return header;
 }
 
@@ -336,14 +302,7 @@ StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
   const std::string_view header =
       header_fields(start, safetensors_prefix_bytes, safetensors_prefix_bytes, file_bytes,
                     max_safetensors_header_bytes, ".safetensors");
-  Json fields;
-  try {
-    fields = parse_json_text<Json>(header, "the header of the .safetensors file");
-  } catch (const Json::exception&) {
-    refuse_safetensors("it is not JSON");
-  }
-  if (!fields.is_object()) refuse_safetensors("it is no object");
-  const std::vector<Tensor> all = tensors_of(fields);
+  const std::vector<Tensor> all = tensors_of(json_of(header, ".safetensors"));
   const Tensor& chosen = chosen_tensor(all, tensor);
   const auto type = type_named(chosen.type, &TypeNames::safetensors);
   if (!type) {

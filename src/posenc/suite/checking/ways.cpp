@@ -1,18 +1,13 @@
-#include "posenc/suite/checking/ways.h"
-
 #include "posenc/exact/float32_phases.h"
-#include "posenc/suite/checking/conventions.h"
+#include "posenc/suite/checking/identify.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <map>
+#include <numeric>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,10 +15,39 @@
 namespace posenc::suite {
 namespace {
 
+/// What a number is rounded to.
+enum class Rounding : std::uint8_t {
+  none,
+  float32,
+  bfloat16,
+  truncated,  ///< to bfloat16
+  float16,
+  thousandths,  ///< in bfloat16, then times 1000: a timestep
+  int8,         ///< wraps, as the next
+  int16,
+};
+
 constexpr Rounding none = Rounding::none, f32 = Rounding::float32, bf16 = Rounding::bfloat16,
                    f16 = Rounding::float16;
 
-/// A way to compute the phases of a spec.
+double rounded(double value, Rounding to) noexcept {
+  switch (to) {
+    case Rounding::none: break;
+    case Rounding::float32: return to_double(static_cast<float>(value));
+    case Rounding::bfloat16: return to_double(nearest<BFloat16>(value));
+    case Rounding::float16: return to_double(nearest<Float16>(value));
+    case Rounding::truncated: {
+      const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+      return to_double(std::bit_cast<float>(bits & 0xffff0000U));
+    }
+    case Rounding::thousandths: return rounded(rounded(value / 1000, bf16) * 1000, bf16);
+    case Rounding::int8: return static_cast<std::int8_t>(static_cast<std::int64_t>(value));
+    case Rounding::int16: return static_cast<std::int16_t>(static_cast<std::int64_t>(value));
+  }
+  return value;
+}
+
+/// A way to compute the entries of a spec.
 struct Way {
   Explanation what;
   std::vector<double> operands;
@@ -39,7 +63,8 @@ struct Way {
     return rounded(divides ? phase / operand : phase * operand, product);
   }
   double operator()(const SampledEntry& entry) const noexcept {
-    return entry.value_at(phase(entry.k, entry.position));
+    const double value = entry.value_at(phase(entry.k, entry.position));
+    return what.truncates ? rounded(value, Rounding::truncated) : value;
   }
 };
 
@@ -64,7 +89,7 @@ struct FrequencyForm {
 constexpr FrequencyForm forms[] = {
     {", of frequencies that are rounded once", false,
      [](const Operands& o) { return o.r(std::pow(o.base, -o.k / o.h)); }},
-    {", as PyTorch's tutorial computes them", false,
+    {", as PyTorch's tutorial, tensor2tensor and fairseq compute them", false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.k * o.step()))); }},
     {", as Transformers and vLLM compute them", false,
      [](const Operands& o) { return o.r(1 / o.power()); }},
@@ -133,134 +158,101 @@ constexpr Precision precisions[] = {
      Rounding::int8, none}};
 
 /// All ways. One whose operands another one of its precision has is left out.
-class Ways {
- public:
-  explicit Ways(const EncodingSpec& spec) : spec_(spec), exact_(frequencies_of(spec)) {
-    const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
-    scale_ = linear != nullptr ? linear->factor : 1;
-    has_forms_ = linear != nullptr || is_base(spec.frequencies);
-  }
-
-  std::vector<Way> all() && {
-    Way exact = {.what = Explanation(), .operands = exact_};
-    exact.what.is_exact = true;
-    all_.push_back(std::move(exact));
-    for (const Precision& each : precisions) add(each);
-    add_ggml();
-    return std::move(all_);
-  }
-
- private:
-  void add(const Precision& precision) {
-    const std::size_t first = all_.size();
-    double form_bits = 3;
+std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false) {
+  const std::vector<double> exact = frequencies_of(spec);
+  const auto denominator = static_cast<double>(exponent_denominator(spec));
+  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
+  const double scale = linear != nullptr ? linear->factor : 1;
+  std::vector<Way> all(1);
+  all[0].what.is_exact = true;
+  all[0].operands = exact;
+  for (const Precision& precision : precisions) {
+    double bits = 3;
     for (const Rounding part :
          {precision.arithmetic, precision.frequency, precision.position, precision.product})
-      form_bits += part != none && part != f32 ? 3 : 0;
-    const auto push = [&](const char* whose, bool divides, std::vector<double> operands) {
-      form_bits += 0.25;
+      bits += part != none && part != f32 ? 3 : 0;
+    const auto first = std::ssize(all);
+    const auto add = [&](const char* whose, bool divides, std::vector<double> operands) {
+      bits += 0.25;
       for (double& each : operands) each = rounded(each, precision.frequency);
-      const auto is_same = [&](const Way& way) {
-        return way.divides == divides && way.operands == operands;
-      };
-      if (std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(first), all_.end(), is_same))
+      if (std::any_of(all.begin() + first, all.end(), [&](const Way& way) {
+            return way.divides == divides && way.operands == operands;
+          }))
         return;
       const bool says_whose = precision.kind == CauseKind::float32_phases;
-      all_.push_back({.what = {.kind = precision.kind,
-                               .text = precision.text + std::string(says_whose ? whose : ""),
-                               .way_bits = form_bits},
-                      .operands = std::move(operands),
-                      .divides = divides,
-                      .position = precision.position,
-                      .product = precision.product});
+      all.push_back({.what = {.kind = precision.kind,
+                              .text = precision.text + std::string(says_whose ? whose : ""),
+                              .bits = bits},
+                     .operands = std::move(operands),
+                     .divides = divides,
+                     .position = precision.position,
+                     .product = precision.product});
     };
-    if (!has_forms_) {
-      if (has_transformers_rule() && precision.arithmetic == f32) {
-        const std::vector<float> theirs = Float32Phases::transformers(spec_).frequencies();
-        push(forms[2].text, false, {theirs.begin(), theirs.end()});
-      }
-      return push(forms[0].text, false, exact_);
+    if (linear == nullptr && !is_base(spec.frequencies)) {
+      const std::vector<float> theirs = Float32Phases::transformers(spec).frequencies();
+      if (spec.spacing == Spacing::paper && !theirs.empty() && precision.arithmetic == f32)
+        add(forms[2].text, false, {theirs.begin(), theirs.end()});
+      add(forms[0].text, false, exact);
+      continue;
     }
     for (const FrequencyForm& form : forms) {
       std::vector<double> operands;
-      for (std::size_t k = 0; k < exact_.size(); ++k) {
-        const Operands o = {spec_.base, static_cast<double>(k),
-                            static_cast<double>(exponent_denominator(spec_)), precision.arithmetic};
-        operands.push_back(form.divides ? o.r(form.of(o) * o.r(scale_))
-                                        : o.r(form.of(o) / o.r(scale_)));
+      for (std::size_t k = 0; k < exact.size(); ++k) {
+        const Operands o = {spec.base, static_cast<double>(k), denominator, precision.arithmetic};
+        operands.push_back(form.divides ? o.r(form.of(o) * o.r(scale))
+                                        : o.r(form.of(o) / o.r(scale)));
       }
-      const bool is_tensor2tensor = &form == &forms[1] && spec_.spacing == Spacing::inclusive;
-      push(is_tensor2tensor ? ", as tensor2tensor and fairseq compute them" : form.text,
-           form.divides, std::move(operands));
+      add(form.text, form.divides, std::move(operands));
       if (precision.arithmetic == none) break;
     }
   }
-
-  /// Multiplied from channel to channel, then divided by the factors of the rule.
-  void add_ggml() {
-    if (spec_.spacing != Spacing::paper ||
-        std::holds_alternative<OwnFrequencies>(spec_.frequencies))
-      return;
-    const double step = std::pow(spec_.base, -2.0 / static_cast<double>(spec_.d_model));
-    std::vector<double> factors;
-    for (std::size_t k = 0; k < exact_.size(); ++k) {
-      const double unscaled =
-          std::pow(spec_.base, -2.0 * static_cast<double>(k) / static_cast<double>(spec_.d_model));
-      factors.push_back(rounded(scale_ == 1 ? unscaled / exact_[k] : 1 / scale_, f32));
-    }
-    all_.push_back(
-        {.what = {.kind = CauseKind::channel_recurrence,
-                  .text = "phases multiplied from channel to channel in float32, as in ggml's "
-                          "rope cache",
-                  .way_bits = 8},
-         .operands = std::move(factors),
-         .divides = scale_ == 1,
-         .position = f32,
-         .product = f32,
-         .step = rounded(step, f32)});
+  // ggml's products are divided by the factors of the rule.
+  std::vector<double> factors;
+  for (std::size_t k = 0; k < exact.size(); ++k)
+    factors.push_back(
+        rounded(std::pow(spec.base, -static_cast<double>(k) / denominator) / exact[k], f32));
+  all.push_back({.what = {.kind = CauseKind::channel_recurrence,
+                          .text = "phases multiplied from channel to channel in float32, as in "
+                                  "ggml's rope cache",
+                          .bits = 8},
+                 .operands = std::move(factors),
+                 .divides = true,
+                 .position = f32,
+                 .product = f32,
+                 .step = rounded(std::pow(spec.base, -1 / denominator), f32)});
+  for (std::size_t i = 0, count = all.size(); i < count && may_truncate; ++i) {
+    Way& truncated = all.emplace_back(Way(all[i]));
+    truncated.what.truncates = true;
+    truncated.what.bits += 2;
   }
+  return all;
+}
 
-  bool has_transformers_rule() const {
-    return spec_.spacing == Spacing::paper &&
-           (std::holds_alternative<NtkScaling>(spec_.frequencies) ||
-            std::holds_alternative<YarnScaling>(spec_.frequencies) ||
-            std::holds_alternative<Llama3Scaling>(spec_.frequencies));
-  }
-
-  const EncodingSpec& spec_;
-  std::vector<double> exact_;
-  double scale_;
-  bool has_forms_;
-  std::vector<Way> all_;
-};
+/// Of a table that may be of truncated entries.
+std::vector<Way> ways_of(const SampledTable& sample, const EncodingSpec& spec) {
+  return ways_of(spec, sample.type == DataType::bfloat16 && sample.table.type != sample.type);
+}
 
 // What a way leaves open.
 
-/// How entries are rounded, and the bits that it takes to say it.
-struct EntryRounding {
-  Rounding to;
-  double bits;
-};
-constexpr EntryRounding entry_roundings[] = {
-    {none, 0}, {f32, 1}, {bf16, 4}, {Rounding::truncated, 6}, {f16, 4}};
+/// Of an entry, for a way with errors of a few 2^-53 in the phase.
+double open_bits(double entry, double value, DataType type, std::int64_t position) noexcept {
+  const double near = with_type(type, [&]<class T>(T) { return to_double(nearest<T>(value)); });
+  if (entry == near || (!std::isfinite(entry) && !std::isfinite(near))) return 0;
+  const double of_phase = 0x1p-52 * (std::fabs(static_cast<double>(position)) + 1);
+  const double ulp = 2 * half_ulp_of_one(type) * std::fabs(value);
+  const double off = std::fabs(entry - value) / std::max(ulp, of_phase);
+  return off < 0x1p24 ? std::log2(1 + off) : most_open_bits;
+}
 
-using Bits = std::array<double, std::size(entry_roundings)>;
-
-double least_of(const Bits& bits) noexcept { return *std::min_element(bits.begin(), bits.end()); }
-
-/// The bits that are open if the entries are value_of(entry). Stops where the least exceeds the
-/// limit.
+/// Of the sample, whose entries are value_of(entry). Stops where they exceed the limit.
 template <class ValueOf>
-Bits open_bits_of(const Sample& sample, const TableIdentity& identity, std::size_t rows,
-                  double limit, const ValueOf& value_of) {
-  Bits bits;
-  std::ranges::transform(entry_roundings, bits.begin(), &EntryRounding::bits);
+double open_bits(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
+                 double limit, const ValueOf& value_of) {
+  double bits = 0;
   for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
-    const double value = value_of(entry);
-    for (std::size_t e = 0; e < bits.size(); ++e)
-      bits[e] +=
-          open_bits(entry.got, rounded(value, entry_roundings[e].to), sample.type, entry.position);
-    return least_of(bits) <= limit;
+    bits += open_bits(entry.got, value_of(entry), sample.type, entry.position);
+    return bits <= limit;
   });
   return bits;
 }
@@ -295,62 +287,109 @@ constexpr RowRecurrence row_recurrences[] = {
        return Pair(2 * b.cosine * a.sine - before.sine, 2 * b.cosine * a.cosine - before.cosine);
      }}};
 
-/// The entries of the sample, in its order.
-std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way, const Sample& sample,
-                              const TableIdentity& identity) {
-  // By frequency and row, so that each frequency is followed from row 0 to the last one once.
-  std::map<std::int64_t, std::multimap<std::int64_t, SampledEntry>> entries;
-  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
-    entries[entry.k].emplace(sample.rows[entry.index / sample.columns.size()], entry);
-    return true;
-  });
+/// The entries of the sample, in its order. A frequency is followed from row 0 to the last one.
+std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
+                              const SampledTable& sample, const TableIdentity& identity) {
+  std::vector<std::size_t> order(sample.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return sample.rows[i]; });
+  const std::size_t columns = sample.columns.size();
   std::vector<double> values(sample.got.size());
-  for (const auto& [k, of_rows] : entries) {
-    const auto at = [&, k = k](std::int64_t row) {
-      return Pair(way.phase(k, identity.position(row)));
-    };
-    Pair now = at(0), before = at(-1);
+  for (std::size_t column = 0; column < columns; ++column) {
+    const auto [k, is_cosine] =
+        content_of(identity.arrangement, sample.table.columns, sample.columns[column]);
+    Pair now(way.phase(k, identity.position(0))), before(way.phase(k, identity.position(-1)));
     const Pair step(way.phase(k, identity.step));
+    const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
     std::int64_t row = 0;
-    for (const auto& [wanted, entry] : of_rows) {
-      for (; row < wanted; ++row) before = std::exchange(now, recurrence.next(now, before, step));
-      values[entry.index] = entry.scale * (entry.is_cosine ? now.cosine : now.sine);
+    for (const std::size_t i : order) {
+      for (; row < sample.rows[i]; ++row)
+        before = std::exchange(now, recurrence.next(now, before, step));
+      values[i * columns + column] =
+          sign * identity.factor * static_cast<double>(is_cosine ? now.cosine : now.sine);
     }
   }
   return values;
 }
 
-/// How many entries have the bits of the functions, and how far the others are.
-template <class ValueOf>
-void set_share(Explanation& explained, const Sample& sample, const TableIdentity& identity,
-               const ValueOf& value_of) {
-  std::size_t equal = 0;
-  std::vector<double> ulps;
-  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
-    const double value = rounded(value_of(entry), explained.entries);
-    equal += open_bits(entry.got, value, sample.type, entry.position) == 0;
-    ulps.push_back(std::fabs(entry.got - value) / (2 * half_ulp_of_one(sample.type)));
-    return true;
+}  // namespace
+
+double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
+                    const std::vector<double>& frequencies, double limit) {
+  return open_bits(sample, identity, sample.rows.size(), limit, [&](const SampledEntry& entry) {
+    return entry.value_at(entry.phase(frequencies));
   });
-  explained.share = static_cast<double>(equal) / static_cast<double>(sample.got.size());
-  const auto at = ulps.begin() + static_cast<std::ptrdiff_t>(ulps.size() * 99 / 100);
-  std::nth_element(ulps.begin(), at, ulps.end());
-  explained.most_ulps = *at;
 }
 
-}  // namespace
+double open_bits_of_best_way(const SampledTable& sample, const TableIdentity& identity,
+                             std::size_t rows) {
+  double least = infinity;
+  for (const Way& way : ways_of(sample, identity.spec)) {
+    const double bits = way.what.bits;
+    least = std::min(least, bits + open_bits(sample, identity, rows, least - bits, way));
+  }
+  return least;
+}
+
+std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity& identity) {
+  constexpr double tie = 1;
+  std::vector<Explanation> found;
+  double least = infinity;
+  const auto consider = [&](Explanation each, const auto& value_of) {
+    each.bits += open_bits(sample, identity, sample.rows.size(), least + tie - each.bits, value_of);
+    if (each.bits > least + tie) return;
+    least = std::min(least, each.bits);
+    std::size_t equal = 0;
+    for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
+      equal += open_bits(entry.got, value_of(entry), sample.type, entry.position) == 0;
+      return true;
+    });
+    if (!each.is_exact) {
+      each.text += format_text(
+          ": {} % of the entries have these bits",
+          digits_text(100 * static_cast<double>(equal) / static_cast<double>(sample.got.size()),
+                      3));
+    }
+    found.push_back(std::move(each));
+  };
+  const std::vector<Way> ways = ways_of(sample, identity.spec);
+  for (const Way& way : ways) consider(way.what, way);
+  // Of the most usual frequencies alone, since they take a step for each row of the table.
+  for (const RowRecurrence& each : row_recurrences) {
+    for (std::size_t i = 0; i < 4 && identity.positions.empty(); ++i) {
+      if (i >= ways.size() || ways[i].divides) break;
+      const std::vector<double> values = values_of(each, ways[i], sample, identity);
+      consider({.kind = CauseKind::row_recurrence, .text = each.text, .bits = 8},
+               [&](const SampledEntry& entry) { return values[entry.index]; });
+    }
+  }
+  std::erase_if(found, [&](const Explanation& each) { return each.bits > least + tie; });
+  std::ranges::sort(found, {}, &Explanation::bits);
+  return found;
+}
+
+Explanation explain_frequencies(std::span<const double> frequencies, const EncodingSpec& spec) {
+  Explanation best = {.bits = infinity};
+  for (Way& way : ways_of(spec)) {
+    if (way.divides || way.position == Rounding::int8) continue;
+    for (std::size_t k = 0; k < frequencies.size(); ++k) {
+      const double got = frequencies[k], wanted = way.operands[k];
+      const double units = std::fabs(got - wanted) / (0x1p-24 * std::fabs(wanted));
+      way.what.bits += got == wanted ? 0 : units < 0x1p24 ? std::log2(1 + units) : most_open_bits;
+    }
+    if (way.what.bits < best.bits) best = std::move(way.what);
+  }
+  return best;
+}
 
 std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most) {
   constexpr double golden = 0.6180339887498949;
   std::vector<std::int64_t> all;
-  std::vector<bool> has(static_cast<std::size_t>(count));
   const auto add = [&](std::int64_t i) {
-    if (i < 0 || i >= count || has[static_cast<std::size_t>(i)]) return;
-    has[static_cast<std::size_t>(i)] = true;
-    all.push_back(i);
+    if (i < count && std::ranges::count(all, i) == 0) all.push_back(i);
   };
   const std::int64_t wanted = std::min(count, most);
-  for (std::int64_t i = 0; i < 4 && std::ssize(all) < wanted; ++i) add(i);
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(wanted, 4); ++i) add(i);
   if (std::ssize(all) < wanted) add(count - 1);
   for (std::int64_t i = 1; std::ssize(all) < wanted && i < 4 * wanted; ++i) {
     const double share = golden * static_cast<double>(i);
@@ -360,102 +399,33 @@ std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most) {
   return all;
 }
 
-Sample::Sample(const TableView& table, const std::vector<bool>& is_unset)
-    : type(table.type), table_columns(table.columns) {
+SampledTable::SampledTable(const TableView& whole) : table(whole), type(whole.type) {
   std::vector<std::int64_t> set;
-  for (std::int64_t row = 0; row < table.rows; ++row)
-    if (!is_unset[static_cast<std::size_t>(row)]) set.push_back(row);
+  for (std::int64_t row = 0; row < table.rows; ++row) {
+    bool has_values = false;
+    std::int64_t not_finite = 0;
+    for (std::int64_t column = 0; column < table.columns; ++column) {
+      const double entry = table(row, column);
+      not_finite += !std::isfinite(entry);
+      has_values = has_values || entry != 0;
+    }
+    entries_not_finite += not_finite;
+    states.push_back(not_finite > 0 ? RowState::not_finite
+                     : has_values   ? RowState::set
+                                    : RowState::zero);
+    if (is_set(row)) set.push_back(row);
+  }
   for (const std::int64_t i : scattered(std::ssize(set), 48))
     rows.push_back(set[static_cast<std::size_t>(i)]);
   columns = scattered(table.columns, 128);
   for (const std::int64_t row : rows)
     for (const std::int64_t column : columns) got.push_back(table(row, column));
-}
-
-double rounded(double value, Rounding to) noexcept {
-  switch (to) {
-    case Rounding::none: break;
-    case Rounding::float32: return to_double(static_cast<float>(value));
-    case Rounding::bfloat16: return to_double(nearest<BFloat16>(value));
-    case Rounding::float16: return to_double(nearest<Float16>(value));
-    case Rounding::truncated: {
-      const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-      return to_double(std::bit_cast<float>(bits & 0xffff0000U));
-    }
-    case Rounding::thousandths:
-      return rounded(rounded(value / 1000, Rounding::bfloat16) * 1000, Rounding::bfloat16);
-    case Rounding::int8: return static_cast<std::int8_t>(static_cast<std::int64_t>(value));
-    case Rounding::int16: return static_cast<std::int16_t>(static_cast<std::int64_t>(value));
+  for (const DataType narrow : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+    const bool holds_all = with_type(narrow, [&]<class T>(T) {
+      return std::ranges::all_of(got, [](double x) { return to_double(nearest<T>(x)) == x; });
+    });
+    if (holds_all && size_of(narrow) < size_of(table.type)) type = narrow;
   }
-  return value;
-}
-
-double open_bits(double entry, double value, DataType type, std::int64_t position) noexcept {
-  const double near = with_type(type, [&]<class T>(T) { return to_double(nearest<T>(value)); });
-  if (entry == near || (!std::isfinite(entry) && !std::isfinite(near))) return 0;
-  constexpr double most = 24;
-  const double of_phase = 0x1p-52 * (std::fabs(static_cast<double>(position)) + 1);
-  const double ulp = 2 * half_ulp_of_one(type) * std::fabs(value);
-  const double off = std::fabs(entry - value) / std::max({ulp, of_phase});
-  return off < 0x1p24 ? std::log2(1 + off) : most;
-}
-
-double open_bits_of(const Sample& sample, const TableIdentity& identity,
-                    const std::vector<double>& frequencies, double limit) {
-  double bits = 0;
-  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
-    bits +=
-        open_bits(entry.got, entry.value_at(entry.phase(frequencies)), sample.type, entry.position);
-    return bits <= limit;
-  });
-  return bits;
-}
-
-double open_bits_of_best_way(const Sample& sample, const TableIdentity& identity,
-                             std::size_t rows) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Way& way : Ways(identity.spec).all()) {
-    const double bits = way.what.way_bits;
-    least =
-        std::min(least, bits + least_of(open_bits_of(sample, identity, rows, least - bits, way)));
-  }
-  return least;
-}
-
-std::vector<Explanation> explain(const Sample& sample, const TableIdentity& identity) {
-  constexpr double tie = 1;
-  std::vector<Explanation> found;
-  double least = std::numeric_limits<double>::infinity();
-  const auto consider = [&](Explanation each, const auto& value_of) {
-    const Bits bits =
-        open_bits_of(sample, identity, sample.rows.size(), least + tie - each.way_bits, value_of);
-    const auto* const best = std::ranges::min_element(bits);
-    each.bits = each.way_bits + *best;
-    if (each.bits > least + tie) return;
-    least = std::min(least, each.bits);
-    each.entries = entry_roundings[best - bits.begin()].to;
-    set_share(each, sample, identity, value_of);
-    if (!each.is_exact)
-      each.text +=
-          format_text(": {} % of the entries have these bits", digits_text(100 * each.share, 3));
-    found.push_back(std::move(each));
-  };
-  const std::vector<Way> ways = Ways(identity.spec).all();
-  for (const Way& way : ways) consider(way.what, way);
-  if (identity.positions.empty()) {
-    for (const RowRecurrence& each : row_recurrences) {
-      // Of the most usual frequencies alone, since they take a step for each row of the table.
-      for (const Way& way : std::span(ways).first(std::min<std::size_t>(ways.size(), 4))) {
-        if (way.step || way.divides) break;
-        const std::vector<double> values = values_of(each, way, sample, identity);
-        consider({.kind = CauseKind::row_recurrence, .text = each.text, .way_bits = 8},
-                 [&](const SampledEntry& entry) { return values[entry.index]; });
-      }
-    }
-  }
-  std::erase_if(found, [&](const Explanation& each) { return each.bits > least + tie; });
-  std::ranges::sort(found, {}, &Explanation::bits);
-  return found;
 }
 
 }  // namespace posenc::suite

@@ -3,9 +3,9 @@
 #include "posenc/cpu.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
-#include "posenc/suite/accuracy_report.h"
-#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/error_tally.h"
 #include "posenc/suite/measuring/statistics.h"
+#include "posenc/suite/pick.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 
@@ -50,14 +50,6 @@ Progress part_of(const Progress& whole, double from, double to) {
   };
 }
 
-std::vector<const Backend*> default_backends() {
-  std::vector<const Backend*> chosen = backends();
-  std::erase_if(chosen, [](const Backend* each) {
-    return !each->runs_here() || (!each->can_be_picked() && each != &backend(each->name()));
-  });
-  return chosen;
-}
-
 /// All rows if they are few; else evenly spread runs of equal length, which include the first and
 /// the last row.
 std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
@@ -74,24 +66,6 @@ std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
   return runs;
 }
 
-/// Sums of the errors over the runs of a table.
-struct ErrorSums {
-  double max_abs = 0, max_ulp = 0, squares = 0, correct = 0, entries = 0;
-
-  void add(const AccuracyReport& report) {
-    const auto count = static_cast<double>(report.entries);
-    max_abs = worst(max_abs, report.error.max_abs);
-    max_ulp = worst(max_ulp, report.error.max_ulp);
-    squares += report.error.rms * report.error.rms * count;
-    correct += static_cast<double>(report.entries - report.wrongly_rounded);
-    entries += count;
-  }
-  MeasuredError of(const MeasuredTable& table) const {
-    return {max_abs, max_ulp, std::sqrt(squares / entries), correct / entries,
-            entries / table.entries()};
-  }
-};
-
 /// The rows of the backends that can write the table's type, not timed yet.
 Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*>& backends,
                     const Progress& progress) {
@@ -106,26 +80,15 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
         format_text("no backend of those asked for can write {}; allowed: another dtype or backend",
                     to_string(table.type)));
   }
-  const std::vector<RowRange> runs = rows_to_check(table);
   const std::string doing = format_text("checking {}", table.name);
-  Rows rows(encoders.size());
-  std::vector<ErrorSums> sums(rows.size());
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const auto report = [&](double share) {
-      progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
-    };
-    const auto reports =
-        measure_accuracy(encoders, runs[run],
-                         {.threads = cpu().logical_cores, .type = table.type, .progress = report});
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (run == 0) rows[i] = reports[i].measurement();
-      sums[i].add(reports[i]);
-    }
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].table = table;
-    rows[i].promise = promise_of(*encoders[i], table.rows, table.type);
-    rows[i].error = sums[i].of(table);
+  const AccuracyOptions options = {.threads = cpu().logical_cores,
+                                   .type = table.type,
+                                   .progress = [&](double share) { progress(share, doing); }};
+  Rows rows;
+  for (const AccuracyReport& each :
+       measure_accuracy(encoders, table.rows, rows_to_check(table), options)) {
+    rows.push_back(each.measurement());
+    rows.back().table = table;
   }
   return rows;
 }
@@ -175,27 +138,28 @@ std::string disturbance(double lost_share, double noise) {
 /// Adds the times of one process after another, until the noise is low or the largest number of
 /// processes is reached. Rows that break their bounds are not timed.
 void add_times(Measurements& document, const MeasureOptions& options, const Progress& progress) {
-  const bool has_processes = options.time_in_process != nullptr;
-  const int wanted = has_processes ? options.processes : 1;
-  const int most = has_processes ? most_processes_factor * wanted : 1;
+  const int wanted = options.processes, most = most_processes_factor * wanted;
   TimingRequest request = {
       .rows = {}, .samples = options.samples, .seconds_per_sample = options.seconds_per_sample};
-  std::vector<Measurement*> timed;
+  std::vector<Measurement*> timed;  // for each row of the request
   for (Measurement& row : document.all) {
     if (!row.keeps_its_promise()) continue;
-    request.rows.push_back({row, is_timed_twice(row, document.all)});
-    timed.push_back(&row);
+    const std::size_t times = is_timed_twice(row, document.all) ? 2 : 1;
+    request.rows.insert(request.rows.end(), times, row);
+    timed.insert(timed.end(), times, &row);
   }
   double timed_seconds = 0, lost_seconds = 0, lost_share = 0, noise = 0;
   for (int process = 0; process < most; ++process) {
     progress(static_cast<double>(process) / most,
              format_text("timing, process {} of {} to {}", process + 1, wanted, most));
     request.seed = static_cast<std::uint64_t>(process);
-    const Timing timing = has_processes ? options.time_in_process(request) : time_rows(request);
+    const Timing timing = options.time_in_process(request);
     for (std::size_t i = 0; i < timed.size(); ++i) {
-      timed[i]->seconds.push_back(timing.seconds.at(i));
-      if (request.rows[i].twice)
-        timed[i]->self_ratios.push_back(timing.second_half.at(i) / timing.seconds[i]);
+      const double seconds = timing.seconds.at(i);
+      if (i > 0 && timed[i - 1] == timed[i])
+        timed[i]->self_ratios.push_back(seconds / timed[i]->seconds.back());
+      else
+        timed[i]->seconds.push_back(seconds);
     }
     timed_seconds += timing.timed_seconds;
     lost_seconds += timing.lost_seconds;
@@ -207,12 +171,6 @@ void add_times(Measurements& document, const MeasureOptions& options, const Prog
     if (noise <= low_noise || lost_share > most_lost_share) break;
   }
   document.disturbed = disturbance(lost_share, noise);
-}
-
-void check(const MeasureOptions& options) {
-  check_at_least_one("processes", options.processes);
-  check_at_least_one("samples", options.samples);
-  check_positive("seconds_per_sample", options.seconds_per_sample);
 }
 
 }  // namespace
@@ -257,10 +215,22 @@ std::vector<MeasuredTable> default_tables(DataType type, int threads) {
   return tables;
 }
 
+std::vector<const Backend*> backends_here(std::optional<Isa> isa) {
+  std::vector<const Backend*> chosen = backends();
+  std::erase_if(chosen, [&](const Backend* each) {
+    if (!each->runs_here()) return true;
+    if (isa) return each->isa() != *isa;
+    return !each->can_be_picked() && each != &backend(each->name());
+  });
+  return chosen;
+}
+
 Measurements measure(const MeasureOptions& options) {
-  check(options);
+  check_at_least_one("processes", options.processes);
+  check_at_least_one("samples", options.samples);
+  check_positive("seconds_per_sample", options.seconds_per_sample);
   const auto tables = options.tables.empty() ? default_tables() : options.tables;
-  const auto backends = options.backends.empty() ? default_backends() : options.backends;
+  const auto backends = options.backends.empty() ? backends_here() : options.backends;
   Measurements document = measurements_of_this_machine();
   const auto share = [&](std::size_t i) {
     return accuracy_share * static_cast<double>(i) / static_cast<double>(tables.size());

@@ -11,6 +11,7 @@
 #include "posenc/suite/measuring/timing.h"
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,18 +25,19 @@ MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = 
 /// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use.
 std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
 
+/// The backends that run here, of all ISAs or of one. Of all, a peer appears at its best ISA only.
+std::vector<const Backend*> backends_here(std::optional<Isa> isa = {});
+
 /// What is measured, and how.
 struct MeasureOptions {
   std::vector<MeasuredTable> tables;     ///< default_tables() if empty
-  std::vector<const Backend*> backends;  ///< if empty: all that run here, peers at their best ISA
+  std::vector<const Backend*> backends;  ///< backends_here() if empty
   bool limits = true;                    ///< store loops and copies too
   int samples = 9;                       ///< of every row in each process
   double seconds_per_sample = 0.005;     ///< about this long
-  /// Times rows in another process. If empty, this process times them, once: there is then one
-  /// median, and no interval.
-  std::function<Timing(const TimingRequest&)> time_in_process;
-  /// With time_in_process; up to twice this, while a backend differs from itself by over 3 %.
-  int processes = 7;
+  /// Times rows. Only times of several processes show how much differs from one to the next.
+  std::function<Timing(const TimingRequest&)> time_in_process = time_rows;
+  int processes = 7;  ///< up to twice this, while a backend differs from itself by over 3 %
   /// Called repeatedly, with the finished share of the work in [0, 1] and what is done.
   std::function<void(double share, std::string_view doing)> progress;
 };

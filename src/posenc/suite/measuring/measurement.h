@@ -96,8 +96,7 @@ Measurements measurements_of_this_machine();
 /// of measurements.
 Measurements read_measurements(const std::filesystem::path& file);
 
-/// Replaces the file atomically. Creates missing folders. Throws std::system_error, which names the
-/// path.
+/// Replaces the file atomically. Throws std::system_error, which names the path.
 void write_measurements(const Measurements& document, const std::filesystem::path& file);
 
 /// "backend", "peer" or "limit".

@@ -2,9 +2,9 @@
 
 #include "posenc/cpu.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -54,9 +54,6 @@ StoreLoops best_stores() noexcept {
   return {store_sse2, non_temporal_sse2};
 }
 
-/// Non-temporal stores are not ordered with others, and are complete only after a fence.
-void fence() noexcept { _mm_sfence(); }
-
 #else
 
 using Vector [[gnu::vector_size(16)]] = float;
@@ -64,8 +61,7 @@ using Vector [[gnu::vector_size(16)]] = float;
 std::int64_t store_vectors(float* destination, std::int64_t bytes) noexcept {
   Vector value = Vector{} + stored_value;
 #if defined(__aarch64__)
-  // Hides the value from the optimiser, so that the loop does not become a memset.
-  asm("" : "+w"(value));
+  asm("" : "+w"(value));  // Hides the value from the optimiser, so that this is no memset.
 #endif
   auto* to = reinterpret_cast<Vector*>(destination);
   std::int64_t done = 0;
@@ -76,57 +72,31 @@ std::int64_t store_vectors(float* destination, std::int64_t bytes) noexcept {
   return done;
 }
 
-#if defined(__aarch64__)
-std::int64_t non_temporal_vectors(float* destination, std::int64_t bytes) noexcept {
-  const Vector value = Vector{} + stored_value;
-  auto* to = reinterpret_cast<Vector*>(destination);
-  std::int64_t done = 0;
-  for (; bytes - done >= step; done += step, to += step / 16) {
-#pragma GCC unroll 16
-    for (int i = 0; i < step / 16; i += 2)
-      asm volatile("stnp %q1, %q1, [%0]" : : "r"(to + i), "w"(value) : "memory");
-  }
-  return done;
-}
-#else
-// There are no portable non-temporal stores: both limits are the same.
-constexpr StoreSteps non_temporal_vectors = store_vectors;
-#endif
-
-StoreLoops best_stores() noexcept { return {store_vectors, non_temporal_vectors}; }
-
-void fence() noexcept { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+/// There are no portable non-temporal stores: both limits are the same.
+StoreLoops best_stores() noexcept { return {store_vectors, store_vectors}; }
 
 #endif
 
-const StoreLoops& stores() noexcept {
+/// The rest is shorter than a step.
+void store_all(StoreSteps StoreLoops::*steps, void* destination, std::int64_t bytes) noexcept {
   static const StoreLoops best = best_stores();
-  return best;
-}
-
-void store_all(StoreSteps store_steps, void* destination, std::int64_t bytes) noexcept {
-  auto* const to = static_cast<std::byte*>(destination);
-  constexpr auto value_bytes = std::int64_t{sizeof stored_value};
-  for (std::int64_t done = store_steps(static_cast<float*>(destination), bytes); done < bytes;
-       done += value_bytes) {
-    std::memcpy(to + done, &stored_value,
-                static_cast<std::size_t>(std::min(bytes - done, value_bytes)));
-  }
+  static const std::vector<float> rest(step / sizeof(float), stored_value);
+  const std::int64_t done = (best.*steps)(static_cast<float*>(destination), bytes);
+  std::memcpy(static_cast<char*>(destination) + done, rest.data(),
+              static_cast<std::size_t>(bytes - done));
 }
 
 }  // namespace
 
 void store_loop(void* destination, std::int64_t bytes) noexcept {
-  store_all(stores().plain, destination, bytes);
+  store_all(&StoreLoops::plain, destination, bytes);
 }
 
 void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept {
-  store_all(stores().non_temporal, destination, bytes);
-  fence();
-}
-
-void copy_loop(void* destination, const void* source, std::int64_t bytes) noexcept {
-  std::memcpy(destination, source, static_cast<std::size_t>(bytes));
+  store_all(&StoreLoops::non_temporal, destination, bytes);
+#if defined(__x86_64__)
+  _mm_sfence();  // Non-temporal stores are not ordered with others, and complete only after it.
+#endif
 }
 
 }  // namespace posenc::suite

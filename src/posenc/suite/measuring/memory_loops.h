@@ -5,16 +5,12 @@
 
 namespace posenc::suite {
 
-// Each function touches `bytes` bytes once. Destination and source are 64-byte aligned and do not
-// overlap.
+// Each function touches `bytes` bytes once. The destination is 64-byte aligned.
 
 /// Plain vector stores of a constant.
 void store_loop(void* destination, std::int64_t bytes) noexcept;
 
 /// Non-temporal stores of a constant, then a fence.
 void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept;
-
-/// std::memcpy.
-void copy_loop(void* destination, const void* source, std::int64_t bytes) noexcept;
 
 }  // namespace posenc::suite

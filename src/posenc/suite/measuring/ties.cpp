@@ -1,12 +1,6 @@
 #include "posenc/suite/measuring/ties.h"
 
-#include "posenc/suite/measuring/statistics.h"
-
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <utility>
-#include <vector>
 
 namespace posenc::suite {
 namespace {

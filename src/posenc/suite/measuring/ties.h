@@ -1,9 +1,9 @@
 // The definition of a tie, for pick, compare and selection. Internal: not installed.
 #pragma once
 
-#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/measuring/statistics.h"
+#include "posenc/suite/pick.h"
 
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,14 +12,6 @@ namespace posenc::suite {
 /// A ratio closer to 1 than this is a tie for any samples: the placement of code alone changes
 /// times by as much.
 inline constexpr double indistinguishable = 0.02;
-
-/// The time of one candidate over that of another, paired by process, so that noise common to both
-/// cancels.
-struct PairedRatio {
-  double ratio = 1;  ///< geometric mean over the processes
-  double low = 0;    ///< its 95 % interval; unbounded if there are fewer than two processes
-  double high = std::numeric_limits<double>::infinity();
-};
 
 /// `one` and `other` hold the median of each process, in the same order of processes. The interval
 /// is Student's t over the logarithms of the ratios. Its samples are processes, because addresses,

@@ -1,15 +1,22 @@
 #include "posenc/suite/measuring/timing.h"
 
+#include "posenc/encoder.h"
+#include "posenc/matrix.h"
+#include "posenc/registry.h"
+#include "posenc/suite/measuring/memory_loops.h"
 #include "posenc/suite/measuring/statistics.h"
-#include "posenc/suite/measuring/timed_table.h"
 #include "posenc/support/check.h"
-#include "posenc/support/clocks.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <cstring>
+#include <ctime>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 
@@ -17,13 +24,82 @@ namespace posenc::suite {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Write = std::function<void(RowRange rows, const OutputView& out)>;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// If more than this share of the time of all samples is lost, the machine is busy.
-constexpr double lost_share_when_busy = 0.2;
+/// Processor time of the calling thread. Windows counts it in steps longer than a sample, and wall
+/// time stands for it.
+double thread_seconds() noexcept {
+#ifdef _WIN32
+  return seconds_since({});
+#else
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+#endif
+}
+
+/// Memory for a table, touched, so that nobody pays for its first touch.
+class TableMemory {
+ public:
+  explicit TableMemory(const MeasuredTable& table)
+      : memory_(
+            table.rows.count * table.stride * size_of(table.type) / size_of(DataType::float32) + 1,
+            1) {
+    std::fill_n(memory_.data(), memory_.rows(), 0.0f);
+    view_ = with_type(table.type, [&]<class T>(T) {
+      return OutputView(reinterpret_cast<T*>(memory_.data()), table.rows.count, table.spec.d_model,
+                        table.stride);
+    });
+  }
+  const OutputView& view() const { return *view_; }
+
+ private:
+  Matrix memory_;
+  std::optional<OutputView> view_;
+};
+
+/// Slices begin at multiples of this number of rows, within which kernels share work.
+constexpr std::int64_t aligned_rows = 64;
+
+/// A table that takes longer than this many samples is timed in slices, one per sample.
+constexpr double slow_samples = 4;
+
+std::int64_t bytes_of(const OutputView& out) { return out.rows * out.stride * size_of(out.type); }
+
+/// The backend, with the store policy of the whole table also for slices.
+Write encoding(const Measurement& what) {
+  const MeasuredTable& table = what.table;
+  const std::shared_ptr<const Encoder> encoder = backend(what.full_name()).plan(table.spec);
+  const EncodeOptions options = {table.threads, is_non_temporal(table.stores, table.bytes())
+                                                    ? StorePolicy::non_temporal
+                                                    : StorePolicy::cached};
+  return [encoder, options](RowRange rows, const OutputView& out) {
+    encoder->encode(rows, out, options);
+  };
+}
+
+/// The limits have one thread, and no gaps between rows.
+Write limit(const Measurement& what) {
+  if (what.backend == "store")
+    return [](RowRange, const OutputView& out) { store_loop(out.data, bytes_of(out)); };
+  if (what.backend == "non_temporal_store")
+    return
+        [](RowRange, const OutputView& out) { non_temporal_store_loop(out.data, bytes_of(out)); };
+  if (what.backend == "copy") {
+    const auto kept = std::make_shared<const TableMemory>(what.table);
+    return [kept, first = what.table.rows.first](RowRange rows, const OutputView& out) {
+      const auto offset = (rows.first - first) * out.stride * size_of(out.type);
+      std::memcpy(out.data, static_cast<const char*>(kept->view().data) + offset,
+                  static_cast<std::size_t>(bytes_of(out)));
+    };
+  }
+  throw InvalidArgument(
+      format_text("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend));
+}
 
 /// Wall time, and the part of it in which the calling thread had no processor.
 struct Elapsed {
@@ -39,94 +115,128 @@ struct Elapsed {
   double lost_share() const noexcept { return passed > 0 ? lost / passed : 0; }
 };
 
-/// Takes samples, and again those that were disturbed: other work and the hypervisor take a
-/// processor away for some milliseconds at a time, so that most samples are not disturbed at all.
-class Sampler {
+/// A row of a document at work: the number of rows of its table that fill one sample.
+class TimedTable {
  public:
-  /// Returns seconds per table.
-  double sample(TimedTable& timed) {
-    Sample best = take(timed);
-    for (int tries = 1; tries < most_tries && best.elapsed.lost_share() > allowed_loss; ++tries) {
-      const Sample again = take(timed);
-      if (again.elapsed.lost_share() < best.elapsed.lost_share()) best = again;
+  /// The memory must outlive this object. Warms caches, page tables, threads and clocks, and finds
+  /// how many rows fill a sample.
+  TimedTable(const Measurement& what, const OutputView& memory, double seconds_per_sample)
+      : table_(what.table),
+        memory_(memory),
+        write_(what.role == Role::limit ? limit(what) : encoding(what)) {
+    for (rows_per_sample_ = std::min(table_.rows.count, aligned_rows);; rows_per_sample_ *= 2) {
+      const double seconds = sample().passed;
+      if (seconds < seconds_per_sample / 2) continue;
+      rows_per_sample_ =
+          rows_for(seconds_per_sample / seconds * static_cast<double>(rows_per_sample_));
+      break;
     }
-    kept_ += best.elapsed;
-    return best.seconds;
+    next_ = 0;
+    sample();
   }
 
-  const Elapsed& kept() const noexcept { return kept_; }  ///< by the samples that were returned
-  const Elapsed& all() const noexcept { return all_; }    ///< by these and the disturbed ones
+  double samples_per_table() const {
+    return static_cast<double>(table_.rows.count) / static_cast<double>(rows_per_sample_);
+  }
+
+  /// Writes the rows of one sample, which begin after those of the last one.
+  Elapsed sample() {
+    const RowRange all = table_.rows;
+    if (next_ + std::min(rows_per_sample_, all.count) > all.count) next_ = 0;
+    const double processor = thread_seconds();
+    const auto start = Clock::now();
+    for (std::int64_t left = rows_per_sample_; left > 0;) {
+      const std::int64_t count = std::min(left, all.count - next_);
+      OutputView part = memory_;
+      part.rows = count;
+      part.data = static_cast<char*>(memory_.data) + next_ * memory_.stride * size_of(memory_.type);
+      write_({.first = all.first + next_, .count = count}, part);
+      next_ = (next_ + count) % all.count;
+      left -= count;
+    }
+    const double passed = seconds_since(start);
+    return {passed, std::max(0.0, passed - (thread_seconds() - processor))};
+  }
 
  private:
+  /// A number of whole tables, or a slice of one if a whole one would take too long.
+  std::int64_t rows_for(double rows) const {
+    const auto count = static_cast<double>(table_.rows.count);
+    if (rows * slow_samples >= count)
+      return std::max<std::int64_t>(1, std::llround(rows / count)) * table_.rows.count;
+    const auto slice = static_cast<std::int64_t>(rows) / aligned_rows * aligned_rows;
+    return std::clamp<std::int64_t>(slice, std::min(aligned_rows, table_.rows.count),
+                                    table_.rows.count);
+  }
+
+  const MeasuredTable& table_;
+  const OutputView& memory_;
+  Write write_;
+  std::int64_t rows_per_sample_ = 1;
+  std::int64_t next_ = 0;  ///< the row of the table that the next sample begins at
+};
+
+/// If more than this share of the time of all samples is lost, the machine is busy.
+constexpr double lost_share_when_busy = 0.2;
+
+/// Takes samples, and again those that were disturbed: other work and the hypervisor take a
+/// processor away for some milliseconds at a time, so that most samples are not disturbed at all.
+struct Sampler {
   static constexpr double allowed_loss = 0.02;
   static constexpr int most_tries = 5;
 
-  struct Sample {
-    double seconds;
-    Elapsed elapsed;
-  };
+  Elapsed kept, all;  ///< the samples that were returned; these and the disturbed ones
 
-  Sample take(TimedTable& timed) {
-    const auto start = Clock::now();
-    const double processor = thread_seconds();
-    const double seconds = timed.sample();
-    const double used = thread_seconds() - processor, passed = seconds_since(start);
-    const Sample taken = {seconds, {passed, std::max(0.0, passed - used)}};
-    all_ += taken.elapsed;
-    return taken;
+  /// Returns seconds per table.
+  double sample(TimedTable& timed) {
+    Elapsed best = timed.sample();
+    all += best;
+    for (int tries = 1; tries < most_tries && best.lost_share() > allowed_loss; ++tries) {
+      const Elapsed again = timed.sample();
+      all += again;
+      if (again.lost_share() < best.lost_share()) best = again;
+    }
+    kept += best;
+    return best.passed * timed.samples_per_table();
   }
-
-  Elapsed kept_, all_;
 };
 
-/// A row that takes turns, and its samples.
-struct Turn {
-  TimedTable* timed;
-  std::vector<double> seconds = {};
-};
-
-using RowsOfTable = std::span<const TimingRequest::Row>;
+using RowsOfTable = std::span<const Measurement>;
 
 /// Times the rows of one table.
 void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& random,
                 Sampler& sampler, Timing& result) {
-  const TableMemory memory(rows.front().what.table);
-  std::vector<std::unique_ptr<TimedTable>> tables;
-  std::vector<Turn> turns;  // of all rows, and then second ones of those that are timed twice
-  for (const TimingRequest::Row& row : rows) {
+  const TableMemory memory(rows.front().table);
+  std::vector<std::shared_ptr<TimedTable>> tables;
+  std::vector<std::size_t> order;
+  for (const Measurement& row : rows) {
+    const bool is_again = !order.empty() && rows[order.back()].full_name() == row.full_name();
+    order.push_back(tables.size());
     tables.push_back(
-        std::make_unique<TimedTable>(row.what, memory.view(), request.seconds_per_sample));
-    tables.back()->warm_up();
-    turns.push_back({tables.back().get()});
+        is_again ? tables.back()
+                 : std::make_shared<TimedTable>(row, memory.view(), request.seconds_per_sample));
   }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].twice) turns.push_back({tables[i].get()});
-  }
-  std::vector<Turn*> order;
-  for (Turn& each : turns) order.push_back(&each);
+  std::vector<std::vector<double>> seconds(rows.size());
   for (int sample = 0; sample < request.samples; ++sample) {
     std::ranges::shuffle(order, random);
-    for (Turn* const turn : order) turn->seconds.push_back(sampler.sample(*turn->timed));
+    for (const std::size_t i : order) seconds[i].push_back(sampler.sample(*tables[i]));
   }
-  std::size_t second = rows.size();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    result.seconds.push_back(median(turns[i].seconds));
-    result.second_half.push_back(rows[i].twice ? median(turns[second++].seconds) : 0);
-  }
+  for (const std::vector<double>& each : seconds) result.seconds.push_back(median(each));
 }
 
 void check(const TimingRequest& request) {
   check_positive("seconds_per_sample", request.seconds_per_sample);
   check_at_least_one("samples", request.samples);
-  for (const auto& [what, twice] : request.rows) {
-    check_threads(what.table.threads);
-    validate(what.table.spec);
-    validate(what.table.rows);
-    if (what.table.rows.count == 0)
-      throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", what.table.name));
-    if (what.table.stride < what.table.spec.d_model) {
-      throw InvalidArgument(format_text("stride is {}; allowed: at least d_model, {}",
-                                        what.table.stride, what.table.spec.d_model));
+  for (const auto& row : request.rows) {
+    const MeasuredTable& table = row.table;
+    check_threads(table.threads);
+    validate(table.spec);
+    validate(table.rows);
+    if (table.rows.count == 0)
+      throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", table.name));
+    if (table.stride < table.spec.d_model) {
+      throw InvalidArgument(format_text("stride is {}; allowed: at least d_model, {}", table.stride,
+                                        table.spec.d_model));
     }
   }
 }
@@ -138,24 +248,18 @@ Timing time_rows(const TimingRequest& request) {
   std::mt19937 random(static_cast<std::mt19937::result_type>(request.seed));
   Sampler sampler;
   Timing result;
-  const auto start = Clock::now();
-  const double stolen = stolen_seconds();
   for (RowsOfTable left = request.rows; !left.empty();) {
-    const auto is_other = [&](const auto& row) { return row.what.table != left[0].what.table; };
+    const auto is_other = [&](const auto& row) { return row.table != left[0].table; };
     const auto end = std::ranges::find_if(left, is_other);
     const auto count = static_cast<std::size_t>(end - left.begin());
     time_table(left.first(count), request, random, sampler, result);
     left = left.subspan(count);
   }
-  const double lost_of_all = sampler.all().lost_share();
-  double lost_share = sampler.kept().lost_share();
+  const double lost_of_all = sampler.all.lost_share();
   // Work that takes so much also slows down the samples that it leaves whole.
-  if (lost_of_all > lost_share_when_busy) lost_share = lost_of_all;
-  // The processor time of a thread includes stolen time on older kernels, and says nothing of other
-  // threads. What was stolen over the whole run then counts.
-  const double stolen_share = (stolen_seconds() - stolen) / std::max(seconds_since(start), 1e-9);
-  if (stolen_share > 2 * lost_of_all) lost_share = std::max(lost_share, stolen_share);
-  result.timed_seconds = sampler.kept().passed;
+  const double lost_share =
+      lost_of_all > lost_share_when_busy ? lost_of_all : sampler.kept.lost_share();
+  result.timed_seconds = sampler.kept.passed;
   result.lost_seconds = lost_share * result.timed_seconds;
   return result;
 }

@@ -1,12 +1,15 @@
 #include "posenc/support/process.h"
 
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 extern char** environ;  // NOLINT: POSIX declares it in no header
 
@@ -20,28 +23,18 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-File end_of_pipe(int descriptor, const char* mode) {
-  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  File file(::fdopen(descriptor, mode), &std::fclose);
-  if (!file) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-  std::setbuf(file.get(), nullptr);
-  return file;
+[[noreturn]] void fail(int reason, const std::string& what) {
+  throw std::system_error(reason, std::generic_category(), what);
 }
 
 }  // namespace
 
-std::pair<File, File> make_pipe() {
-  int ends[2];
-  if (::pipe(ends) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-  return {end_of_pipe(ends[0], "r"), end_of_pipe(ends[1], "w")};
-}
-
-File temporary_file() {
+File temporary_file(const std::string& content) {
   File file(std::tmpfile(), &std::fclose);
-  if (!file) {
-    throw std::system_error(errno, std::generic_category(), "cannot make a temporary file");
-  }
+  const bool is_written =
+      file && std::fwrite(content.data(), 1, content.size(), file.get()) == content.size() &&
+      std::fflush(file.get()) == 0 && ::lseek(fileno(file.get()), 0, SEEK_SET) == 0;
+  if (!is_written) fail(errno, "cannot make a temporary file");
   return file;
 }
 
@@ -54,39 +47,34 @@ std::string content_of(std::FILE* file) {
   return content;
 }
 
-Process start_process(const std::string& program, std::vector<std::string> arguments,
-                      const Streams& streams, std::vector<std::string> environment) {
+int start_process(const std::string& program, std::vector<std::string> arguments,
+                  const Streams& streams, std::vector<std::string> environment) {
   arguments.insert(arguments.begin(), program);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, streams.in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, streams.out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, streams.err, STDERR_FILENO);
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_adddup2(&actions, streams[each], each);
   pid_t process = 0;
   const int failure =
       posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers_to(arguments).data(),
                    environment.empty() ? environ : pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) {
-    throw std::system_error(failure, std::generic_category(), "cannot run " + program);
-  }
+  if (failure != 0) fail(failure, "cannot run " + program);
   return process;
 }
 
-int wait_for(Process process) {
+int wait_for(int process) {
   int status = 0;
   while (waitpid(process, &status, 0) == -1) {
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+    if (errno != EINTR) fail(errno, "waitpid");
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void wait_for_end_of_input() noexcept {
-  char unused[64];
-  for (;;) {
-    const ssize_t bytes = ::read(STDIN_FILENO, unused, sizeof unused);
-    if (bytes == 0 || (bytes < 0 && errno != EINTR)) return;
-  }
+void end_with_parent() noexcept {
+#ifdef __linux__
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
 }
 
 }  // namespace posenc::detail

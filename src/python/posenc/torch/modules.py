@@ -137,10 +137,9 @@ class RotaryEmbedding(_Table):
 
     def __init__(self, config: Config, device: Device = None, *, rows: Optional[int] = None,
                  layers: Optional[str] = None, repeat: Optional[str] = None,
-                 persistent: bool = False, dtype: torch.dtype = torch.float32,
-                 strict: bool = True) -> None:
+                 persistent: bool = False, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
-        rotaries, most_rows = read_config(config, rows, layers=layers or "", strict=strict)
+        rotaries, most_rows = read_config(config, rows, layers=layers or "")
         self._rotary = next(iter(rotaries.values()))
         self.repeat = repeat or self._rotary.channels
         if self.repeat not in ("once", "halves", "interleaved"):

@@ -1,9 +1,11 @@
-// The constants that rotation and rotation32 compute when they are planned.
+// What vectorised methods compute when they are planned, in the form that kernels read.
 #pragma once
 
-#include "posenc/backends/vectorised.h"
 #include "posenc/data_type.h"
+#include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/simd/kernels.h"
+#include "posenc/spec.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,36 @@
 #include <vector>
 
 namespace posenc::detail {
+
+/// The doubles of simd::FrequencyArrays.
+struct FrequencyDoubles {
+  double quarter_turns;
+  double rest;
+};
+/// Those of w / (2 pi) modulo 1, in units of 2^-128.
+FrequencyDoubles frequency_doubles(uint128 turns) noexcept;
+
+/// Owns the arrays of simd::FrequencyArrays.
+class FrequencyTables {
+ public:
+  explicit FrequencyTables(const Frequencies& frequencies);
+
+  std::int64_t padded_count() const noexcept { return static_cast<std::int64_t>(high_.size()); }
+
+  /// w / (2 pi) modulo 1, in units of 2^-128.
+  uint128 turns(std::size_t k) const noexcept {
+    return static_cast<uint128>(high_[k]) << 64 | low_[k];
+  }
+
+  /// Valid as long as this object.
+  simd::FrequencyArrays arrays() const noexcept {
+    return {high_.data(), low_.data(), quarter_turns_.data(), rest_.data()};
+  }
+
+ private:
+  std::vector<std::uint64_t> high_, low_;
+  std::vector<double> quarter_turns_, rest_;
+};
 
 /// Sines and cosines of the angles of rows around the centre of a block, a = (j + 1/2) w.
 struct HalfRowAngles {
@@ -31,6 +63,14 @@ struct HalfRowAngles {
   std::unique_ptr<float[]> rows;
 };
 
+/// Owns the arrays of simd::AngleArrays: those of a position.
+struct Angles {
+  Angles(const FrequencyTables& turns, const simd::Kernels& kernels, std::int64_t position);
+  simd::AngleArrays arrays() const noexcept { return {cosine.data(), sine.data()}; }
+
+  std::vector<double> cosine, sine;
+};
+
 /// Owns the arrays of simd::RotationTables.
 class RotationConstants {
  public:
@@ -42,7 +82,7 @@ class RotationConstants {
 
   FrequencyTables turns;
   std::vector<float> radians;
-  std::vector<double> cos_row, sin_row, cos_block, sin_block;
+  Angles row, block;
 
  private:
   const simd::Kernels& kernels_;
@@ -62,12 +102,5 @@ struct Rotation32Constants {
   std::vector<std::uint64_t> group_high, group_low, centre, step;
   HalfRowAngles angles;
 };
-
-/// The constants of a spec, which are computed once a process while they are kept.
-std::shared_ptr<const RotationConstants> shared_rotation_constants(const EncodingSpec& spec,
-                                                                   const Frequencies& frequencies,
-                                                                   const simd::Kernels& kernels);
-std::shared_ptr<const Rotation32Constants> shared_rotation32_constants(
-    const EncodingSpec& spec, const simd::Kernels& kernels);
 
 }  // namespace posenc::detail

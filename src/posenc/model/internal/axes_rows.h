@@ -12,8 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace posenc {
-namespace detail {
+namespace posenc::detail {
 
 /// The least and the greatest of integers; of none, max_position and -max_position.
 struct Extent {
@@ -21,36 +20,7 @@ struct Extent {
 };
 Extent extent_of(const IntegerView& integers);
 
-/// Consecutive channels that are copied from the row of an axis to a row.
-struct CopiedChannels {
-  std::int64_t from, to, count;
-};
-
-/// The pairs that turn by the positions of one axis.
-struct AxisPlan {
-  std::int64_t axis;
-  std::vector<CopiedChannels> channels;
-  std::shared_ptr<const Encoder> encoder = nullptr;
-  /// If its channels are scattered: the encoder then is that of all pairs, and the channels are
-  /// selected by a mask.
-  bool has_whole_rows = false;
-};
-
-}  // namespace detail
-
-struct AxesEncoder::Plan {
-  AxesSpec spec;
-  std::int64_t d_model;
-  std::int64_t axes;
-  Selection selection = {};
-  /// All pairs, for rows whose positions are equal on all axes. Null if the parts have layouts.
-  std::shared_ptr<const Encoder> of_equal = {};
-  std::vector<detail::AxisPlan> of_axes = {};
-
-  Plan(const AxesSpec& from, const Accuracy& accuracy, DataType type);
-};
-
-namespace detail {
+struct AxisPlan;
 
 /// All that may fail is done when it is made, so that a caller who writes some rows at a time need
 /// not stop between them. The encoder and the memory of the positions must outlive it.
@@ -82,5 +52,4 @@ class PreparedRows {
   std::vector<std::shared_ptr<void>> memory_ = {};  ///< of the parts
 };
 
-}  // namespace detail
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -1,5 +1,6 @@
-#include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/constants.h"
 
+#include "posenc/backends/backends.h"
 #include "posenc/backends/shared_values.h"
 #include "posenc/exact/fixed_point.h"
 
@@ -20,6 +21,35 @@ constexpr std::size_t spread_stride(std::size_t count) {
 }
 
 }  // namespace
+
+FrequencyTables::FrequencyTables(const Frequencies& frequencies)
+    : high_(static_cast<std::size_t>((frequencies.count() + simd::padding - 1) / simd::padding *
+                                     simd::padding)),
+      low_(high_.size()),
+      quarter_turns_(high_.size()),
+      rest_(high_.size()) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(frequencies.count()); ++k) {
+    const Turns& turns = frequencies[static_cast<std::int64_t>(k)];
+    high_[k] = turns.limb[0];
+    low_[k] = turns.limb[1];
+    const FrequencyDoubles doubles = frequency_doubles(this->turns(k));
+    quarter_turns_[k] = doubles.quarter_turns;
+    rest_[k] = doubles.rest;
+  }
+}
+
+FrequencyDoubles frequency_doubles(uint128 turns) noexcept {
+  // Of a turn or its complement, whichever is shorter, so that nothing overflows.
+  const bool is_negative = turns >> 127 != 0;
+  const uint128 magnitude = is_negative ? -turns : turns;
+  const auto rounded = static_cast<double>(magnitude);
+  const uint128 lacking = magnitude - static_cast<uint128>(rounded);  // modulo 2^128
+  const double rest =
+      lacking >> 127 != 0 ? -static_cast<double>(-lacking) : static_cast<double>(lacking);
+  constexpr double two_pi = 6.283185307179586;
+  const double sign = is_negative ? -1 : 1;
+  return {sign * rounded * 0x1p-126, sign * rest * 0x1p-128 * two_pi};
+}
 
 HalfRowAngles::HalfRowAngles(std::int64_t padded_count, Order wanted) : order(wanted) {
   const auto count = static_cast<std::size_t>(padded_count);
@@ -63,26 +93,23 @@ void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kern
              simd::angle_index(kernels.float_lanes, 0, kernels.float_lanes),
              2 * kernels.float_lanes, kernels.float_lanes};
     }
-    kernels.angles(piece, {&cosine[begin], &sine[begin], cos_one, sin_one}, out);
+    kernels.angles(piece, {&cosine[begin], &sine[begin]}, {cos_one, sin_one}, out);
   }
+}
+
+Angles::Angles(const FrequencyTables& turns, const simd::Kernels& kernels, std::int64_t position)
+    : cosine(static_cast<std::size_t>(turns.padded_count())), sine(cosine.size()) {
+  kernels.anchors(turns.padded_count(), turns.arrays(), static_cast<std::uint64_t>(position),
+                  sine.data(), cosine.data());
 }
 
 RotationConstants::RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels)
     : turns(frequencies),
       radians(static_cast<std::size_t>(turns.padded_count())),
-      cos_row(radians.size()),
-      sin_row(radians.size()),
-      cos_block(radians.size()),
-      sin_block(radians.size()),
+      row(turns, kernels, 1),
+      block(turns, kernels, simd::block_rows),
       kernels_(kernels),
       angles_(turns.padded_count(), HalfRowAngles::Order::grouped) {
-  const auto anchors = [&](std::int64_t rows, std::vector<double>& sine,
-                           std::vector<double>& cosine) {
-    kernels.anchors(turns.padded_count(), turns.arrays(), static_cast<std::uint64_t>(rows),
-                    sine.data(), cosine.data());
-  };
-  anchors(1, sin_row, cos_row);
-  anchors(simd::block_rows, sin_block, cos_block);
   constexpr double two_pi = 6.283185307179586;
   for (std::size_t k = 0; k < radians.size(); ++k) {
     radians[k] = static_cast<float>(two_pi * static_cast<double>(turns.turns(k)) * 0x1p-128);
@@ -99,12 +126,9 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
       .columns = columns_of(spec),
       .w = turns.arrays(),
       .radians = radians.data(),
-      .cos_row = cos_row.data(),
-      .sin_row = sin_row.data(),
-      .cos_block = cos_block.data(),
-      .sin_block = sin_block.data(),
-      .cos_half = angles_.cosine.get(),
-      .sin_half = angles_.sine.get(),
+      .row = row.arrays(),
+      .block = block.arrays(),
+      .half = {angles_.cosine.get(), angles_.sine.get()},
       .angles = angles_.rows.get(),
       .exact_entry = nullptr,
       .context = nullptr,
@@ -146,18 +170,6 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
       .angles = angles.rows.get(),
       .angles_stride = static_cast<std::int64_t>(angles.stride),
   };
-}
-
-std::shared_ptr<const RotationConstants> shared_rotation_constants(const EncodingSpec& spec,
-                                                                   const Frequencies& frequencies,
-                                                                   const simd::Kernels& kernels) {
-  return shared_values<RotationConstants>().get(spec, {&kernels, false}, frequencies, kernels);
-}
-
-std::shared_ptr<const Rotation32Constants> shared_rotation32_constants(
-    const EncodingSpec& spec, const simd::Kernels& kernels) {
-  return shared_values<Rotation32Constants>().get(
-      spec, {&kernels, spec.layout == Layout::interleaved}, spec, kernels);
 }
 
 }  // namespace posenc::detail

@@ -1,16 +1,95 @@
-// rotation, to 16-bit types: recomputes entries whose rounding float32 leaves uncertain.
+// rotation: entries that are evaluated as anchors, whatever the rows around them: those of a single
+// row, and those of 16-bit types whose rounding float32 leaves uncertain.
 //
-// Method  entries of any rows and columns are collected, and evaluated together as anchors
-// Error   half an ulp: an entry that is uncertain even so is recomputed in integers
-// Range   every position up to max_position
-// Cost    about 20 cycles an entry with AVX2
+// Method  sines and cosines from the phase, rounded as other entries are. Uncertain entries of any
+//         rows and columns are collected, and evaluated together
+// Error   half an ulp: an anchor's error decides which entries are recomputed in integers
+// Range   every position up to max_position; float32 and 16-bit types
+// Cost    AVX2: 37 operations a vector of frequencies (anchors-inl.h), and the rounding; about 20
+//         cycles an entry of a list
 #pragma once
 
-#include "posenc/simd/rotation/rounding-inl.h"
+#include "posenc/simd/rotation/tile-inl.h"
 
 namespace posenc::simd {
 namespace {
 
+/// Sines and cosines at one position, by frequency.
+struct Anchors {
+  double sine[panel_frequencies];
+  double cosine[panel_frequencies];
+
+  /// The values of float_lanes columns of a panel, deinterleaved.
+  template <bool interleaved>
+  Both<F64> values(const ColumnMap& map, std::int64_t column) const {
+    if constexpr (interleaved) {
+      return deinterleave_pairs(load(sine + column / 2), load(cosine + column / 2));
+    } else {
+      const double* const from =
+          column < map.panel_size ? sine + column : cosine + (column - map.panel_size);
+      return deinterleave(load(from), load(from + double_lanes));
+    }
+  }
+};
+
+template <class Round, bool interleaved>
+inline void write_anchors(const ColumnMap& map, const Anchors& anchors,
+                          const Segment<typename Round::Element>& segment, std::int64_t position) {
+  using Element = typename Round::Element;
+  constexpr std::int64_t step = 2 * float_lanes;
+  const auto threshold = Round::threshold(F32(anchor_error_in_units / error_in_units));
+  for (std::int64_t done = 0; done < segment.count; done += step) {
+    const std::int64_t column = segment.begin + done;
+    const std::int64_t columns = smaller(segment.count - done, step);
+    Element edge[step];
+    Element* const out = columns == step ? segment.out + done : edge;
+    typename Round::Value rounded[2];
+    typename Round::RoundingMargin margin[2];
+    for (std::int64_t i = 0; i < 2; ++i) {
+      margin[i] = Round::largest_margin();
+      const Both<F64> values = anchors.values<interleaved>(map, column + i * float_lanes);
+      rounded[i] = Round::round(values.first, values.second, threshold, margin[i]);
+    }
+    if constexpr (sizeof(Element) == sizeof(float)) {
+      store_vector<false>(rounded[0], out);
+      store_vector<false>(rounded[1], out + float_lanes);
+    } else {
+      store_vector<false>(pack(rounded[0], rounded[1]), out);
+    }
+    for (std::int64_t i = 0; i < 2; ++i) {
+      const auto uncertain = Round::is_uncertain(margin[i], threshold);
+      const std::int64_t offset = i * float_lanes;
+      if (xsimd::any(uncertain))
+        correct_vector<Round>(map, column + offset, columns - offset, position, uncertain,
+                              out + offset);
+    }
+    if (columns == step) continue;
+    for (std::int64_t i = 0; i < columns; ++i) segment.out[done + i] = edge[i];
+  }
+}
+
+/// Writes the single row of a task.
+template <class Round, bool interleaved>
+inline void write_single_row(const RotationTables& tables, const RowTask& task) {
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
+    const ColumnMap map(tables, begin, smaller(tables.frequencies - begin, panel_frequencies));
+    Anchors anchors;
+    set_anchors(tables, begin, map.used, map.panel_size, task.first, Round::value_scale,
+                anchors.sine, anchors.cosine);
+    map.for_each_segment<interleaved>(
+        task.row<typename Round::Element>(0), [&](const auto& segment) {
+          write_anchors<Round, interleaved>(map, anchors, segment, task.first);
+        });
+  }
+}
+
+template <class Round>
+inline void write_row_of_anchors(const RotationTables& tables, const RowTask& task) {
+  tables.columns.interleaved ? write_single_row<Round, true>(tables, task)
+                             : write_single_row<Round, false>(tables, task);
+}
+
+/// Entries that are to be evaluated together.
 template <class Round>
 class UncertainList {
  public:
@@ -63,7 +142,7 @@ class UncertainList {
 
   /// Writes at_once entries, or the last ones. Others in the arrays are evaluated for nothing.
   void write_some(std::int64_t begin) {
-    const std::int64_t end = count_ - begin < at_once ? count_ : begin + at_once;
+    const std::int64_t end = smaller(count_, begin + at_once);
     ReducedPhases phases[anchor_vectors];
     for (std::int64_t i = 0; i < anchor_vectors; ++i) {
       const auto load_at = [&](const std::uint64_t* from) {

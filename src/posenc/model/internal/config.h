@@ -1,11 +1,13 @@
-// The JSON of a configuration, each of whose keys is read or refused. Internal: not installed.
+// What the reader of a config.json works with: its JSON, of which each key is read or refused, the
+// table of model types, and the rules of frequencies. Internal: not installed.
 #pragma once
 
+#include "posenc/frequency_rule.h"
 #include "posenc/support/format.h"
 
 #include <cstdint>
-#include <functional>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -17,6 +19,8 @@
 namespace posenc::detail {
 
 using ConfigJson = nlohmann::json;
+
+// ---- Values and keys ----------------------------------------------------------------------------
 
 /// Accepts what Python's json module writes. NaN, Infinity and a number beyond double become texts,
 /// so that only a key that needs a number refuses them. Throws InvalidArgument unless the text is
@@ -54,9 +58,6 @@ std::optional<T> agreed(const std::vector<Named<T>>& values) {
   return first == nullptr ? std::nullopt : first->second;
 }
 
-/// Where what is not known is noted: nullptr, and it is refused.
-using Warnings = std::vector<std::string>*;
-
 /// Which keys have to be read: all; those that look as if they were of a rotary embedding, at any
 /// depth; or these, but for those of a multimodal model's other parts.
 enum class Scope { rule, model, multimodal };
@@ -71,9 +72,8 @@ class ConfigKeys {
       : json_(&object), path_(std::move(path)) {}
 
   const ConfigJson& json() const { return *json_; }
+  /// Of the object, or of a key: "rope_scaling.factor".
   const std::string& path() const { return path_; }
-  bool is_nested() const { return !path_.empty(); }
-  /// The path of a key: "rope_scaling.factor".
   std::string path(std::string_view key) const;
 
   const ConfigJson* get(std::string_view key) const;  ///< nullptr if it is absent
@@ -93,13 +93,12 @@ class ConfigKeys {
   void mark(std::string_view key) const { read_.emplace(key); }
   bool is_read(std::string_view key) const { return read_.contains(key); }
   [[noreturn]] void refuse(std::string_view key, std::string_view allowed) const;
-  /// Every key that was not read and may change the result is refused, or noted.
-  void check_all_read(Scope scope, Warnings warnings) const;
+  /// Every key that was not read and may change the result is refused.
+  void check_all_read(Scope scope) const { check_all_read(*json_, "", scope); }
 
  private:
   const ConfigJson* find(std::string_view key) const;
-  void check_all_read(const ConfigJson& value, const std::string& path, Scope scope,
-                      Warnings warnings) const;
+  void check_all_read(const ConfigJson& value, const std::string& path, Scope scope) const;
   /// The value, of which `is_allowed` is true.
   template <class T, class IsAllowed>
   std::optional<T> value(std::string_view key, const std::string& allowed,
@@ -112,5 +111,69 @@ class ConfigKeys {
 
 /// True for names that keys of rotary embeddings have.
 bool is_rope_like(std::string_view key);
+
+// ---- Model types --------------------------------------------------------------------------------
+
+/// The parts between the separators; none of an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
+/// What stands before the first separator, and what after it.
+std::pair<std::string, std::string> cut(std::string_view text, char separator);
+
+/// Keys, of which those that are given agree, and what the class has if none is.
+struct Sources {
+  struct Key {
+    std::string name;
+    bool is_in_rule = false;  ///< a key of the rule, not of the configuration
+    bool is_echo = false;     ///< has no effect, and has to say the same
+  };
+  std::vector<Key> keys = {};
+  /// None: it is needed. Two: those of Transformers 4 and 5, which differ.
+  std::vector<double> defaults = {};
+
+  /// The name of the first key; "" if there is none.
+  std::string name() const { return keys.empty() ? "" : keys.front().name; }
+};
+
+/// A line of model_types.inc, which explains each word, or one of its kinds of layers.
+struct ModelType {
+  std::string name;
+  std::map<std::string, std::string, std::less<>> words = {};
+  std::vector<ModelType> kinds = {};
+
+  bool has(std::string_view word) const { return words.contains(word); }
+  /// What stands after the word; empty if it is not there.
+  std::string value(std::string_view word) const {
+    return has(word) ? words.find(word)->second : "";
+  }
+  /// The object after the word; empty if it is not there.
+  ConfigJson json(std::string_view word) const {
+    return has(word) ? ConfigJson::parse(value(word)) : ConfigJson::object();
+  }
+  /// Those after "base", "head", "heads", "share", "turned" or "width".
+  Sources sources(std::string_view word) const;
+};
+
+/// nullptr if the type is not known.
+const ModelType* find_type(std::string_view model_type);
+
+// ---- Rules --------------------------------------------------------------------------------------
+
+/// A rule without its attention factor, and the factor.
+struct RotaryRule {
+  FrequencyRule rule = {};
+  double attention_factor = 1;
+  double base_ratio = 1;  ///< what the base is multiplied by
+  std::string note = {};  ///< what the model does beside
+};
+
+/// What a rule is read from. Every key that it has is marked as read.
+struct RuleSource {
+  const ConfigKeys& keys;    ///< of the rule
+  const ConfigKeys& config;  ///< of the text model
+  const ModelType& kind;
+  std::int64_t dimension;
+  std::optional<std::int64_t> rows;  ///< of the longest sequence, if given
+};
+RotaryRule read_rule(std::string_view name, const RuleSource& from);
 
 }  // namespace posenc::detail

@@ -1,0 +1,315 @@
+// rotation: how a segment of a run is written: as it is, or added to an input; directly, by way of
+// a buffer, or in lines that are joined from two vectors.
+//
+// Method  store_plan.h chooses; each way has its tiles, and the last columns go by way of a buffer
+// Error   none: values are rounded by the tile, and out = x * scale + encoding has the bits of
+//         encode(), then a multiplication, then an addition
+// Range   every output; x may be the output
+// Cost    a store a vector. A sum: a load, a product and a sum, and a copy of the input while
+//         entries are checked. Staged: one load and one store more. Realigned: a permutation a
+//         vector; a load and a store a tile and row. Incomplete lines at the ends of a row
+//
+// Staged rows, for tables beyond the caches whose rows do not begin at cache lines or are whole
+// pages apart: tiles write some columns of all rows to a buffer in the L1 cache; each row then goes
+// to memory at once. The cache line that crosses two buffers is kept until it is whole. Storing one
+// buffer between the tiles of another, so that both overlap, gained nothing: the loads, the stores
+// and their loop take the time, not the wait for memory (Zen 5).
+//
+// Realigned rows, the same if a vector is a cache line: each line is joined from two successive
+// vectors of a row.
+//
+//   vectors of a row    |0 ... 15|16 ... 31|32 ... 47|     lane of column 0 in its line: 5
+//   lines          |....0 ... 10|11 ... 26|27 ... 42|43 ... 47 .....|
+#pragma once
+
+#include "posenc/simd/rotation/tile-inl.h"
+#include "posenc/simd/stores-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// Prefetches the input of the next run while this run computes, row after row.
+/// (Hardware does not predict the order of the tiles, which read a line or two of every row.)
+class LinesAhead {
+ public:
+  LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
+      : at_(segment.out + addition->distance + run.next_row * run.upwards()),
+        lines_((segment.count + cache_line_floats - 1) / cache_line_floats),
+        to_next_row_(run.upwards() - lines_ * cache_line_floats),
+        in_row_(lines_),
+        rows_(run.next_rows) {}
+
+  void fetch(std::int64_t lines) {
+    for (; lines > 0 && rows_ > 0; --lines) {
+      __builtin_prefetch(at_, 0, 2);
+      at_ += cache_line_floats;
+      if (--in_row_ > 0) continue;
+      at_ += to_next_row_;
+      in_row_ = lines_;
+      --rows_;
+    }
+  }
+
+ private:
+  const float* at_;
+  std::int64_t lines_;
+  std::ptrdiff_t to_next_row_;
+  std::int64_t in_row_, rows_;
+};
+
+/// Tiles that are added to an input. `kept` holds a copy of the input of a tile until every entry
+/// is known to be certain, because the sums may overwrite the input.
+template <class Round, std::int64_t vectors, bool non_temporal>
+struct SumTiles {
+  using Element = float;
+  static constexpr std::int64_t columns = vectors * float_lanes;
+
+  const ColumnMap& map;
+  const Run& run;
+  const Addition& addition;
+  float* kept;  ///< run_rows * columns floats
+  LinesAhead ahead;
+
+  [[gnu::always_inline]] bool write(std::int64_t column, float* out) {
+    Tile<Round, vectors> tile(run, column);
+    const std::ptrdiff_t stride = run.stride, distance = addition.distance;  // in registers
+    const F32 scale(addition.scale);
+    float* keep = kept;
+    tile.for_each_row(
+        run.rows, [&](const F64* values) __attribute__((always_inline)) {
+          ahead.fetch((columns + cache_line_floats - 1) / cache_line_floats);
+          for (std::int64_t i = 0; i < vectors; ++i) {
+            const F32 x = load(out + distance + i * float_lanes);
+            x.store_unaligned(keep + i * float_lanes);
+            store_vector<non_temporal>(x * scale + tile.round(values, i), out + i * float_lanes);
+          }
+          out += stride;
+          keep += columns;
+        });
+    return tile.is_certain();
+  }
+
+  /// Computes the sums again, with the corrected encoding.
+  [[gnu::noinline]] void correct(std::int64_t column, std::int64_t, float* out) const {
+    float encoding[run_rows * columns];
+    const Run buffered = run.with_stride(columns);
+    const PlainTiles<RoundToFloat32, vectors, false> tiles = {map, buffered};
+    tiles.write(column, encoding);
+    tiles.correct(column, columns, encoding);
+    for (std::int64_t row = 0; row < run.rows; ++row) {
+      for (std::int64_t i = row * columns; i < (row + 1) * columns; ++i)
+        out[row * (run.stride - columns) + i] = kept[i] * addition.scale + encoding[i];
+    }
+  }
+};
+
+/// In place of LinesAhead, if no input is read.
+struct NoLinesAhead {
+  template <class... From>
+  explicit NoLinesAhead(const From&...) {}
+  void fetch(std::int64_t) {}
+};
+
+/// Writes a segment of a run by way of a buffer.
+template <class Round>
+inline void write_staged(const ColumnMap& map, const Run& run,
+                         const Segment<typename Round::Element>& segment,
+                         const Addition* addition) {
+  using Element = typename Round::Element;
+  using Row = StagedRow<Element, Round::adds>;
+  // 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
+  // run leaves no room for the panel in a cache of 32 KiB.
+  constexpr std::int64_t most_columns = 1024 / static_cast<std::int64_t>(sizeof(Element));
+  // A row's buffer: the line before the columns, the columns, and a line for what a last vector
+  // that is not full writes behind them.
+  constexpr std::int64_t stride = Row::line + most_columns + Row::line;
+  StagingBuffer<Element, run_rows * stride> memory;
+  Element* const buffer = memory.place_for(segment.out);
+  const Run staged = run.with_stride(stride);
+  for (std::int64_t n = 0; n < run.rows; ++n)
+    Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
+  std::conditional_t<Round::adds, LinesAhead, NoLinesAhead> ahead(run, segment, addition);
+  for (std::int64_t begin = 0; begin < segment.count; begin += most_columns) {
+    const std::int64_t end = smaller(segment.count, begin + most_columns);
+    const Segment<Element> part = {segment.begin + begin, end - begin, buffer + Row::line};
+    const std::int64_t done =
+        write_tiles(PlainTiles<Round, cached_vectors, false>{map, staged}, part);
+    write_tiles<true>(PlainTiles<Round, 1, false>{map, staged}, part.after(done));
+    for (std::int64_t n = 0; n < run.rows; ++n) {
+      ahead.fetch(most_columns / Row::line);
+      Element* const kept = buffer + n * stride;  // the incomplete line of earlier columns
+      const Row row = {kept + Row::line - begin, segment.out + n * run.stride, addition};
+      const bool is_last = end == segment.count;
+      row.store(begin == 0 ? 0 : row.whole_lines(begin), is_last ? end : row.whole_lines(end));
+      if (!is_last) std::memcpy(kept, kept + end - begin, Row::line * sizeof(Element));
+    }
+  }
+}
+
+/// The last vector of each row of a run. Some of its columns are not stored yet: their line also
+/// takes columns of the next tile.
+struct alignas(cache_line_bytes) RowEnds {
+  float vector[run_rows * float_lanes];
+};
+
+/// The lines of a segment's row. `at_edge`: the row may begin or end within a line.
+template <bool at_edge>
+struct RealignedRow {
+  float* out;         ///< column 0
+  std::int64_t end;   ///< columns
+  std::int64_t lane;  ///< of column 0 in its line
+
+  RealignedRow(float* to, std::int64_t columns)
+      : out(to),
+        end(columns),
+        lane(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float)) %
+             float_lanes) {}
+
+  /// Stores the line that ends within the vector at `column`, given the vector before it.
+  template <class Vector>
+  [[gnu::always_inline]] void store(Vector before, Vector vector, std::int64_t column) const {
+    const Vector line = consecutive_lanes(before, vector, float_lanes - lane);
+    const std::int64_t first = column - lane;
+    if constexpr (at_edge) {
+      if (first < 0 || first + float_lanes > end) {
+        const std::int64_t begin = first < 0 ? -first : 0;
+        if (first < end) store_lanes(line, out + first, begin, end - first);
+        return;
+      }
+    }
+    store_vector<true>(line, out + first);
+  }
+};
+
+/// The tiles of a segment, from the first on.
+template <class Round, std::int64_t vectors, bool at_edge>
+struct RealignedTiles {
+  using Element = float;
+  static constexpr std::int64_t columns = vectors * float_lanes;
+
+  const ColumnMap& map;
+  const Run& run;
+  const Segment<float>& segment;
+  RowEnds& ends;
+
+  [[gnu::always_inline]] bool write(std::int64_t column, float*) const {
+    Tile<Round, vectors> tile(run, column);
+    const std::int64_t done = column - segment.begin;
+    const std::ptrdiff_t stride = run.stride;
+    float* out = segment.out;
+    float* ended = ends.vector;
+    tile.for_each_row(
+        run.rows, [&](const F64* values) __attribute__((always_inline)) {
+          const RealignedRow<at_edge> lines(out, segment.count);
+          auto before = load(ended);
+          for (std::int64_t i = 0; i < vectors; ++i) {
+            const auto value = tile.round(values, i);
+            lines.store(before, value, done + i * float_lanes);
+            before = value;
+          }
+          store_vector<false>(before, ended);
+          out += stride;
+          ended += float_lanes;
+        });
+    return tile.is_certain();
+  }
+
+  /// Corrects the entries in memory, and those of the last vector, which is stored again.
+  void correct(std::int64_t column, std::int64_t used, float* out) const {
+    constexpr std::int64_t before_last = columns - float_lanes;
+    correct_tile<Round, vectors>(map, run, column, used, out);
+    if (used > before_last) {
+      correct_tile<Round, 1>(map, run.with_stride(float_lanes), column + before_last,
+                             used - before_last, ends.vector);
+    }
+  }
+};
+
+/// True if the ISA and the rounding have realigned lines.
+template <class Round>
+constexpr bool can_realign =
+    has_line_vectors && !Round::adds && std::is_same_v<typename Round::Element, float>;
+
+/// Writes a segment of a run in realigned lines.
+template <class Round>
+inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<float>& segment) {
+  using Row = StagedRow<float>;
+  RowEnds ends = {};
+  for (std::int64_t n = 0; n < run.rows; ++n)
+    Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
+  constexpr std::int64_t wide = cached_vectors, step = wide * float_lanes;
+  const auto part = [&](std::int64_t begin, std::int64_t end) {
+    return Segment<float>{segment.begin + begin, end - begin, segment.out + begin};
+  };
+  using First = RealignedTiles<Round, wide, true>;
+  using Last = RealignedTiles<Round, 1, true>;
+  const std::int64_t whole = segment.count / step * step;
+  if (whole > 0) write_tiles(First{map, run, segment, ends}, part(0, step));
+  write_tiles(RealignedTiles<Round, wide, false>{map, run, segment, ends}, part(step, whole));
+  write_tiles<true>(Last{map, run, segment, ends}, part(whole, segment.count));
+  const std::int64_t written = (segment.count + float_lanes - 1) / float_lanes * float_lanes;
+  for (std::int64_t n = 0; n < run.rows; ++n) {
+    const auto last = load(ends.vector + n * float_lanes);
+    RealignedRow<true>(segment.out + n * run.stride, segment.count).store(last, last, written);
+  }
+}
+
+/// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
+/// the columns of the row are copied.
+template <class Round>
+inline void write_edge(const ColumnMap& map, const Run& run,
+                       const Segment<typename Round::Element>& segment, const Addition* addition) {
+  constexpr std::int64_t edge_stride = 2 * float_lanes;
+  typename Round::Element edge[run_rows * edge_stride];
+  const Run buffered = run.with_stride(edge_stride);
+  for (std::int64_t done = 0; done < segment.count; done += float_lanes) {
+    const std::int64_t columns = smaller(segment.count - done, float_lanes);
+    write_tiles<true>(PlainTiles<Round, 1, false>{map, buffered},
+                      Segment<typename Round::Element>{segment.begin + done, columns, edge});
+    for (std::int64_t row = 0; row < run.rows; ++row) {
+      auto* const out = segment.out + done + row * run.stride;
+      const auto* const from = edge + row * edge_stride;
+      if constexpr (Round::adds) {
+        const StagedRow<float, true> sums = {from, out, addition};
+        for (std::int64_t i = 0; i < columns; ++i) sums.store_one(i);
+      } else if (columns == float_lanes) {
+        std::memcpy(out, from, float_lanes * sizeof *out);
+      } else {
+        std::memcpy(out, from, static_cast<std::size_t>(columns) * sizeof *out);
+      }
+    }
+  }
+}
+
+/// Writes a segment of a run: its whole tiles as planned, and the last columns.
+template <class Round>
+[[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
+                                            const Segment<typename Round::Element>& segment,
+                                            StorePlan stores, const Addition* addition) {
+  if (stores.method == StoreMethod::staged) return write_staged<Round>(map, run, segment, addition);
+  if constexpr (can_realign<Round>) {
+    if (stores.method == StoreMethod::realigned) return write_realigned<Round>(map, run, segment);
+  }
+  const auto write_whole = [&]<std::int64_t vectors, bool lines>() {
+    if constexpr (Round::adds) {
+      float kept[run_rows * vectors * float_lanes];
+      return write_tiles(
+          SumTiles<Round, vectors, lines>{map, run, *addition, kept, {run, segment, addition}},
+          segment);
+    } else {
+      return write_tiles(PlainTiles<Round, vectors, lines>{map, run}, segment);
+    }
+  };
+  std::int64_t done = 0;
+  if (stores.method == StoreMethod::lines) {
+    done = write_whole.template operator()<non_temporal_vectors, true>();
+  } else if (!Round::adds && widest_vectors != cached_vectors && stores.at_pages) {
+    done = write_whole.template operator()<widest_vectors, false>();
+  } else {
+    done = write_whole.template operator()<cached_vectors, false>();
+  }
+  write_edge<Round>(map, run, segment.after(done), addition);
+}
+
+}  // namespace
+}  // namespace posenc::simd
