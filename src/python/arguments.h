@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace posenc::python {
@@ -74,6 +75,13 @@ class ReleasedGil {
 
   PyThreadState* state_;
 };
+
+/// What call() returns, without the lock of the interpreter.
+template <class Call>
+auto without_gil(const Call& call) {
+  const ReleasedGil no_gil;
+  return call();
+}
 
 /// str(object)
 std::string text(const py::handle& object);
@@ -241,10 +249,7 @@ class ArrayArgument {
   template <class Fill>
   py::object written_by(const Fill& fill) const {
     const OutputView to = output();
-    {
-      const ReleasedGil no_gil;
-      fill(to);
-    }
+    without_gil([&] { fill(to); });
     return object_;
   }
 
@@ -284,6 +289,12 @@ class type_caster<T> : public type_caster_base<T> {
            (from.is_none() || posenc::python::is_object_of<T>(from));
   }
 };
+
+#if PYBIND11_VERSION_MAJOR >= 3
+/// No enumeration of Python's.
+template <posenc::python::Named Enum>
+struct type_caster_enum_type_enabled<Enum> : std::false_type {};
+#endif
 
 /// An enumeration, from a name.
 template <posenc::python::Named Enum>

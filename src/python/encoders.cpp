@@ -90,10 +90,9 @@ Table encode_like_system(System system, const Positions& positions, std::int64_t
                          const FrequencyRule& frequencies, std::int64_t first, DataType type,
                          int threads) {
   const RowRange rows = range_of(positions, first);
-  const auto encoder = [&] {
-    const ReleasedGil no_gil;
+  const auto encoder = without_gil([&] {
     return plan_like(system, {d_model, base, layout, spacing, frequencies});
-  }();
+  });
   const ArrayArgument table = table_of(py::none(), "out", {rows.count, d_model}, numpy_type(type));
   return table.written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
 }

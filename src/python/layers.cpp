@@ -46,10 +46,8 @@ Table forward(const PyPositionalEncoding& self, const Array& from, const Array& 
   const AnySequences input = x.sequences(batch_first, false);
   const ArrayArgument y = table_of(out, "out", x.shape(), numpy_type(x.type()));
   const WritableSequences output = y.sequences(batch_first);
-  {
-    const ReleasedGil no_gil;
-    self.layer.forward(input, output, {offset.value_or(self.first), training, seed, threads});
-  }
+  const ForwardOptions options = {offset.value_or(self.first), training, seed, threads};
+  without_gil([&] { self.layer.forward(input, output, options); });
   return y.object();
 }
 
@@ -57,10 +55,8 @@ Array backward(const PyPositionalEncoding& self, const Array& gradient, std::uin
                int threads, bool batch_first) {
   const ArrayArgument array(gradient, "gradient");
   const WritableSequences view = array.sequences(batch_first);
-  {
-    const ReleasedGil no_gil;
-    self.layer.backward(view, {.training = true, .seed = seed, .threads = threads});
-  }
+  const ForwardOptions options = {.training = true, .seed = seed, .threads = threads};
+  without_gil([&] { self.layer.backward(view, options); });
   return gradient;
 }
 
@@ -191,10 +187,8 @@ Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Posi
             bool inverse, int threads, bool heads_first) {
   const Heads heads(x, heads_first);
   const Rows rows = rows_of_heads(heads, first, positions, self.spec().angles.axes());
-  {
-    const ReleasedGil no_gil;
-    self.apply(heads.views, rows.positions, {.inverse = inverse, .threads = threads});
-  }
+  const RotateOptions options = {.inverse = inverse, .threads = threads};
+  without_gil([&] { self.apply(heads.views, rows.positions, options); });
   return x;
 }
 
@@ -238,10 +232,8 @@ Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
   const RotaryCacheView view = view_of_cache(tables, layout);
   const Heads heads(x, heads_first);
   const Rows rows = rows_of_cache(tables[0], heads, first, positions);
-  {
-    const ReleasedGil no_gil;
-    self.apply_cache(view, heads.views, rows.positions, {.inverse = inverse, .threads = threads});
-  }
+  const RotateOptions options = {.inverse = inverse, .threads = threads};
+  without_gil([&] { self.apply_cache(view, heads.views, rows.positions, options); });
   return x;
 }
 
@@ -259,12 +251,11 @@ Typed<"tuple[dict[str, Rotary], int]"> read_config(const std::string& json,
   py::dict rotaries;
   for (const RotaryReading::Layers& each : reading.layers) {
     if (layers && &each != &layers_of(reading, *layers)) continue;
-    auto rotary = [&] {
-      const ReleasedGil no_gil;
+    auto rotary = without_gil([&] {
       return std::make_unique<PyRotary>(
           each.rotary, std::nullopt,
           to_string(RotaryReading{reading.model_type, {each}, reading.unturned}));
-    }();
+    });
     rotaries[py::str(each.kind.empty() ? "all" : each.kind)] = py::cast(std::move(rotary));
   }
   return py::make_tuple(rotaries, reading.most_rows);

@@ -12,14 +12,11 @@ namespace {
 Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions& from,
                                           DataType type, int threads) {
   const RowRange positions = range_of(from, self.first);
-  AccuracyOptions options;
-  options.threads = threads;
-  options.type = type;
-  const AccuracyReport report = [&] {
-    const ReleasedGil no_gil;
+  const AccuracyReport report = without_gil([&] {
     const Encoder* const one[] = {self.encoder.get()};
-    return measure_accuracy(one, positions, options).front();
-  }();
+    return measure_accuracy(one, positions, {.threads = threads, .type = type, .progress = {}})
+        .front();
+  });
   return py::dict(
       "backend"_a = self.encoder->backend().full_name(), "reference"_a = report.reference,
       "entries"_a = report.entries, "max_abs"_a = report.error.max_abs,

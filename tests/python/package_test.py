@@ -237,7 +237,6 @@ class LayerTest(unittest.TestCase):
         self.assertEqual(batch.shape, (2, 5, D_MODEL))
         expect_equal(batch[1], table[::-1])
         self.assertIs(rotary.cache(of_batch, out=batch), batch)
-        self.assertEqual(rotary.cache([]).shape, (0, D_MODEL))
         with self.assertRaisesRegex(TypeError, "^positions is 5; allowed: .* of integers$"):
             rotary.apply(table.copy(), positions=5)
 

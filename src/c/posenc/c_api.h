@@ -192,7 +192,6 @@ posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
 /// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
 posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
-/// Accepts null.
 void posenc_cursor_free(posenc_cursor* cursor);
 
 /// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
@@ -236,7 +235,6 @@ typedef struct posenc_axis_pairs {
 posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
                                             int32_t layout, int32_t parts_have_layouts,
                                             posenc_axes** axes);
-/// Accepts null.
 void posenc_axes_free(posenc_axes* axes);
 
 /// Plans for tables of that type. The axes may be freed then.
@@ -247,7 +245,6 @@ posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
 posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
                                  const posenc_positions* positions, const posenc_table* out,
                                  const posenc_options* options);
-/// Accepts null.
 void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
 
 /// Conventions of grids.
@@ -263,9 +260,7 @@ posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t colum
 /// Orders of a batch's elements, which decide the mask of dropout.
 enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };
 
-/// `batch` sequences of `rows` rows of `columns` channels. The offset of row r of sequence b from
-/// the data, in elements, is b times batch_stride plus r times row_stride. 16-bit elements are
-/// widened to float32, in which layers compute, and results rounded once.
+/// 16-bit elements are widened to float32, in which layers compute, and results rounded once.
 typedef struct posenc_sequences {
   void* data;            ///< the first element of row 0 of sequence 0
   int64_t batch;         ///< sequences
@@ -300,7 +295,6 @@ posenc_status posenc_positional_encoding_forward(const posenc_positional_encodin
 posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options);
-/// Accepts null.
 void posenc_positional_encoding_free(posenc_positional_encoding* layer);
 
 // ---- Rotary position embeddings (model/rotary.h) ------------------------------------------------
@@ -337,9 +331,7 @@ posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_posi
                                   int32_t form, const posenc_table* cache,
                                   const posenc_table* sines, const posenc_options* options);
 
-/// Queries or keys: `heads` heads of `columns` channels in each of the `rows` rows of `batch`
-/// sequences. The offset of head h of row r of sequence b from the data, in elements, is b times
-/// batch_stride plus h times head_stride plus r times row_stride.
+/// Queries or keys: heads in each row of sequences.
 typedef struct posenc_heads {
   void* data;            ///< the first channel of head 0, row 0 and sequence 0
   int64_t batch;         ///< sequences
@@ -371,7 +363,6 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t for
                                         const posenc_heads* x, int64_t count,
                                         const posenc_positions* rows_of_cache,
                                         const posenc_rotate_options* options);
-/// Accepts null.
 void posenc_rotary_free(posenc_rotary* rotary);
 
 #ifdef __cplusplus
