@@ -255,4 +255,5 @@ def svg_of(figure: Figure) -> str:
     pyplot.close(figure)
     text = re.sub(r"<!--.*?-->", "", buffer.getvalue(), flags=re.DOTALL)
     text = re.sub(r"(?<![\w.#])([1-9]\d*\.\d\d)\d+", r"\1", text)  # scales are below 1
-    return re.sub(r"\s*\n\s*", "\n", text[text.index("<svg") :])
+    text = re.sub(r"\s*\n\s*", "\n", text[text.index("<svg") :].rstrip())
+    return re.sub(r"\n(?!<g id)", " ", text) + "\n"  # a line for each element

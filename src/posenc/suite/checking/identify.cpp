@@ -40,7 +40,7 @@ class Identification {
     Identified found = nearest_by_ways().what;
     refine_factor(found.identity);
     const double open = find_positions(found);
-    if (!(found.bits + open < of_constants)) return {};
+    if (!(found.bits + open + bits_of_chance() < of_constants)) return {};
     found.explained = 1 - open / of_constants;
     return found;
   }
@@ -193,6 +193,11 @@ class Identification {
     }
     return least;
   }
+
+  /// Entries that are no sines leave more or fewer bits open than constants do by chance: the
+  /// logarithms of their distances differ by 2.2 bits, one standard deviation. The best of 10^4
+  /// hypotheses is within five.
+  double bits_of_chance() const { return 5 * 2.2 * std::sqrt(std::size(sample_.got)); }
 
   /// Of columns that hold a constant each, or zeros.
   double bits_of_constants() const {
