@@ -5,6 +5,8 @@
 #include "posenc/registry.h"
 #include "posenc/suite/checking/check.h"
 
+#include "support.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
