@@ -43,8 +43,8 @@ measure() {
 ./scripts/install_dependencies.sh build report peers
 targets=(posenc_cli posenc_peers)
 # PyTorch's times need the Python package, which is built where Debian's packages are there.
-if command -v dpkg-query >/dev/null && [[ -z $(./scripts/install_dependencies.sh --left-out torch) ]]
-then targets+=(posenc_python); fi
+left_out=$(./scripts/install_dependencies.sh --left-out torch)
+if command -v dpkg-query >/dev/null && [[ -z $left_out ]]; then targets+=(posenc_python); fi
 ./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
 

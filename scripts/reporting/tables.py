@@ -56,7 +56,8 @@ def error_cells(each: Measurement) -> list[str]:
         return ["", "", ""]
     at_most = "" if math.isnan(each.bound) else error_text(each.bound)
     rounded = share_text(each.error.correctly_rounded, each.error.checked == 1)
-    return [error_text(each.error.max_abs), at_most, "all" if each.is_correctly_rounded else rounded]
+    rounded = "all" if each.is_correctly_rounded else rounded
+    return [error_text(each.error.max_abs), at_most, rounded]
 
 
 def wrapped(text: str) -> str:
