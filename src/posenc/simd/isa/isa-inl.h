@@ -3,6 +3,7 @@
 //   POSENC_ISA      its name: sse2
 //   POSENC_ARCH     its name in xsimd: xsimd::sse2
 //   POSENC_PORTABLE_VECTORS  defined if portable_batch-inl.h stands in for xsimd
+//   POSENC_OWN_DUPLICATES  defined if the ISA has even_lanes() and odd_lanes() of its own
 // and then defines what differs between ISAs:
 //   fused_rounds_once      true if the ISA has fused operations. xsimd's fma is a product and a sum
 //                          on an ISA without
@@ -154,6 +155,7 @@ inline Batch shuffle(Batch a, Batch b, Source source) {
   return Batch(lanes_of<Batch::size>(a.data, b.data, source));
 }
 
+#ifndef POSENC_OWN_DUPLICATES
 /// a0 a0 a2 a2 ...
 inline F32 even_lanes(F32 a) {
   return shuffle(a, a, [](std::size_t i) { return i / 2 * 2; });
@@ -162,6 +164,7 @@ inline F32 even_lanes(F32 a) {
 inline F32 odd_lanes(F32 a) {
   return shuffle(a, a, [](std::size_t i) { return i / 2 * 2 + 1; });
 }
+#endif
 /// a1 a0 a3 a2 ...
 inline F32 swap_neighbours(F32 a) {
   return shuffle(a, a, [](std::size_t i) { return i ^ 1; });
