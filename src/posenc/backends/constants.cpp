@@ -56,7 +56,7 @@ HalfRowAngles::HalfRowAngles(std::int64_t padded_count, Order wanted) : order(wa
   stride = order == Order::grouped ? 2 * count : spread_stride(2 * count);
   cosine = std::make_unique_for_overwrite<double[]>(count);
   sine = std::make_unique_for_overwrite<double[]>(count);
-  rows = std::make_unique_for_overwrite<float[]>(half_block * stride);
+  rows = Matrix(half_block, static_cast<std::int64_t>(stride));
 }
 
 /// Angles are rotated in double, which costs less than a sine. After 15 rotations, the error is
@@ -82,14 +82,14 @@ void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kern
     kernels.anchors(piece, w, 1, sin_one, cos_one);
     kernels.anchors(piece, {half_high, half_low, half_quarter_turns, half_rest}, 1, &sine[begin],
                     &cosine[begin]);
-    simd::AngleRows out = {.columns = rows.get() + begin,
+    simd::AngleRows out = {.columns = rows.data() + begin,
                            .vector_stride = kernels.float_lanes,
                            .row_stride = static_cast<std::int64_t>(stride),
                            .sine_after = static_cast<std::int64_t>(stride / 2)};
     if (order == Order::interleaved) {
-      out = {rows.get() + 2 * begin, 2 * kernels.float_lanes, out.row_stride, 0};
+      out = {rows.data() + 2 * begin, 2 * kernels.float_lanes, out.row_stride, 0};
     } else if (order == Order::grouped) {
-      out = {rows.get() + simd::angle_index(begin, 0, kernels.float_lanes),
+      out = {rows.data() + simd::angle_index(begin, 0, kernels.float_lanes),
              simd::angle_index(kernels.float_lanes, 0, kernels.float_lanes),
              2 * kernels.float_lanes, kernels.float_lanes};
     }
@@ -129,7 +129,7 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
       .row = row.arrays(),
       .block = block.arrays(),
       .half = {angles_.cosine.get(), angles_.sine.get()},
-      .angles = angles_.rows.get(),
+      .angles = angles_.rows.data(),
       .exact_entry = nullptr,
       .context = nullptr,
   };
@@ -167,7 +167,7 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
       .group_low = group_low.data(),
       .centre = centre.data(),
       .step = step.data(),
-      .angles = angles.rows.get(),
+      .angles = angles.rows.data(),
       .angles_stride = static_cast<std::int64_t>(angles.stride),
   };
 }

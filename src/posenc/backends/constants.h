@@ -4,6 +4,7 @@
 #include "posenc/data_type.h"
 #include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/matrix.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/spec.h"
 
@@ -60,7 +61,7 @@ struct HalfRowAngles {
   Order order;
   std::size_t stride;                      ///< from one row to the next, in floats, unless grouped
   std::unique_ptr<double[]> cosine, sine;  ///< for j = 0
-  std::unique_ptr<float[]> rows;
+  Matrix rows;  ///< at cache lines, over which vectors of AVX-512 would reach else
 };
 
 /// Owns the arrays of simd::AngleArrays: those of a position.
