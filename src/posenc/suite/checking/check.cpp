@@ -52,9 +52,9 @@ EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
 
 /// What the table is judged as: what is claimed, and what is found otherwise.
 TableIdentity judged_identity(const TableView& table, const CheckOptions& options,
-                              const std::optional<Identified>& found) {
-  TableIdentity identity = found ? found->identity : TableIdentity{};
-  if (found && !found->convention.mistake.empty()) identity.spec = found->convention.intended;
+                              const std::optional<Hypothesis>& found) {
+  TableIdentity identity = found ? found->is : TableIdentity{};
+  if (found && !found->mistake.empty()) identity.spec = found->intended;
   // No convention has columns of one frequency each, negated sines, or another factor.
   if (identity.arrangement == Arrangement::alternating) {
     identity.arrangement = Arrangement::interleaved;
@@ -66,9 +66,11 @@ TableIdentity judged_identity(const TableView& table, const CheckOptions& option
   if (!options.arrangements.empty() &&
       std::ranges::count(options.arrangements, identity.arrangement) == 0)
     identity.arrangement = options.arrangements.front();
-  if (options.first) identity.first = *options.first;
   if (options.first || identity.step != 1) identity.positions.clear();
-  if (options.first) identity.step = 1;
+  if (options.first) {
+    identity.first = *options.first;
+    identity.step = 1;
+  }
   if (!options.positions.empty()) identity.positions = options.positions;
   if (options.spec) identity.spec = expected_spec(table, *options.spec, identity.arrangement);
   const double factor = options.factor.value_or(attention_factor(identity.spec.frequencies));
@@ -157,102 +159,43 @@ std::string convention_text(const EncodingSpec& spec) {
   return is_base(spec.frequencies) ? text : text + ", frequencies " + to_string(spec.frequencies);
 }
 
-/// What is true of some rows or frequencies: "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are
-/// zero, the first is row 7".
-std::string entries_text(std::string_view single, std::string_view plural,
-                         const std::vector<std::int64_t>& which, std::string_view of_one,
-                         std::string_view of_several) {
-  const std::int64_t first = which.front();
-  if (which.size() == 1) return format_text("{} {} {}", single, first, of_one);
-  if (which.back() - first + 1 == std::ssize(which))
-    return format_text("{} {} .. {} {}", plural, first, which.back(), of_several);
-  return format_text("{} {} {}, the first is {} {}", which.size(), plural, of_several, single,
-                     first);
-}
-
-/// NaN, infinity, zero, or as small as memory that was never written.
-bool is_unset(double frequency) noexcept {
-  return !std::isfinite(frequency) || std::fabs(frequency) < 0x1p-126;
-}
-
-/// A convention, and how the frequencies were computed.
-struct FoundFrequencies {
-  Convention convention;
-  Explanation way;
+/// What may be off, and how, by its RowState.
+struct Noun {
+  std::string_view one, several;
+  std::string_view faults[3];
 };
+constexpr Noun row_noun = {"row", "rows", {"has other values", "is zero", "has NaN or infinity"}};
+constexpr Noun frequency_noun = {
+    "frequency", "frequencies", {"has other values", "is zero or nearly", "is NaN or infinite"}};
 
-/// Those that leave the fewest bits of the frequencies open. Empty if that are as many as without a
-/// convention.
-std::optional<FoundFrequencies> convention_of(std::span<const double> frequencies,
-                                              const std::optional<EncodingSpec>& wanted) {
-  double least = 0;
-  std::vector<FrequencyEstimate> estimates;
-  for (std::size_t k = 0; k < frequencies.size(); ++k) {
-    if (is_unset(frequencies[k])) continue;
-    least += most_open_bits;
-    estimates.push_back({.k = static_cast<std::int64_t>(k), .frequency = frequencies[k]});
-  }
-  std::optional<FoundFrequencies> best;
-  for (const DataType type : {DataType::float32, DataType::bfloat16, DataType::float16}) {
-    for (FrequencyEstimate& each : estimates)
-      each.uncertainty = 2 * half_ulp_of_one(type) * std::fabs(each.frequency);
-    for (const Convention& each : conventions_like(estimates, std::ssize(frequencies), 1, wanted)) {
-      if (each.step != 1) continue;
-      Explanation way = explain_frequencies(frequencies, each.spec);
-      if (each.bits + way.bits >= least) continue;
-      least = each.bits + way.bits;
-      best = FoundFrequencies{each, std::move(way)};
-    }
-  }
-  return best;
+/// "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are zero, the first is row 7".
+std::string fault_text(const Noun& noun, RowState state, const std::vector<std::int64_t>& which) {
+  const std::string_view fault = noun.faults[static_cast<std::size_t>(state)];
+  const std::int64_t first = which.front();
+  if (which.size() == 1) return format_text("{} {} {}", noun.one, first, fault);
+  const std::string faults =
+      (fault.starts_with("is") ? "are" : "have") + std::string(fault.substr(fault.find(' ')));
+  if (which.back() - first + 1 == std::ssize(which))
+    return format_text("{} {} .. {} {}", noun.several, first, which.back(), faults);
+  return format_text("{} {} {}, the first is {} {}", which.size(), noun.several, faults, noun.one,
+                     first);
 }
 
 /// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
 std::string positions_text(const TableIdentity& is, std::int64_t rows) {
-  struct Run {
-    std::int64_t first, last;
-  };
-  std::vector<Run> runs;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t position = is.position(row);
-    if (runs.empty() || position != runs.back().last + is.step)
-      runs.push_back({position, position});
-    runs.back().last = position;
+  std::vector<std::string> runs, first_rows;
+  for (std::int64_t row = 0, start = 0; row < rows; ++row) {
+    const std::int64_t first = is.position(start), last = is.position(row);
+    if (row < 6) first_rows.push_back(format_text("{}", last));
+    if (row + 1 < rows && is.position(row + 1) == last + is.step) continue;
+    runs.push_back(std::abs(is.step) == 1
+                       ? format_text("{} .. {}", first, last)
+                       : format_text("{}, {} .. {}", first, first + is.step, last));
+    start = row + 1;
+    constexpr std::size_t most_runs = 4;
+    if (runs.size() > most_runs) return join(first_rows, ", ") + ", ...";
   }
-  constexpr std::size_t most_runs = 4;
-  std::vector<std::string> texts;
-  if (runs.size() > most_runs) {
-    for (std::int64_t row = 0; row < std::min<std::int64_t>(rows, 6); ++row)
-      texts.push_back(format_text("{}", is.position(row)));
-    texts.emplace_back("...");
-  } else {
-    for (const auto& [first, last] : runs) {
-      texts.push_back(std::abs(is.step) == 1
-                          ? format_text("{} .. {}", first, last)
-                          : format_text("{}, {} .. {}", first, first + is.step, last));
-    }
-  }
-  return join(texts, ", ");
-}
-
-/// Rows that hold no sines, of those for which is_wanted(row).
-template <class IsWanted>
-std::vector<Cause> unset_rows(const SampledTable& sample, const IsWanted& is_wanted) {
-  std::vector<std::int64_t> zero, not_finite;
-  for (std::int64_t row = 0; row < sample.table.rows; ++row) {
-    const RowState state = sample.states[static_cast<std::size_t>(row)];
-    if (state != RowState::set && is_wanted(row))
-      (state == RowState::zero ? zero : not_finite).push_back(row);
-  }
-  std::vector<Cause> causes;
-  const auto add = [&](const std::vector<std::int64_t>& rows, const char* one,
-                       const char* several) {
-    if (!rows.empty())
-      causes.push_back({CauseKind::unset_rows, entries_text("row", "rows", rows, one, several)});
-  };
-  add(zero, "is zero", "are zero");
-  add(not_finite, "has NaN or infinity", "have NaN or infinity");
-  return causes;
+  return join(runs, ", ");
 }
 
 /// A last column of zeros, beside pairs: tables of odd widths have it.
@@ -269,185 +212,168 @@ struct OtherReading {
   std::string text;
 };
 
-/// One that explains more than the share that the rows do. None if that is most of the table.
+/// The one that explains more than what the rows do, which is compared if it may be twice as much.
 std::optional<OtherReading> other_reading(const TableView& table, double explained) {
-  constexpr double most = 2.0 / 3;
-  if (explained > most) return {};
-  const auto identified = [](const TableView& view) { return identify(SampledTable(view), {}); };
-  TableView transposed = table;
+  if (explained > 0.5) return {};
+  TableView transposed = table, even = table;
   std::swap(transposed.rows, transposed.columns);
   std::swap(transposed.row_stride, transposed.column_stride);
-  const auto found = identified(transposed);
-  if (found && found->explained > explained) {
-    return OtherReading{found->identity.spec,
-                        "the table is transposed: its columns are the positions"};
-  }
-  if (table.rows < 4) return {};
-  TableView even = table;
   even.rows = (table.rows + 1) / 2;
   even.row_stride *= 2;
-  TableView odd = even;
-  odd.rows = table.rows / 2;
-  odd.data = static_cast<const std::byte*>(table.data) + table.row_stride * size_of(table.type);
-  const auto of_even = identified(even), of_odd = identified(odd);
-  const auto has_one = [](const std::optional<Identified>& half) {
-    return half && !has_both_functions(half->identity.arrangement);
-  };
-  if (!has_one(of_even) || !has_one(of_odd) ||
-      of_even->explained + of_odd->explained < 2 * explained)
+  const auto of_columns = identify(SampledTable(transposed), {});
+  if (of_columns && of_columns->explained > explained)
+    return OtherReading{of_columns->is.spec,
+                        "the table is transposed: its columns are the positions"};
+  const auto of_even = identify(SampledTable(even), {});
+  if (!of_even || of_even->explained <= explained || has_both_functions(of_even->is.arrangement))
     return {};
-  return OtherReading{of_even->identity.spec,
+  return OtherReading{of_even->is.spec,
                       format_text("rows are sines and cosines by turns, not columns: even rows are "
-                                  "{}, odd ones {}",
-                                  to_string(of_even->identity.arrangement),
-                                  to_string(of_odd->identity.arrangement))};
+                                  "{}",
+                                  to_string(of_even->is.arrangement))};
 }
 
-class Diagnosis {
- public:
-  Diagnosis(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
-            const std::optional<Identified>& found)
-      : sample_(sample),
-        off_(judgement.off),
-        report_(report),
-        found_(found),
-        is_(found ? found->identity : report.identity) {}
+/// An arrangement in place of another one.
+constexpr struct {
+  CauseKind kind;
+  std::string_view text;
+  Arrangement one, other;
+} exchanges[] = {
+    {CauseKind::exchanged_halves, "the halves are exchanged: ", Arrangement::halves,
+     Arrangement::halves_cos_first},
+    {CauseKind::exchanged_functions, "sines and cosines are exchanged: ", Arrangement::interleaved,
+     Arrangement::interleaved_cos_first},
+    {CauseKind::other_arrangement,
+     "each column has a frequency of its own, instead of one for a sine and a cosine: ",
+     Arrangement::alternating, Arrangement::interleaved}};
 
-  std::vector<Cause> causes() {
-    if (found_) {
-      add_differences();
-      add_numeric();
-    }
-    for (Cause& each : unset_rows(sample_, [&](std::int64_t row) { return off(row) > 0; }))
-      causes_.push_back(std::move(each));
-    if (found_ && causes_.empty()) add_arbitrary_rows();
-    if (found_ && causes_.empty()) add_inexact_functions();
-    return std::move(causes_);
+using Causes = std::vector<Cause>;
+
+/// What the table is, and should not be.
+void add_differences(Causes& causes, const Hypothesis& found, const TableIdentity& wanted,
+                     std::int64_t rows) {
+  const TableIdentity& is = found.is;
+  const auto differ = [&](CauseKind kind, std::string_view what, const auto& one,
+                          const auto& other) {
+    if (one != other) causes.push_back({kind, format_text("{} {}, not {}", what, one, other)});
+  };
+  auto kind = CauseKind::other_arrangement;
+  std::string_view exchange;
+  for (const auto& each : exchanges) {
+    if (std::minmax(is.arrangement, wanted.arrangement) != std::minmax(each.one, each.other))
+      continue;
+    kind = each.kind;
+    exchange = each.text;
   }
-
- private:
-  void add(CauseKind kind, std::string text) { causes_.push_back({kind, std::move(text)}); }
-  std::int64_t off(std::int64_t row) const { return off_[static_cast<std::size_t>(row)]; }
-
-  void add_differences() {
-    add_arrangement();
-    if (is_.has_negated_sines) add(CauseKind::negated_sines, "the sines are negated");
-    if (is_.step != report_.identity.step || is_.positions != report_.identity.positions) {
-      add(CauseKind::shifted_rows,
-          format_text("the positions are {}, not {}", positions_text(is_, sample_.table.rows),
-                      positions_text(report_.identity, sample_.table.rows)));
-    } else if (is_.first != report_.identity.first && is_.positions.empty()) {
-      add(CauseKind::shifted_rows,
-          format_text("the first row is position {}, not {}", is_.first, report_.identity.first));
-    }
-    add_frequencies();
-    if (is_.factor != report_.identity.factor) {
-      const std::string is = digits_text(is_.factor, 6),
-                        wanted = digits_text(report_.identity.factor, 6);
-      add(CauseKind::attention_factor,
-          report_.identity.factor == 1
-              ? format_text("every entry is multiplied by {}, as by an attention factor", is)
-              : format_text("the attention factor {} is missing: the factor is {}", wanted, is));
+  differ(kind, std::string(exchange) + "the table is", to_string(is.arrangement),
+         to_string(wanted.arrangement));
+  if (is.has_negated_sines) causes.push_back({CauseKind::negated_sines, "the sines are negated"});
+  if (is.step != wanted.step || is.positions != wanted.positions) {
+    differ(CauseKind::shifted_rows, "the positions are", positions_text(is, rows),
+           positions_text(wanted, rows));
+  } else if (is.positions.empty()) {
+    differ(CauseKind::shifted_rows, "the first row is position", is.first, wanted.first);
+  }
+  if (!found.mistake.empty()) {
+    causes.push_back({CauseKind::other_rule, found.mistake});
+  } else if (is.spec.d_model == wanted.spec.d_model &&
+             !std::ranges::equal(
+                 frequencies_of(is.spec), frequencies_of(wanted.spec),
+                 [](double x, double y) { return std::fabs(x - y) <= 1e-12 * std::fabs(x); })) {
+    differ(CauseKind::other_base, "the base is", digits_text(is.spec.base, 6),
+           digits_text(wanted.spec.base, 6));
+    differ(CauseKind::other_spacing, "the spacing is", to_string(is.spec.spacing),
+           to_string(wanted.spec.spacing));
+    const std::string rule = to_string(is.spec.frequencies),
+                      wanted_rule = to_string(wanted.spec.frequencies);
+    if (is_base(is.spec.frequencies) && rule != wanted_rule) {
+      causes.push_back(
+          {CauseKind::other_rule,
+           format_text("the rule {} is missing: frequencies are those of the base", wanted_rule)});
+    } else {
+      differ(CauseKind::other_rule, "the rule of frequencies is", rule, wanted_rule);
     }
   }
+  if (is.factor == wanted.factor) return;
+  const std::string factor = digits_text(is.factor, 6);
+  causes.push_back(
+      {CauseKind::attention_factor,
+       wanted.factor == 1
+           ? format_text("every entry is multiplied by {}, as by an attention factor", factor)
+           : format_text("the attention factor {} is missing: the factor is {}",
+                         digits_text(wanted.factor, 6), factor)});
+}
 
-  void add_arrangement() {
-    constexpr struct {
-      CauseKind kind;
-      const char* text;
-      Arrangement one, other;
-    } exchanges[] = {{CauseKind::exchanged_halves, "the halves are exchanged: ",
-                      Arrangement::halves, Arrangement::halves_cos_first},
-                     {CauseKind::exchanged_functions, "sines and cosines are exchanged: ",
-                      Arrangement::interleaved, Arrangement::interleaved_cos_first}};
-    const Arrangement is = is_.arrangement, wanted = report_.identity.arrangement;
-    if (is == wanted) return;
-    CauseKind kind = CauseKind::other_arrangement;
-    std::string text;
-    if (is == Arrangement::alternating)
-      text = "each column has a frequency of its own, instead of one for a sine and a cosine: ";
-    for (const auto& each : exchanges) {
-      if (std::minmax(is, wanted) != std::minmax(each.one, each.other)) continue;
-      kind = each.kind;
-      text = each.text;
-    }
-    add(kind, text + format_text("the table is {}, not {}", to_string(is), to_string(wanted)));
+/// How the entries were rounded.
+void add_ways(Causes& causes, const SampledTable& sample, const TableIdentity& is) {
+  const std::vector<Explanation> ways = explain(sample, is, sample.rows.size(), true);
+  const auto first = static_cast<std::ptrdiff_t>(causes.size());
+  for (const Explanation& each : ways) {
+    if (ways.front().is_exact || each.is_exact) continue;
+    if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
+    causes.push_back({each.kind, format_text("{}: {} of the entries have these bits", each.text,
+                                             percent_text(each.share))});
   }
+  for (auto each = causes.begin() + first; each != causes.end(); ++each)
+    each->is_rival = std::ssize(causes) > first + 1;
+  if (sample.type == sample.table.type) return;
+  causes.insert(
+      causes.begin() + first,
+      {CauseKind::narrow_entries,
+       format_text("entries are {} values in a table of {}{}", to_string(sample.type),
+                   to_string(sample.table.type), ways.front().truncates ? ", truncated" : "")});
+}
 
-  void add_frequencies() {
-    const EncodingSpec &is = is_.spec, &wanted = report_.identity.spec;
-    const std::string& mistake = found_->convention.mistake;
-    if (!mistake.empty()) return add(CauseKind::other_rule, mistake);
-    if (is.d_model != wanted.d_model ||
-        std::ranges::equal(frequencies_of(is), frequencies_of(wanted), [](double x, double y) {
-          return std::fabs(x - y) <= 1e-12 * std::fabs(x);
-        }))
-      return;
-    const std::string rule = to_string(is.frequencies), wanted_rule = to_string(wanted.frequencies);
-    if (is.base != wanted.base) {
-      add(CauseKind::other_base, format_text("the base is {}, not {}", digits_text(is.base, 6),
-                                             digits_text(wanted.base, 6)));
-    }
-    if (is.spacing != wanted.spacing) {
-      add(CauseKind::other_spacing, format_text("the spacing is {}, not {}", to_string(is.spacing),
-                                                to_string(wanted.spacing)));
-    }
-    if (rule == wanted_rule) return;
-    add(CauseKind::other_rule,
-        is_base(is.frequencies)
-            ? format_text("the rule {} is missing: frequencies are those of the base", wanted_rule)
-            : format_text("the rule of frequencies is {}, not {}", rule, wanted_rule));
+/// Rows that hold no sines, of those for which is_wanted(row).
+void add_unset_rows(Causes& causes, const SampledTable& sample, const auto& is_wanted) {
+  for (const RowState state : {RowState::zero, RowState::not_finite}) {
+    std::vector<std::int64_t> which;
+    for (std::int64_t row = 0; row < sample.table.rows; ++row)
+      if (sample.states[static_cast<std::size_t>(row)] == state && is_wanted(row))
+        which.push_back(row);
+    if (!which.empty())
+      causes.push_back({CauseKind::unset_rows, fault_text(row_noun, state, which)});
   }
+}
 
-  /// How the entries were rounded.
-  void add_numeric() {
-    const std::vector<Explanation> ways = explain(sample_, is_);
-    if (sample_.type != report_.type) {
-      add(CauseKind::narrow_entries,
-          format_text("entries are {} values in a table of {}{}", to_string(sample_.type),
-                      to_string(report_.type), ways.front().truncates ? ", truncated" : ""));
-    }
-    if (ways.front().is_exact) return;
-    const std::size_t first = causes_.size();
-    for (const Explanation& each : ways) {
-      const std::span rivals = std::span(causes_).subspan(first);
-      if (!each.is_exact && std::ranges::count(rivals, each.kind, &Cause::kind) == 0)
-        add(each.kind, each.text);
-    }
-    for (Cause& each : std::span(causes_).subspan(first))
-      each.is_rival = causes_.size() > first + 1;
+/// Rows of which most entries are off, in a table whose other rows are good.
+void add_arbitrary_rows(Causes& causes, const std::vector<std::int64_t>& off,
+                        std::int64_t columns) {
+  std::vector<std::int64_t> rows;
+  for (std::size_t row = 0; row < off.size(); ++row) {
+    if (off[row] > 0) rows.push_back(static_cast<std::int64_t>(row));
+    if (off[row] > 0 && 2 * off[row] <= columns) return;
   }
+  if (2 * rows.size() <= off.size())
+    causes.push_back({CauseKind::unset_rows, fault_text(row_noun, RowState::set, rows)});
+}
 
-  /// Rows of which most entries are off, in a table whose other rows are good.
-  void add_arbitrary_rows() {
-    std::vector<std::int64_t> rows;
-    for (std::int64_t row = 0; row < sample_.table.rows; ++row) {
-      if (off(row) > 0) rows.push_back(row);
-      if (off(row) > 0 && 2 * off(row) <= sample_.table.columns) return;
-    }
-    if (2 * std::ssize(rows) > sample_.table.rows) return;
-    add(CauseKind::unset_rows,
-        entries_text("row", "rows", rows, "has other values", "have other values"));
+void add_inexact_functions(Causes& causes, const CheckReport& report) {
+  constexpr std::size_t of_most = 2;  // the quantile 0.99
+  const double ulps =
+      report.errors.quantiles[of_most].abs_error / (2 * half_ulp_of_one(report.type));
+  if (ulps <= 1) return;
+  causes.push_back(
+      {CauseKind::inexact_functions,
+       format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
+                   "of fast libraries are: {} of the entries are correctly rounded",
+                   digits_text(ulps, 3), percent_text(report.errors.correctly_rounded))});
+}
+
+Causes causes_of(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
+                 const std::optional<Hypothesis>& found) {
+  Causes causes;
+  if (found) {
+    add_differences(causes, *found, report.identity, report.rows);
+    add_ways(causes, sample, found->is);
   }
-
-  void add_inexact_functions() {
-    constexpr std::size_t of_most = 2;  // the quantile 0.99
-    const double ulps =
-        report_.errors.quantiles[of_most].abs_error / (2 * half_ulp_of_one(report_.type));
-    if (ulps <= 1) return;
-    add(CauseKind::inexact_functions,
-        format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
-                    "of fast libraries are: {} of the entries are correctly rounded",
-                    digits_text(ulps, 3), percent_text(report_.errors.correctly_rounded)));
-  }
-
-  const SampledTable& sample_;
-  const std::vector<std::int64_t>& off_;
-  const CheckReport& report_;
-  const std::optional<Identified>& found_;
-  const TableIdentity& is_;
-  std::vector<Cause> causes_;
-};
+  add_unset_rows(causes, sample, [&](std::int64_t row) {
+    return judgement.off[static_cast<std::size_t>(row)] > 0;
+  });
+  if (found && causes.empty()) add_arbitrary_rows(causes, judgement.off, sample.table.columns);
+  if (found && causes.empty()) add_inexact_functions(causes, report);
+  return causes;
+}
 
 }  // namespace
 
@@ -492,7 +418,7 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   const auto found = identify(sample, options);
   const auto other = other_reading(table, found ? found->explained : 0);
   if (!found && !other && !options.spec) {
-    report.causes = unset_rows(sample, [](std::int64_t) { return true; });
+    add_unset_rows(report.causes, sample, [](std::int64_t) { return true; });
     return report;
   }
   report.is_identified = true;
@@ -509,10 +435,11 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
 
   const Judgement judgement = judge(table, report.identity, options);
   for (const std::int64_t each : judgement.off) report.entries_off += each;
-  std::int64_t least = report.identity.position(0), most = least;
-  for (std::int64_t row = 0; row < table.rows; ++row) {
-    least = std::min(least, report.identity.position(row));
-    most = std::max(most, report.identity.position(row));
+  auto [least, most] =
+      std::minmax({report.identity.position(0), report.identity.position(table.rows - 1)});
+  for (const std::int64_t each : report.identity.positions) {
+    least = std::min(least, each);
+    most = std::max(most, each);
   }
   report.errors.backend = "table";
   report.errors.spec = report.identity.spec;
@@ -523,8 +450,8 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   }
   report.is_good = report.entries_off == 0;
   if (report.is_good) return report;
-  report.causes = other ? std::vector<Cause>{{CauseKind::other_arrangement, other->text}}
-                        : Diagnosis(sample, judgement, report, found).causes();
+  report.causes = other ? Causes{{CauseKind::other_arrangement, other->text}}
+                        : causes_of(sample, judgement, report, found);
   return report;
 }
 
@@ -591,18 +518,20 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
     throw InvalidArgument(format_text("there are {} frequencies; allowed with d_model {}: {}",
                                       count, wanted->d_model, wanted->d_model / 2));
   }
-  const auto found = convention_of(frequencies, wanted);
-  const bool is_mistake = found && !found->convention.mistake.empty();
+  TableView row;
+  row.data = frequencies.data();
+  row.type = DataType::float64;
+  row.rows = 1;
+  row.columns = count;
+  const SampledTable sample(row, true);
+  const auto found = identify(sample, {.spec = wanted});
   FrequencyReport report;
   report.is_identified = found || wanted;
+  if (found) report.spec = found->mistake.empty() ? found->is.spec : found->intended;
+  if (wanted) report.spec = *wanted;
   std::vector<double> exact(frequencies.size());
-  if (report.is_identified) {
-    report.spec = wanted       ? *wanted
-                  : is_mistake ? found->convention.intended
-                               : found->convention.spec;
-    exact = frequencies_of(report.spec);
-  }
-  std::vector<std::int64_t> off, zero, not_finite;
+  if (report.is_identified) exact = frequencies_of(report.spec);
+  std::vector<std::int64_t> off[3];  // by RowState
   constexpr double most_off = 0x1p-19, largest = 10;
   for (std::size_t k = 0; k < exact.size(); ++k) {
     const double given = frequencies[k];
@@ -610,27 +539,30 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
     report.max_relative_error =
         std::max(report.max_relative_error, error <= largest ? error : largest);
     if (report.is_identified && error <= most_off) continue;
-    auto& which = !std::isfinite(given) ? not_finite : is_unset(given) ? zero : off;
-    which.push_back(static_cast<std::int64_t>(k));
+    // As small as memory that was never written.
+    const RowState state = !std::isfinite(given)         ? RowState::not_finite
+                           : std::fabs(given) < 0x1p-126 ? RowState::zero
+                                                         : RowState::set;
+    off[static_cast<std::size_t>(state)].push_back(static_cast<std::int64_t>(k));
   }
   report.is_good = report.is_identified && report.max_relative_error <= most_off;
   if (report.is_good) return report;
   std::vector<std::string> causes;
-  const auto add_entries = [&](const std::vector<std::int64_t>& which, const char* of_one,
-                               const char* of_several) {
-    if (!which.empty())
-      causes.push_back(entries_text("frequency", "frequencies", which, of_one, of_several));
+  const auto add_faults = [&](RowState state) {
+    const std::vector<std::int64_t>& which = off[static_cast<std::size_t>(state)];
+    if (!which.empty()) causes.push_back(fault_text(frequency_noun, state, which));
   };
-  add_entries(not_finite, "is NaN or infinite", "are NaN or infinite");
-  add_entries(zero, "is zero or nearly", "are zero or nearly");
-  if (is_mistake) {
-    causes.push_back(found->convention.mistake);
-  } else if (found && wanted && found->convention.spec != *wanted) {
-    causes.push_back("they are those of " + convention_text(found->convention.spec));
-  } else if (found && found->way.kind == CauseKind::narrow_frequencies && !off.empty()) {
-    causes.push_back(found->way.text);
+  add_faults(RowState::not_finite);
+  add_faults(RowState::zero);
+  const auto way = found ? explain(sample, found->is, 1).front() : Explanation{};
+  if (found && !found->mistake.empty()) {
+    causes.push_back(found->mistake);
+  } else if (found && found->is.spec != report.spec) {
+    causes.push_back("they are those of " + convention_text(found->is.spec));
+  } else if (way.kind == CauseKind::narrow_frequencies) {
+    causes.push_back(way.text);
   } else if (found) {
-    add_entries(off, "has another value", "have other values");
+    add_faults(RowState::set);
   }
   report.cause = join(causes, "; and ");
   return report;

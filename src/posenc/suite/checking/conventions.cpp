@@ -29,9 +29,9 @@ constexpr double known_factors[] = {two_pi,
                                     1 / std::numbers::pi,
                                     std::numbers::e,
                                     1 / std::numbers::e,
+                                    std::numbers::sqrt2,
                                     1e3,
-                                    1e-3,
-                                    std::numbers::sqrt2};
+                                    1e-3};
 
 /// A number, and the bits that it takes to say it.
 struct Said {
@@ -62,43 +62,48 @@ struct Point {
 struct Line {
   double slope, intercept;
 
-  bool is_near(const Point& each) const noexcept {
-    return std::fabs(each.log_frequency - intercept + slope * each.k) < 0.02;
+  double off(const Point& each) const noexcept {
+    return std::fabs(each.log_frequency - intercept + slope * each.k);
   }
 };
 
-/// Of most of the points: a frequency beyond half a turn a row looks like a slower one.
-Line line_through(std::span<const Point> points) {
-  std::vector<double> slopes = {0}, intercepts;
+/// Of most of the points, in the order of k, since a frequency beyond half a turn a row looks like
+/// a slower one: least squares of the half that is nearest to a line of medians.
+Line line_through(std::span<const Point> points, std::optional<double> slope = {}) {
+  const auto median_of = [](std::vector<double> all) {
+    return all.empty() ? 0 : median(std::move(all));
+  };
+  std::vector<double> slopes, intercepts, offs;
   const std::size_t stride = 1 + points.size() / 48;
-  for (std::size_t i = 0; i < points.size(); i += stride)
+  for (std::size_t i = 0; !slope && i < points.size(); i += stride)
     for (std::size_t j = i + 1; j < points.size(); j += stride)
       slopes.push_back((points[i].log_frequency - points[j].log_frequency) /
                        (points[j].k - points[i].k));
-  if (slopes.size() > 1) slopes.erase(slopes.begin());
-  Line line = {median(std::move(slopes)), 0};
+  Line line = {slope ? *slope : median_of(std::move(slopes)), 0};
   for (const Point& each : points) intercepts.push_back(each.log_frequency + line.slope * each.k);
-  line.intercept = median(std::move(intercepts));
-  // Least squares of those near it.
+  line.intercept = median_of(std::move(intercepts));
+  for (const Point& each : points) offs.push_back(line.off(each));
+  const double near = median_of(std::move(offs));
   double s = 0, sk = 0, sy = 0, skk = 0, sky = 0;
   for (const Point& each : points) {
-    if (!line.is_near(each)) continue;
+    if (line.off(each) > near) continue;
     const double weight = 1 / (each.uncertainty * each.uncertainty + 1e-14);
     s += weight, sk += weight * each.k, sy += weight * each.log_frequency;
     skk += weight * each.k * each.k, sky += weight * each.k * each.log_frequency;
   }
   const double determinant = s * skk - sk * sk;
+  if (slope) return {*slope, (sy + *slope * sk) / s};
   if (!(determinant > 1e-9 * s * skk)) return line;
   return {-(s * sky - sk * sy) / determinant, (skk * sy - sk * sky) / determinant};
 }
 
 class Conventions {
  public:
-  Conventions(std::span<const FrequencyEstimate> estimates, std::int64_t count, double factor,
+  Conventions(const Recovered& recovered, std::int64_t count,
               const std::optional<EncodingSpec>& expected)
-      : estimates_(estimates), count_(count), factor_(factor) {
-    for (const FrequencyEstimate& each : estimates) {
-      if (!(each.frequency > 0) || each.uncertainty > 0.05 * each.frequency) continue;
+      : recovered_(recovered), count_(count) {
+    for (const FrequencyEstimate& each : recovered.each) {
+      if (!(each.frequency > each.uncertainty)) continue;
       points_.push_back({static_cast<double>(each.k), std::log(each.frequency),
                          each.uncertainty / each.frequency});
     }
@@ -116,28 +121,27 @@ class Conventions {
 
   /// Those that leave the fewest bits open. The most usual ones are kept, whatever a few noisy rows
   /// show.
-  std::vector<Convention> nearest() && {
+  std::vector<Hypothesis> nearest() && {
     constexpr std::size_t most = 24;
     constexpr double usual = 6;
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      order.emplace_back(all_[i].bits + open_bits(all_[i]), i);
-    if (!points_.empty()) std::ranges::sort(order);
-    std::vector<Convention> nearest;
-    for (const auto& [bits, i] : order)
-      if (nearest.size() < most || all_[i].bits < usual || points_.empty())
-        nearest.push_back(std::move(all_[i]));
-    return nearest;
+    if (points_.empty()) return std::move(all_);
+    for (Hypothesis& each : all_) each.open = open_bits(each.is);
+    std::ranges::stable_sort(all_, {}, &Hypothesis::score);
+    const auto rest = all_.begin() + std::min<std::ptrdiff_t>(most, std::ssize(all_));
+    all_.erase(
+        std::remove_if(rest, all_.end(), [](const Hypothesis& each) { return each.bits >= usual; }),
+        all_.end());
+    return std::move(all_);
   }
 
  private:
-  double open_bits(const Convention& convention) const {
-    const std::vector<double> frequencies = frequencies_of(convention.spec);
+  double open_bits(const TableIdentity& is) const {
+    const std::vector<double> frequencies = frequencies_of(is.spec);
     double bits = 0;
-    for (const FrequencyEstimate& each : estimates_) {
+    for (const FrequencyEstimate& each : recovered_.each) {
       if (!std::isfinite(each.frequency)) continue;
       const double expected =
-          static_cast<double>(convention.step) * frequencies[static_cast<std::size_t>(each.k)];
+          static_cast<double>(is.step) * frequencies[static_cast<std::size_t>(each.k)];
       const double off = std::remainder(expected - each.frequency, two_pi);
       bits += std::log2(1 + std::fabs(off) / (each.uncertainty + 1e-7 * std::fabs(each.frequency)));
     }
@@ -151,9 +155,9 @@ class Conventions {
     } catch (const InvalidArgument&) {
       return;  // solved from noise
     }
-    for (const Convention& each : all_)
-      if (each.spec == spec && each.step == step) return;
-    all_.push_back({spec, step, bits, std::move(mistake), intended});
+    for (const Hypothesis& each : all_)
+      if (each.is.spec == spec && each.is.step == step) return;
+    all_.push_back({{.spec = spec, .step = step}, bits, std::move(mistake), intended});
   }
 
   EncodingSpec spec_of(double base, Spacing spacing, FrequencyRule rule = {}) const {
@@ -193,7 +197,7 @@ class Conventions {
       for (const double known : known_bases) bases.push_back({known, 2});
       for (const Said& base : bases) {
         add(spec_of(base.value, spacing), base.bits);
-        add_scaled(base, spacing, denominator, line);
+        add_scaled(base, spacing, denominator);
         if (spacing == Spacing::paper) add_blends(base);
       }
     }
@@ -207,16 +211,10 @@ class Conventions {
     }
   }
 
-  /// What the positions are divided by, for the frequencies to be those of the line.
-  void add_scaled(const Said& base, Spacing spacing, double denominator, const Line& line) {
-    double sum = 0, weights = 0;
-    for (const Point& each : points_) {
-      if (!line.is_near(each)) continue;
-      const double weight = 1 / (each.uncertainty * each.uncertainty + 1e-20);
-      sum -= weight * (each.k / denominator * std::log(base.value) + each.log_frequency);
-      weights += weight;
-    }
-    const double scaling = weights > 0 ? std::exp(sum / weights) : 1;
+  /// What the positions are divided by, or multiplied with.
+  void add_scaled(const Said& base, Spacing spacing, double denominator) {
+    const double scaling =
+        std::exp(-line_through(points_, std::log(base.value) / denominator).intercept);
     const double step = std::round(1 / scaling);
     if (step >= 2 && step < 1e6) {
       add(spec_of(base.value, spacing), base.bits + 2 + std::log2(step),
@@ -246,7 +244,7 @@ class Conventions {
             bits);
         for (const bool truncate : {true, false}) {
           YarnScaling yarn = {.factor = factor.value, .trained_rows = rows, .truncate = truncate};
-          if (std::fabs(factor_ - attention_factor(FrequencyRule(yarn))) > 0.01)
+          if (std::fabs(recovered_.factor - attention_factor(FrequencyRule(yarn))) > 0.01)
             yarn.attention_factor = 1;
           add(spec_of(base.value, Spacing::paper, yarn), bits + (truncate ? 1 : 2));
         }
@@ -255,11 +253,10 @@ class Conventions {
     }
   }
 
-  std::span<const FrequencyEstimate> estimates_;
+  const Recovered& recovered_;
   std::int64_t count_;
-  double factor_;
   std::vector<Point> points_;
-  std::vector<Convention> all_;
+  std::vector<Hypothesis> all_;
 };
 
 }  // namespace
@@ -280,10 +277,9 @@ std::vector<double> frequencies_of(const EncodingSpec& spec) {
   return all;
 }
 
-std::vector<Convention> conventions_like(std::span<const FrequencyEstimate> estimates,
-                                         std::int64_t count, double factor,
+std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
                                          const std::optional<EncodingSpec>& expected) {
-  return Conventions(estimates, count, factor, expected).nearest();
+  return Conventions(recovered, count, expected).nearest();
 }
 
 }  // namespace posenc::suite

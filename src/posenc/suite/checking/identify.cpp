@@ -16,32 +16,26 @@ double bits_of(Arrangement arrangement, const CheckOptions& options) {
   return 1 + std::log2(1 + static_cast<double>(arrangement));
 }
 
-struct Candidate {
-  Identified what;
-  double open = infinity;  ///< bits of the entries, with exact phases
-  double all() const noexcept { return open + what.bits; }
-};
-
 class Identification {
  public:
   Identification(const SampledTable& sample, const CheckOptions& options)
       : sample_(sample), options_(options) {}
 
-  std::optional<Identified> best() {
-    for (const Arrangement each : all_arrangements) try_arrangement(each);
-    if (best_.empty()) return {};
+  std::optional<Hypothesis> best() {
+    for (const Arrangement each : all_arrangements)
+      if (!sample_.holds_phases || each == Arrangement::sines) try_arrangement(each);
+    if (usual_.empty() && unusual_.empty()) return {};
     const double of_constants = bits_of_constants();
-    // Truncated entries of 16 bits are as near to right ones of a smaller factor.
-    const bool may_truncate = sample_.type != sample_.table.type;
-    if (!may_truncate && is_right(best_.front().what.identity)) {
-      if (!(best_.front().all() < of_constants)) return {};
-      return best_.front().what;
-    }
-    Identified found = nearest_by_ways().what;
-    refine_factor(found.identity);
-    const double open = find_positions(found);
-    if (!(found.bits + open + bits_of_chance() < of_constants)) return {};
-    found.explained = 1 - open / of_constants;
+    const bool is_usual =
+        unusual_.empty() || (!usual_.empty() && usual_[0].score() <= unusual_[0].score());
+    const Hypothesis& nearest = is_usual ? usual_.front() : unusual_.front();
+    if (is_right(nearest.is))
+      return nearest.score() < of_constants ? std::optional(nearest) : std::nullopt;
+    Hypothesis found = nearest_by_ways();
+    refine_factor(found.is);
+    find_positions(found);
+    if (!(found.score() + bits_of_chance() < of_constants)) return {};
+    found.explained = 1 - found.open / of_constants;
     return found;
   }
 
@@ -54,97 +48,75 @@ class Identification {
     const bool shows_frequencies = std::ranges::any_of(
         recovered.each,
         [](const FrequencyEstimate& each) { return std::isfinite(each.frequency); });
+    std::optional<EncodingSpec> expected = options_.spec;
+    if (expected && expected->d_model == 0) expected->d_model = 2 * count;
+    if (expected && expected->d_model != 2 * count) expected.reset();
     // The positions of less likely conventions are not worth their time.
-    constexpr std::size_t most_positioned = 8;
-    const std::vector<Convention> conventions =
-        conventions_like(recovered.each, count, recovered.factor, expected_spec(count));
-    for (const Convention& each : conventions) {
-      const bool is_likely = !shows_frequencies || &each < &conventions[0] + most_positioned;
-      const std::vector<double> frequencies = frequencies_of(each.spec);
-      for (TableIdentity identity : positioned(recovered, each, frequencies, is_likely)) {
-        identity.spec = each.spec;
-        identity.arrangement = arrangement;
-        Identified what = {identity, each, each.bits + bits_of(arrangement, options_)};
-        what.bits += bits_of_positions(identity) + (identity.has_negated_sines ? 6 : 0);
-        try_factors(what, recovered.factor, frequencies);
+    std::size_t to_position = shows_frequencies ? 8 : max_d_model;
+    for (Hypothesis& each : conventions_like(recovered, count, expected)) {
+      each.is.arrangement = arrangement;
+      each.bits += bits_of(arrangement, options_);
+      const std::vector<double> frequencies = frequencies_of(each.is.spec);
+      std::optional<std::int64_t> first;
+      if (to_position > 0) {
+        first = first_position(recovered.each, frequencies, sample_.type, usual_first());
+        --to_position;
       }
+      try_positions(each, recovered, frequencies, first);
     }
   }
 
-  std::optional<EncodingSpec> expected_spec(std::int64_t count) const {
-    if (!options_.spec) return {};
-    EncodingSpec spec = *options_.spec;
-    if (spec.d_model == 0) spec.d_model = 2 * count;
-    if (spec.d_model != 2 * count) return {};
-    return spec;
-  }
-
-  double bits_of_positions(const TableIdentity& identity) const {
-    const std::int64_t usual = options_.first.value_or(0);
-    return 2 * std::log2(1 + std::fabs(static_cast<double>(identity.first - usual))) +
-           (identity.step < 0 ? 4 : 0);
-  }
+  std::int64_t usual_first() const { return options_.first.value_or(sample_.holds_phases ? 1 : 0); }
 
   /// The positions that a table with these frequencies may have.
-  std::vector<TableIdentity> positioned(const Recovered& recovered, const Convention& convention,
-                                        const std::vector<double>& frequencies,
-                                        bool is_likely) const {
-    std::vector<TableIdentity> all;
-    const auto add = [&](std::int64_t first, std::int64_t step, bool is_negated) {
-      if (first < -max_position + sample_.table.rows || first > max_position - sample_.table.rows)
-        return;
-      all.push_back({.first = first, .step = step, .has_negated_sines = is_negated});
+  void try_positions(const Hypothesis& convention, const Recovered& recovered,
+                     const std::vector<double>& frequencies, std::optional<std::int64_t> found) {
+    const auto add = [&](std::int64_t first, std::int64_t step, bool is_negated,
+                         std::vector<std::int64_t> positions = {}) {
+      if (std::abs(first) > max_position - sample_.table.rows) return;
+      Hypothesis what = convention;
+      what.is.first = first;
+      what.is.step = step;
+      what.is.positions = std::move(positions);
+      what.is.has_negated_sines = is_negated;
+      what.bits += 2 * std::log2(1 + std::fabs(static_cast<double>(first - usual_first()))) +
+                   (step < 0 ? 4 : 0) + (is_negated ? 6 : 0);
+      try_factors(what, recovered.factor, frequencies);
     };
-    if (!options_.positions.empty()) {
-      add(0, 1, false);
-      all.back().positions = options_.positions;
-    }
+    if (!options_.positions.empty()) add(usual_first(), 1, false, options_.positions);
     const bool backwards = recovered.turns_backwards;
-    add(options_.first.value_or(0), convention.step, backwards);
-    if (!is_likely) return all;
-    const auto found =
-        first_position(recovered.each, frequencies, sample_.type, options_.first.value_or(0));
-    if (!found) return all;
-    const std::int64_t first = *found, span = (sample_.table.rows - 1) * convention.step;
+    const std::int64_t step = convention.is.step, span = (sample_.table.rows - 1) * step;
+    add(usual_first(), step, backwards);
+    if (!found) return;
     // Read backwards, the positions of negated sines are those of sines: first, first - 1, ...
-    if (first <= -span && first < 0) add(-first, -convention.step, false);
-    if (!backwards || first > -span || first == 0) add(first, convention.step, backwards);
-    return all;
+    if (*found <= -span && *found < 0) add(-*found, -step, false);
+    if (!backwards || *found > -span || *found == 0) add(*found, step, backwards);
   }
 
-  void try_factors(const Identified& what, double fitted, const std::vector<double>& frequencies) {
-    struct Factor {
-      double value, bits;
+  void try_factors(Hypothesis what, double fitted, const std::vector<double>& frequencies) {
+    const double of_rule = options_.factor.value_or(attention_factor(what.is.spec.frequencies));
+    const double bits = what.bits;
+    const auto try_factor = [&](double factor, double of_factor) {
+      what.is.factor = factor;
+      what.bits = bits + of_factor;
+      // Rounded phases are off by more than unusual conventions are from usual ones, which are
+      // therefore kept apart.
+      std::vector<Hypothesis>& kept = what.bits < most_usual_bits ? usual_ : unusual_;
+      const double limit = kept.size() < most_kept ? infinity : kept.back().score();
+      what.open = open_bits_of(sample_, what.is, frequencies, limit - what.bits);
+      if (what.score() >= limit) return;
+      kept.insert(std::ranges::upper_bound(kept, what.score(), {}, &Hypothesis::score), what);
+      if (kept.size() > most_kept) kept.pop_back();
     };
-    const double of_rule =
-        options_.factor.value_or(attention_factor(what.identity.spec.frequencies));
-    std::vector<Factor> factors = {{of_rule > 0 ? of_rule : 1, 0}};
-    if (of_rule != 1) factors.push_back({1, 4});
-    factors.push_back({fitted, 30});
-    for (const auto& [value, bits] : factors) {
-      Candidate candidate = {what};
-      candidate.what.identity.factor = value;
-      candidate.what.bits += bits;
-      const bool is_usual = candidate.what.bits < most_usual_bits;
-      const double limit = std::max(limit_of(best_), is_usual ? limit_of(usual_) : 0);
-      candidate.open =
-          open_bits_of(sample_, candidate.what.identity, frequencies, limit - candidate.what.bits);
-      if (is_usual) keep(usual_, candidate);
-      keep(best_, candidate);
-    }
+    try_factor(of_rule > 0 ? of_rule : 1, 0);
+    if (of_rule != 1) try_factor(1, 4);
+    try_factor(fitted, 30);
   }
 
-  static double limit_of(const std::vector<Candidate>& kept) {
-    return kept.size() < most_kept ? infinity : kept.back().all();
-  }
-  static void keep(std::vector<Candidate>& kept, const Candidate& candidate) {
-    if (candidate.all() >= limit_of(kept)) return;
-    kept.insert(std::ranges::upper_bound(kept, candidate.all(), {}, &Candidate::all), candidate);
-    if (kept.size() > most_kept) kept.pop_back();
-  }
-
-  /// True if the sample has no entry that is off.
+  /// True if the sample has no entry that is off. Truncated entries of 16 bits are as near to right
+  /// ones of a smaller factor.
   bool is_right(const TableIdentity& identity) const {
+    if (sample_.holds_phases || sample_.type != sample_.table.type) return false;
     const std::vector<double> frequencies = frequencies_of(identity.spec);
     bool is_right = true;
     for_each_entry(sample_, identity, sample_.rows.size(), [&](const SampledEntry& entry) {
@@ -155,43 +127,42 @@ class Identification {
     return is_right;
   }
 
-  /// The best of those kept, if each is computed in the way that suits it best.
-  Candidate nearest_by_ways() const {
-    constexpr std::size_t rows = 16;
-    double least = infinity;
-    const Candidate* nearest = &best_.front();
-    for (const std::vector<Candidate>* const kept : {&usual_, &best_}) {
-      for (const Candidate& each : *kept) {
-        const double bits =
-            each.what.bits + open_bits_of_best_way(sample_, each.what.identity, rows);
-        if (bits >= least) continue;
-        least = bits;
-        nearest = &each;
-      }
-    }
-    return *nearest;
+  /// Bits that the best way leaves open.
+  double open_by_ways(const TableIdentity& identity, std::size_t rows) const {
+    return explain(sample_, identity, rows).front().bits;
   }
 
-  /// Positions that are not a run; repeated ones look like a linear rule. Returns the bits that are
-  /// open then.
-  double find_positions(Identified& found) const {
-    double least = open_bits_of_best_way(sample_, found.identity, sample_.rows.size());
-    if (!has_both_functions(found.identity.arrangement) || !options_.positions.empty())
-      return least;
+  /// The best of those kept, if each is computed in the way that suits it best.
+  Hypothesis nearest_by_ways() const {
+    constexpr std::size_t rows = 16;
+    Hypothesis nearest;
+    for (const auto* const kept : {&usual_, &unusual_}) {
+      for (Hypothesis each : *kept) {
+        each.open = open_by_ways(each.is, rows);
+        if (each.score() < nearest.score()) nearest = std::move(each);
+      }
+    }
+    return nearest;
+  }
+
+  /// Positions that are not a run; repeated ones look like a linear rule.
+  void find_positions(Hypothesis& found) const {
+    found.open = open_by_ways(found.is, sample_.rows.size());
+    if (!has_both_functions(found.is.arrangement) || !options_.positions.empty()) return;
+    const TableIdentity run = found.is;
     for (const bool is_scaled : {false, true}) {
-      TableIdentity other = found.identity;
+      TableIdentity other = run;
       if (!is_scaled) other.spec.frequencies = BaseFrequencies{};
       other.positions = positions_of_rows(sample_, other);
       double bits = 0;  // of where the runs begin
       for (std::size_t row = 1; row < other.positions.size(); ++row)
         bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
       if (bits == 0) continue;
-      bits += open_bits_of_best_way(sample_, other, sample_.rows.size());
-      if (bits >= least) continue;
-      least = bits;
-      found.identity = std::move(other);
+      bits += open_by_ways(other, sample_.rows.size());
+      if (bits >= found.open) continue;
+      found.open = bits;
+      found.is = std::move(other);
     }
-    return least;
   }
 
   /// Entries that are no sines leave more or fewer bits open than constants do by chance: the
@@ -220,32 +191,31 @@ class Identification {
     return all;
   }
 
-  /// Least squares of a factor that is none of the rule's.
+  /// A factor that is none of the rule's: the median of entry / value, weighted by the value.
   void refine_factor(TableIdentity& identity) const {
     if (identity.factor == 1 || identity.factor == attention_factor(identity.spec.frequencies) ||
         identity.factor == options_.factor)
       return;
     const std::vector<double> frequencies = frequencies_of(identity.spec);
-    double along = 0, squares = 0;
+    std::vector<std::pair<double, double>> ratios;
+    double all = 0, below = 0;
     for_each_entry(sample_, identity, sample_.rows.size(), [&](const SampledEntry& entry) {
       const double value = entry.value_at(entry.phase(frequencies)) / identity.factor;
-      if (std::fabs(entry.got / identity.factor - value) < 0.1) {
-        along += entry.got * value;
-        squares += value * value;
-      }
+      if (value != 0) ratios.emplace_back(entry.got / value, std::fabs(value));
+      all += std::fabs(value);
       return true;
     });
-    if (squares > 0) identity.factor = along / squares;
+    std::ranges::sort(ratios);
+    for (const auto& [ratio, weight] : ratios)
+      if (below < all / 2 && (below += weight) >= all / 2) identity.factor = ratio;
   }
 
-  /// Rounded phases are off by more than unusual conventions are from usual ones, which are
-  /// therefore kept apart.
   static constexpr std::size_t most_kept = 8;
   static constexpr double most_usual_bits = 20;
 
   const SampledTable& sample_;
   const CheckOptions& options_;
-  std::vector<Candidate> best_, usual_;  ///< from the fewest bits on
+  std::vector<Hypothesis> usual_, unusual_;  ///< from the fewest bits on
 };
 
 }  // namespace
@@ -255,7 +225,7 @@ double allowed_error(DataType type, double factor, std::int64_t position) noexce
   return ulp + 16 * 0x1p-53 * factor * (std::fabs(static_cast<double>(position)) + 1);
 }
 
-std::optional<Identified> identify(const SampledTable& sample, const CheckOptions& options) {
+std::optional<Hypothesis> identify(const SampledTable& sample, const CheckOptions& options) {
   if (sample.rows.empty()) return {};
   return Identification(sample, options).best();
 }

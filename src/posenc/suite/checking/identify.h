@@ -9,6 +9,8 @@
 // leaves open: of each sampled entry log2(1 + |entry - its value| in ulps), and of itself the bits
 // that it takes to say it. The usual convention with exact values takes none. An unusual base, a
 // factor or a rounding has to explain more bits of the entries than it takes to say.
+//
+// Frequencies alone take the same steps, as a row of phases at position 1.
 #pragma once
 
 #include "posenc/suite/checking/arrangement.h"
@@ -27,9 +29,6 @@ namespace posenc::suite {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Of an entry or a frequency, those beyond what is near.
-inline constexpr double most_open_bits = 24;
-
 /// What a row holds, apart from how near it is to exact values.
 enum class RowState : std::uint8_t { set, zero, not_finite };
 
@@ -39,13 +38,14 @@ std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most);
 
 /// A table, what its rows hold, and some of its entries.
 struct SampledTable {
-  explicit SampledTable(const TableView& whole);
+  explicit SampledTable(const TableView& whole, bool holds_phases = false);
 
   bool is_set(std::int64_t row) const noexcept {
     return states[static_cast<std::size_t>(row)] == RowState::set;
   }
 
   TableView table;
+  bool holds_phases;  ///< and not their sines
   std::vector<RowState> states;
   std::int64_t entries_not_finite = 0;
   /// Of the sample, in no order, so that each part of it is a sample too. The rows are set.
@@ -60,13 +60,13 @@ struct SampledEntry {
   double scale;  ///< of the function: the factor, and the sign of a negated sine
   std::size_t index;
   std::int64_t position, k;
-  bool is_cosine;
+  bool is_cosine, is_phase;
 
   double phase(const std::vector<double>& frequencies) const noexcept {
     return static_cast<double>(position) * frequencies[static_cast<std::size_t>(k)];
   }
   double value_at(double phase) const noexcept {
-    return scale * (is_cosine ? std::cos(phase) : std::sin(phase));
+    return scale * (is_phase ? phase : is_cosine ? std::cos(phase) : std::sin(phase));
   }
 };
 
@@ -74,16 +74,15 @@ struct SampledEntry {
 template <class Use>
 void for_each_entry(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
                     const Use& use) {
-  for (std::size_t row = 0; row < std::min(rows, sample.rows.size()); ++row) {
+  for (std::size_t row = 0, i = 0; row < std::min(rows, sample.rows.size()); ++row) {
     const std::int64_t position = identity.position(sample.rows[row]);
-    for (std::size_t i = 0; i < sample.columns.size(); ++i) {
-      const auto [k, is_cosine] =
-          content_of(identity.arrangement, sample.table.columns, sample.columns[i]);
+    for (const std::int64_t column : sample.columns) {
+      const auto [k, is_cosine] = content_of(identity.arrangement, sample.table.columns, column);
       const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-      const std::size_t index = row * sample.columns.size() + i;
-      if (!use(SampledEntry{sample.got[index], sign * identity.factor, index, position, k,
-                            is_cosine}))
+      if (!use(SampledEntry{sample.got[i], sign * identity.factor, i, position, k, is_cosine,
+                            sample.holds_phases}))
         return;
+      ++i;
     }
   }
 }
@@ -100,9 +99,9 @@ struct FrequencyEstimate {
 
 /// A table in one arrangement.
 struct Recovered {
-  std::vector<FrequencyEstimate> each;  ///< of some of the frequencies
-  double factor = 1;                    ///< of all entries
-  bool turns_backwards = false;         ///< the frequencies are those of the opposite sense
+  std::vector<FrequencyEstimate> each = {};  ///< of some of the frequencies
+  double factor = 1;                         ///< of all entries
+  bool turns_backwards = false;              ///< the frequencies are those of the opposite sense
 };
 
 Recovered recover(const SampledTable& sample, Arrangement arrangement);
@@ -118,51 +117,45 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
 std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
                                             const TableIdentity& identity);
 
-// Match.
+// Match and identify.
 
-/// What the frequencies of a table may be.
-struct Convention {
-  EncodingSpec spec;
-  std::int64_t step = 1;       ///< of positions
+/// What a table may be.
+struct Hypothesis {
+  TableIdentity is = {};
   double bits = 0;             ///< that it takes to say it: 0 for the usual one
   std::string mistake = {};    ///< if nobody wants these frequencies: why they are what they are
   EncodingSpec intended = {};  ///< instead of those of a mistake
+  double open = infinity;      ///< bits of the sample, with exact phases
+  double explained = 1;        ///< the share of the bits that columns of constants leave open
+
+  double score() const noexcept { return bits + open; }
 };
 
-/// Those that leave the fewest bits of the estimates open; `count` frequencies in all. Without
-/// estimates all that are usual. `expected` is one of them, and takes no bits.
-std::vector<Convention> conventions_like(std::span<const FrequencyEstimate> estimates,
-                                         std::int64_t count, double factor,
+/// Those whose frequencies and steps leave the fewest bits of the estimates open; `count`
+/// frequencies in all. Without estimates all that are usual. `expected` is one of them, and takes
+/// no bits.
+std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
                                          const std::optional<EncodingSpec>& expected);
 
 /// The frequencies of a spec as doubles, in radians per position, without reduction.
 std::vector<double> frequencies_of(const EncodingSpec& spec);
 
-// Identify.
-
-/// What a table is.
-struct Identified {
-  TableIdentity identity;
-  Convention convention;  ///< of its frequencies
-  double bits = 0;        ///< that it takes to say all of it
-  double explained = 1;   ///< the share of the bits that columns of constants leave open
-};
-
 /// What the options claim takes no bits. Empty if no known table leaves fewer bits open than
 /// columns of constants.
-std::optional<Identified> identify(const SampledTable& sample, const CheckOptions& options);
+std::optional<Hypothesis> identify(const SampledTable& sample, const CheckOptions& options);
 
 /// What is good at that position, for entries of a type with that factor: the rule of check.h.
 double allowed_error(DataType type, double factor, std::int64_t position) noexcept;
 
 // Explain.
 
-/// What a table, or its frequencies, were computed by.
+/// By which way the entries were computed.
 struct Explanation {
   CauseKind kind = CauseKind::float32_phases;
-  bool is_exact = false;
   std::string text = {};
   double bits = 0;         ///< that it takes to say it, and then also those that it leaves open
+  double share = 0;        ///< of the entries that have its bits
+  bool is_exact = false;   ///< nothing but the entries is rounded
   bool truncates = false;  ///< entries to bfloat16
 };
 
@@ -171,14 +164,9 @@ struct Explanation {
 double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
                     const std::vector<double>& frequencies, double limit);
 
-/// The bits that the best way leaves open in the first rows of the sample.
-double open_bits_of_best_way(const SampledTable& sample, const TableIdentity& identity,
-                             std::size_t rows);
-
-/// The best way, and others that leave as few bits open.
-std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity& identity);
-
-/// The way to compute the frequencies of a spec that leaves the fewest bits of these open.
-Explanation explain_frequencies(std::span<const double> frequencies, const EncodingSpec& spec);
+/// The way that leaves the fewest bits of the first rows of the sample open, and others that leave
+/// as few. Rows may come from those before, which takes a step for each row of the table.
+std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity& identity,
+                                 std::size_t rows, bool may_be_recurrence = false);
 
 }  // namespace posenc::suite

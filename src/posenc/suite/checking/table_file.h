@@ -25,7 +25,6 @@ struct StoredTable {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t offset = 0;  ///< of the first byte
-  std::string tensor = {};  ///< its name in a file of several
 };
 
 /// So many bytes at the start of a file hold the header of a table, or the file is refused.

@@ -1,10 +1,10 @@
 #include "posenc/exact/float32_phases.h"
 #include "posenc/suite/checking/identify.h"
-#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -52,7 +52,7 @@ struct Way {
   Explanation what;
   std::vector<double> operands;
   bool divides = false;  ///< the position by the operand
-  Rounding position = none, product = none;
+  Rounding position = none, product = none, entry = none;
   std::optional<double> step = {};  ///< of products from channel to channel
 
   double phase(std::int64_t k, std::int64_t at) const noexcept {
@@ -62,9 +62,8 @@ struct Way {
     const double operand = operands[static_cast<std::size_t>(k)];
     return rounded(divides ? phase / operand : phase * operand, product);
   }
-  double operator()(const SampledEntry& entry) const noexcept {
-    const double value = entry.value_at(phase(entry.k, entry.position));
-    return what.truncates ? rounded(value, Rounding::truncated) : value;
+  double operator()(const SampledEntry& of) const noexcept {
+    return rounded(of.value_at(phase(of.k, of.position)), entry);
   }
 };
 
@@ -158,7 +157,7 @@ constexpr Precision precisions[] = {
      Rounding::int8, none}};
 
 /// All ways. One whose operands another one of its precision has is left out.
-std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false) {
+std::vector<Way> ways_of(const SampledTable& sample, const EncodingSpec& spec) {
   const std::vector<double> exact = frequencies_of(spec);
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
@@ -172,27 +171,27 @@ std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false) {
          {precision.arithmetic, precision.frequency, precision.position, precision.product})
       bits += part != none && part != f32 ? 3 : 0;
     const auto first = std::ssize(all);
-    const auto add = [&](const char* whose, bool divides, std::vector<double> operands) {
+    const auto add = [&](const FrequencyForm& form, std::vector<double> operands) {
       bits += 0.25;
       for (double& each : operands) each = rounded(each, precision.frequency);
       if (std::any_of(all.begin() + first, all.end(), [&](const Way& way) {
-            return way.divides == divides && way.operands == operands;
+            return way.divides == form.divides && way.operands == operands;
           }))
         return;
-      const bool says_whose = precision.kind == CauseKind::float32_phases;
+      const bool says_form = precision.kind == CauseKind::float32_phases;
       all.push_back({.what = {.kind = precision.kind,
-                              .text = precision.text + std::string(says_whose ? whose : ""),
+                              .text = precision.text + std::string(says_form ? form.text : ""),
                               .bits = bits},
                      .operands = std::move(operands),
-                     .divides = divides,
+                     .divides = form.divides,
                      .position = precision.position,
                      .product = precision.product});
     };
     if (linear == nullptr && !is_base(spec.frequencies)) {
       const std::vector<float> theirs = Float32Phases::transformers(spec).frequencies();
       if (spec.spacing == Spacing::paper && !theirs.empty() && precision.arithmetic == f32)
-        add(forms[2].text, false, {theirs.begin(), theirs.end()});
-      add(forms[0].text, false, exact);
+        add(forms[2], {theirs.begin(), theirs.end()});
+      add(forms[0], exact);
       continue;
     }
     for (const FrequencyForm& form : forms) {
@@ -202,7 +201,7 @@ std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false) {
         operands.push_back(form.divides ? o.r(form.of(o) * o.r(scale))
                                         : o.r(form.of(o) / o.r(scale)));
       }
-      add(form.text, form.divides, std::move(operands));
+      add(form, std::move(operands));
       if (precision.arithmetic == none) break;
     }
   }
@@ -220,20 +219,20 @@ std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false) {
                  .position = f32,
                  .product = f32,
                  .step = rounded(std::pow(spec.base, -1 / denominator), f32)});
-  for (std::size_t i = 0, count = all.size(); i < count && may_truncate; ++i) {
+  if (sample.type != DataType::bfloat16 || sample.table.type == sample.type) return all;
+  for (std::size_t i = 0, count = all.size(); i < count; ++i) {
     Way& truncated = all.emplace_back(Way(all[i]));
+    truncated.entry = Rounding::truncated;
     truncated.what.truncates = true;
     truncated.what.bits += 2;
   }
   return all;
 }
 
-/// Of a table that may be of truncated entries.
-std::vector<Way> ways_of(const SampledTable& sample, const EncodingSpec& spec) {
-  return ways_of(spec, sample.type == DataType::bfloat16 && sample.table.type != sample.type);
-}
-
 // What a way leaves open.
+
+/// Of an entry, those beyond what is near.
+constexpr double most_open_bits = 24;
 
 /// Of an entry, for a way with errors of a few 2^-53 in the phase.
 double open_bits(double entry, double value, DataType type, std::int64_t position) noexcept {
@@ -259,33 +258,24 @@ double open_bits(const SampledTable& sample, const TableIdentity& identity, std:
 
 // Rows that come of those before, in float32.
 
-struct Pair {
-  float sine, cosine;
-
-  explicit Pair(double phase)
-      : Pair(static_cast<float>(std::sin(phase)), static_cast<float>(std::cos(phase))) {}
-  Pair(float s, float c) : sine(s), cosine(c) {}
-};
+/// Cosine and sine.
+using Pair = std::complex<float>;
 
 struct RowRecurrence {
   const char* text;
-  Pair (*next)(Pair a, Pair before, Pair step);
+  Pair (*next)(Pair now, Pair before, Pair step);
 };
 
 constexpr RowRecurrence row_recurrences[] = {
     {"rows rotated from row to row in float32, never re-anchored",
-     [](Pair a, Pair, Pair b) {
-       return Pair(a.sine * b.cosine + a.cosine * b.sine, a.cosine * b.cosine - a.sine * b.sine);
-     }},
+     [](Pair now, Pair, Pair step) { return now * step; }},
     {"rows rotated from row to row in float32 with fused operations, never re-anchored",
-     [](Pair a, Pair, Pair b) {
-       return Pair(std::fma(a.sine, b.cosine, a.cosine * b.sine),
-                   std::fma(a.cosine, b.cosine, -(a.sine * b.sine)));
+     [](Pair now, Pair, Pair step) {
+       return Pair(std::fma(now.real(), step.real(), -(now.imag() * step.imag())),
+                   std::fma(now.imag(), step.real(), now.real() * step.imag()));
      }},
     {"rows from the two before by a recurrence in float32, never re-anchored",
-     [](Pair a, Pair before, Pair b) {
-       return Pair(2 * b.cosine * a.sine - before.sine, 2 * b.cosine * a.cosine - before.cosine);
-     }}};
+     [](Pair now, Pair before, Pair step) { return 2 * step.real() * now - before; }}};
 
 /// The entries of the sample, in its order. A frequency is followed from row 0 to the last one.
 std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
@@ -298,15 +288,19 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
   for (std::size_t column = 0; column < columns; ++column) {
     const auto [k, is_cosine] =
         content_of(identity.arrangement, sample.table.columns, sample.columns[column]);
-    Pair now(way.phase(k, identity.position(0))), before(way.phase(k, identity.position(-1)));
-    const Pair step(way.phase(k, identity.step));
+    const auto pair_at = [&, k = k](std::int64_t position) {
+      const double phase = way.phase(k, position);
+      return Pair(static_cast<float>(std::cos(phase)), static_cast<float>(std::sin(phase)));
+    };
+    Pair now = pair_at(identity.position(0)), before = pair_at(identity.position(-1));
+    const Pair step = pair_at(identity.step);
     const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
     std::int64_t row = 0;
     for (const std::size_t i : order) {
       for (; row < sample.rows[i]; ++row)
         before = std::exchange(now, recurrence.next(now, before, step));
       values[i * columns + column] =
-          sign * identity.factor * static_cast<double>(is_cosine ? now.cosine : now.sine);
+          sign * identity.factor * static_cast<double>(is_cosine ? now.real() : now.imag());
     }
   }
   return values;
@@ -321,43 +315,30 @@ double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
   });
 }
 
-double open_bits_of_best_way(const SampledTable& sample, const TableIdentity& identity,
-                             std::size_t rows) {
-  double least = infinity;
-  for (const Way& way : ways_of(sample, identity.spec)) {
-    const double bits = way.what.bits;
-    least = std::min(least, bits + open_bits(sample, identity, rows, least - bits, way));
-  }
-  return least;
-}
-
-std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity& identity) {
+std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity& identity,
+                                 std::size_t rows, bool may_be_recurrence) {
   constexpr double tie = 1;
   std::vector<Explanation> found;
   double least = infinity;
   const auto consider = [&](Explanation each, const auto& value_of) {
-    each.bits += open_bits(sample, identity, sample.rows.size(), least + tie - each.bits, value_of);
+    each.bits += open_bits(sample, identity, rows, least + tie - each.bits, value_of);
     if (each.bits > least + tie) return;
     least = std::min(least, each.bits);
-    std::size_t equal = 0;
-    for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
-      equal += open_bits(entry.got, value_of(entry), sample.type, entry.position) == 0;
+    for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
+      each.share += open_bits(entry.got, value_of(entry), sample.type, entry.position) == 0;
       return true;
     });
-    if (!each.is_exact) {
-      each.text += format_text(
-          ": {} % of the entries have these bits",
-          digits_text(100 * static_cast<double>(equal) / static_cast<double>(sample.got.size()),
-                      3));
-    }
+    each.share /= static_cast<double>(std::min(rows, sample.rows.size()) * sample.columns.size());
     found.push_back(std::move(each));
   };
   const std::vector<Way> ways = ways_of(sample, identity.spec);
   for (const Way& way : ways) consider(way.what, way);
-  // Of the most usual frequencies alone, since they take a step for each row of the table.
-  for (const RowRecurrence& each : row_recurrences) {
-    for (std::size_t i = 0; i < 4 && identity.positions.empty(); ++i) {
-      if (i >= ways.size() || ways[i].divides) break;
+  // Of the most usual frequencies alone.
+  constexpr std::size_t most_usual = 4;
+  may_be_recurrence = may_be_recurrence && identity.positions.empty();
+  for (std::size_t i = 0; may_be_recurrence && i < std::min(ways.size(), most_usual); ++i) {
+    if (ways[i].divides) break;
+    for (const RowRecurrence& each : row_recurrences) {
       const std::vector<double> values = values_of(each, ways[i], sample, identity);
       consider({.kind = CauseKind::row_recurrence, .text = each.text, .bits = 8},
                [&](const SampledEntry& entry) { return values[entry.index]; });
@@ -366,20 +347,6 @@ std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity
   std::erase_if(found, [&](const Explanation& each) { return each.bits > least + tie; });
   std::ranges::sort(found, {}, &Explanation::bits);
   return found;
-}
-
-Explanation explain_frequencies(std::span<const double> frequencies, const EncodingSpec& spec) {
-  Explanation best = {.bits = infinity};
-  for (Way& way : ways_of(spec)) {
-    if (way.divides || way.position == Rounding::int8) continue;
-    for (std::size_t k = 0; k < frequencies.size(); ++k) {
-      const double got = frequencies[k], wanted = way.operands[k];
-      const double units = std::fabs(got - wanted) / (0x1p-24 * std::fabs(wanted));
-      way.what.bits += got == wanted ? 0 : units < 0x1p24 ? std::log2(1 + units) : most_open_bits;
-    }
-    if (way.what.bits < best.bits) best = std::move(way.what);
-  }
-  return best;
 }
 
 std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most) {
@@ -399,7 +366,8 @@ std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most) {
   return all;
 }
 
-SampledTable::SampledTable(const TableView& whole) : table(whole), type(whole.type) {
+SampledTable::SampledTable(const TableView& whole, bool phases)
+    : table(whole), holds_phases(phases), type(whole.type) {
   std::vector<std::int64_t> set;
   for (std::int64_t row = 0; row < table.rows; ++row) {
     bool has_values = false;
@@ -410,9 +378,9 @@ SampledTable::SampledTable(const TableView& whole) : table(whole), type(whole.ty
       has_values = has_values || entry != 0;
     }
     entries_not_finite += not_finite;
-    states.push_back(not_finite > 0 ? RowState::not_finite
-                     : has_values   ? RowState::set
-                                    : RowState::zero);
+    states.push_back(not_finite > 0 && !phases ? RowState::not_finite
+                     : has_values              ? RowState::set
+                                               : RowState::zero);
     if (is_set(row)) set.push_back(row);
   }
   for (const std::int64_t i : scattered(std::ssize(set), 48))
@@ -422,7 +390,8 @@ SampledTable::SampledTable(const TableView& whole) : table(whole), type(whole.ty
     for (const std::int64_t column : columns) got.push_back(table(row, column));
   for (const DataType narrow : {DataType::float32, DataType::float16, DataType::bfloat16}) {
     const bool holds_all = with_type(narrow, [&]<class T>(T) {
-      return std::ranges::all_of(got, [](double x) { return to_double(nearest<T>(x)) == x; });
+      return std::ranges::all_of(
+          got, [](double x) { return !std::isfinite(x) || to_double(nearest<T>(x)) == x; });
     });
     if (holds_all && size_of(narrow) < size_of(table.type)) type = narrow;
   }
