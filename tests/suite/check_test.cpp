@@ -1,6 +1,7 @@
 // posenc::check() and check_frequencies(): what they find, judge, report and refuse.
 #include "posenc/suite/checking/check.h"
 #include "posenc/data_type.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/suite/checking/arrangement.h"
 #include "support.h"
@@ -8,7 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -19,32 +22,144 @@ namespace {
 
 using testing::HasSubstr;
 
+/// A correctly rounded table in any arrangement, also in one that no layout writes.
 template <class T = float>
-BasicMatrix<T> encoded(const EncodingSpec& spec, RowRange rows) {
-  BasicMatrix<T> table(rows.count, spec.d_model);
-  backend("rotation").plan(spec)->encode(rows, table.view());
+BasicMatrix<T> arranged(EncodingSpec spec, RowRange rows, Arrangement arrangement) {
+  spec.layout = Layout::interleaved;
+  BasicMatrix<T> exact(rows.count, spec.d_model);
+  backend("rotation").plan(spec)->encode(rows, exact.view());
+  const bool is_once = order_of(arrangement).place == ColumnOrder::one;
+  BasicMatrix<T> table(rows.count, is_once ? spec.d_model / 2 : spec.d_model);
+  for (std::int64_t row = 0; row < rows.count; ++row) {
+    for (std::int64_t column = 0; column < table.columns(); ++column) {
+      const auto [k, is_cosine] = content_of(arrangement, table.columns(), column);
+      table(row, column) = exact(row, 2 * k + (is_cosine ? 1 : 0));
+    }
+  }
   return table;
 }
 
-constexpr RowRange some_rows = {0, 300};
+Matrix encoded(const EncodingSpec& spec, RowRange rows) {
+  return arranged(spec, rows, arrangement_of(spec.layout));
+}
 
-TEST(Check, FindsWhatATableOfAnyTypeAndLayoutIs) {
-  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
-    for (const std::int64_t first : {0, 2, -40, -5000}) {
-      for (const DataType type : all_data_types) {
-        with_type(type, [&]<class T>(T) {
-          const EncodingSpec spec = {.d_model = 64, .base = 5e5, .layout = layout};
-          const auto table = encoded<T>(spec, {first, 300});
-          const CheckReport report = check(table.view());
-          EXPECT_TRUE(report.is_good) << to_string(report);
-          EXPECT_EQ(report.identity.arrangement, arrangement_of(layout)) << to_string(report);
-          EXPECT_EQ(report.identity.first, first) << to_string(report);
-          EXPECT_EQ(report.identity.spec.base, 5e5) << to_string(report);
-          EXPECT_EQ(report.type, type);
-        });
+constexpr RowRange some_rows = {0, 300};
+constexpr auto halves = Layout::halves, cos_first = Layout::halves_cos_first;
+constexpr auto inclusive = Spacing::inclusive;
+constexpr DataType float32 = DataType::float32, bfloat16 = DataType::bfloat16;
+
+/// A table and what a check must find in it.
+struct Known {
+  EncodingSpec spec;
+  RowRange rows = some_rows;
+  DataType type = float32;
+  Arrangement arrangement = arrangement_of(spec.layout);
+};
+
+TEST(Check, FindsWhatATableIs) {
+  std::vector<Known> all;
+  for (const Layout layout : {Layout::interleaved, halves, cos_first})
+    for (const std::int64_t first : {0, 2, -40, -5000})
+      for (const DataType type : all_data_types)
+        all.push_back({{.d_model = 64, .base = 5e5, .layout = layout}, {first, 300}, type});
+  for (const Arrangement each : all_arrangements)
+    if (each != Arrangement::alternating)  // a mistake
+      all.push_back({{.d_model = 64}, some_rows, float32, each});
+  for (const EncodingSpec& rule :
+       {EncodingSpec{.d_model = 64, .spacing = inclusive},
+        EncodingSpec{.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{}},
+        EncodingSpec{.d_model = 64, .frequencies = LinearScaling{4}},
+        EncodingSpec{.d_model = 64, .base = 12345}})
+    all.push_back({rule, {0, 2048}});
+  // Bases that no list has, far first positions, and few rows, in types that show little.
+  const Known unusual[] = {
+      {{.d_model = 80, .base = 20000, .layout = cos_first}, {1000, 3000}, bfloat16},
+      {{.d_model = 80, .base = 87, .layout = halves, .spacing = inclusive}, {7, 3000}},
+      {{.d_model = 512, .base = 3e7, .layout = halves, .spacing = inclusive}, {0, 3000}, bfloat16},
+      {{.d_model = 1280, .layout = halves, .spacing = inclusive}, {0, 1000}, bfloat16},
+      {{.d_model = 128}, {50'000, 100}, bfloat16},
+      {{.d_model = 80, .base = 5e5, .layout = halves}, {1'000'000, 1000}, bfloat16},
+      {{.d_model = 64, .base = 256, .layout = cos_first}, {1'000'000, 3000}},
+      {{.d_model = 512}, {3, 1}},
+      {{.d_model = 64, .base = 5e5}, {1000, 2}, DataType::float16},
+      {{.d_model = 8, .base = 256, .layout = cos_first}, {50'000, 100}}};
+  all.insert(all.end(), std::begin(unusual), std::end(unusual));
+  for (const Known& each : all) {
+    with_type(each.type, [&]<class T>(T) {
+      const auto table = arranged<T>(each.spec, each.rows, each.arrangement);
+      const CheckReport report = check(table.view());
+      const TableIdentity& is = report.identity;
+      EXPECT_TRUE(report.is_good) << to_string(report);
+      EXPECT_EQ(is.arrangement, each.arrangement) << to_string(report);
+      EXPECT_EQ(is.first, each.rows.first) << to_string(report);
+      EXPECT_EQ(is.spec.base, each.spec.base) << to_string(report);
+      EXPECT_EQ(is.spec.spacing, each.spec.spacing) << to_string(report);
+      EXPECT_EQ(is.spec.frequencies, each.spec.frequencies) << to_string(report);
+      EXPECT_EQ(report.type, each.type);
+    });
+  }
+}
+
+/// Ten presets in four types, and as a careful computation in double.
+TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
+  for (const char* const name : {"tutorial", "fairseq", "whisper", "musicgen", "hf_marian", "xlm",
+                                 "dit", "llama_3_1", "roformer", "vllm"}) {
+    const Preset& from = preset(name);
+    constexpr std::int64_t most_rows = test::sanitized ? 300 : 3000;
+    const RowRange rows = {from.rows.first, std::min(from.rows.count, most_rows)};
+    const Arrangement arrangement = arrangement_of(from.spec.layout);
+    for (const DataType type : all_data_types) {
+      with_type(type, [&]<class T>(T) {
+        const CheckReport report = check(arranged<T>(from.spec, rows, arrangement).view());
+        EXPECT_TRUE(report.is_good) << name << "\n" << to_string(report);
+      });
+    }
+    if (!is_base(from.spec.frequencies)) continue;
+    // Rounded once, or kept in double.
+    BasicMatrix<double> in_double(rows.count, from.spec.d_model);
+    const double h =
+        static_cast<double>(from.spec.d_model) / 2 - (from.spec.spacing == inclusive ? 1 : 0);
+    for (std::int64_t row = 0; row < rows.count; ++row) {
+      for (std::int64_t column = 0; column < from.spec.d_model; ++column) {
+        const auto [k, is_cosine] = content_of(arrangement, from.spec.d_model, column);
+        const double phase = static_cast<double>(rows.first + row) *
+                             std::exp(-static_cast<double>(k) * (std::log(from.spec.base) / h));
+        const double value = is_cosine ? std::cos(phase) : std::sin(phase);
+        in_double(row, column) = from.spec.spacing == inclusive ? static_cast<float>(value) : value;
       }
     }
+    const CheckReport report = check(in_double.view());
+    EXPECT_TRUE(report.is_good) << name << "\n" << to_string(report);
   }
+}
+
+/// What is right, of any convention, type, arrangement and size, is called good.
+TEST(Check, FiveHundredRightTablesRaiseAtMostOneAlarm) {
+  std::uint32_t state = 7;
+  const auto draw = [&](std::size_t count) {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<std::size_t>(state >> 8) % count;
+  };
+  const std::vector<Preset> from(presets().begin(), presets().end());
+  constexpr int sizes[] = {4, 8, 20, 64, 150, 400};
+  constexpr std::int64_t widths[] = {32, 64, 128, 320};
+  int alarms = 0;
+  std::string said;
+  constexpr int tables = test::sanitized ? 20 : 500;
+  for (int i = 0; i < tables; ++i) {
+    EncodingSpec spec = from[draw(from.size())].spec;
+    spec.d_model = widths[draw(std::size(widths))];
+    const Arrangement arrangement = all_arrangements[draw(std::size(all_arrangements) - 1)];
+    const std::int64_t rows = sizes[draw(std::size(sizes))];
+    const std::int64_t first =
+        has_both_functions(arrangement) ? static_cast<std::int64_t>(draw(3)) : 0;
+    with_type(all_data_types[draw(std::size(all_data_types))], [&]<class T>(T) {
+      const CheckReport report = check(arranged<T>(spec, {first, rows}, arrangement).view());
+      alarms += !report.is_good;
+      if (!report.is_good) said += to_string(report) + "\n";
+    });
+  }
+  EXPECT_LE(alarms, 1) << said;
 }
 
 TEST(Check, NamesACauseAtPositionsBefore0) {
@@ -63,41 +178,6 @@ TEST(Check, NamesACauseAtPositionsBefore0) {
   EXPECT_EQ(report.identity.first, -9000) << to_string(report);
   ASSERT_FALSE(report.causes.empty());
   EXPECT_EQ(report.causes.front().kind, CauseKind::float32_phases) << to_string(report);
-}
-
-TEST(Check, FindsRulesOfFrequencies) {
-  for (const EncodingSpec& spec :
-       {EncodingSpec{.d_model = 64, .spacing = Spacing::inclusive},
-        EncodingSpec{.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{}},
-        EncodingSpec{.d_model = 64, .frequencies = LinearScaling{4}},
-        EncodingSpec{.d_model = 64, .base = 12345}}) {
-    const Matrix table = encoded(spec, {0, 2048});
-    const CheckReport report = check(table.view());
-    EXPECT_TRUE(report.is_good) << to_string(report);
-    EXPECT_EQ(report.identity.spec.base, spec.base) << to_string(report);
-    EXPECT_EQ(report.identity.spec.spacing, spec.spacing) << to_string(report);
-    EXPECT_EQ(report.identity.spec.frequencies, spec.frequencies) << to_string(report);
-  }
-}
-
-/// Tables that no layout writes: their columns are those of an exact table in another order.
-TEST(Check, FindsEveryArrangement) {
-  const Matrix exact = encoded({.d_model = 64}, some_rows);
-  for (const Arrangement arrangement : all_arrangements) {
-    if (arrangement == Arrangement::alternating) continue;  // a mistake
-    const std::int64_t columns =
-        arrangement == Arrangement::cosines || arrangement == Arrangement::sines ? 32 : 64;
-    Matrix table(some_rows.count, columns);
-    for (std::int64_t row = 0; row < some_rows.count; ++row) {
-      for (std::int64_t column = 0; column < columns; ++column) {
-        const auto [k, is_cosine] = content_of(arrangement, columns, column);
-        table(row, column) = exact(row, 2 * k + (is_cosine ? 1 : 0));
-      }
-    }
-    const CheckReport report = check(table.view());
-    EXPECT_TRUE(report.is_good) << to_string(arrangement) << "\n" << to_string(report);
-    EXPECT_EQ(report.identity.arrangement, arrangement) << to_string(report);
-  }
 }
 
 TEST(Check, JudgesByTheSpecAskedFor) {

@@ -35,8 +35,9 @@ constexpr ColumnOrder order_of(Arrangement arrangement) noexcept {
 
 /// Frequencies of a table with that many columns; 0 if it cannot have that arrangement.
 constexpr std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept {
-  if (order_of(arrangement).place == ColumnOrder::one) return columns;
-  return columns % 2 == 0 ? columns / 2 : 0;
+  const bool is_one = order_of(arrangement).place == ColumnOrder::one;
+  if (is_one && arrangement != Arrangement::alternating) return columns;
+  return columns % 2 != 0 ? 0 : is_one ? columns : columns / 2;
 }
 
 constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns,

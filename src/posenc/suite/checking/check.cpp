@@ -31,22 +31,22 @@ constexpr auto cause_names = enum_names<CauseKind>(
     "exchanged_functions", "other_arrangement", "negated_sines", "shifted_rows", "other_base",
     "other_spacing", "other_rule", "attention_factor", "inexact_functions", "unset_rows");
 
+template <class... Values>
+[[noreturn]] void refuse(std::string_view pattern, const Values&... values) {
+  throw InvalidArgument(format_text(pattern, values...));
+}
+
 /// The spec with the table's d_model, if it names none.
 EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
                            Arrangement arrangement) {
   EncodingSpec spec = wanted;
   if (spec.d_model == 0) spec.d_model = 2 * frequencies_in(arrangement, table.columns);
-  if (spec.d_model == 0) {
-    throw InvalidArgument(format_text(
-        "table has {} columns; allowed with sines and cosines: an even number", table.columns));
-  }
+  if (spec.d_model == 0)
+    refuse("table has {} columns; allowed with sines and cosines: an even number", table.columns);
   validate(spec);
-  if (table.columns != spec.d_model && 2 * table.columns != spec.d_model) {
-    throw InvalidArgument(
-        format_text("table has {} columns; allowed with d_model {}: {}, or {} "
-                    "with cosines or sines alone",
-                    table.columns, spec.d_model, spec.d_model, spec.d_model / 2));
-  }
+  if (table.columns != spec.d_model && 2 * table.columns != spec.d_model)
+    refuse("table has {} columns; allowed with d_model {}: {}, or {} with cosines or sines alone",
+           table.columns, spec.d_model, spec.d_model, spec.d_model / 2);
   return spec;
 }
 
@@ -392,30 +392,38 @@ Arrangement parse_arrangement(std::string_view name) { return arrangement_names.
 
 std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }
 
-CheckReport check(const TableView& whole, const CheckOptions& options) {
-  if (whole.rows < 1 || whole.columns < 1) {
-    throw InvalidArgument(
-        format_text("table has shape ({}, {}); allowed: at least one row and column", whole.rows,
-                    whole.columns));
-  }
+CheckReport check(const TableView& table, const CheckOptions& options) {
+  if (table.rows < 1 || table.columns < 1)
+    refuse("table has shape ({}, {}); allowed: at least one row and column", table.rows,
+           table.columns);
   check_threads(options.threads);
   if (options.max_error) check_positive("max_error", *options.max_error);
-  if (options.first) validate(RowRange{*options.first, whole.rows});
-  if (!options.positions.empty() && std::ssize(options.positions) != whole.rows) {
-    throw InvalidArgument(format_text("positions has {} of them; allowed: {}, one for each row",
-                                      options.positions.size(), whole.rows));
-  }
-  TableView table = whole;
-  if (has_zero_column(whole)) --table.columns;
+  if (options.first) validate(RowRange{*options.first, table.rows});
+  if (!options.positions.empty() && std::ssize(options.positions) != table.rows)
+    refuse("positions has {} of them; allowed: {}, one for each row", options.positions.size(),
+           table.rows);
+  const auto without_last_column = [&] {
+    TableView pairs = table;
+    --pairs.columns;
+    CheckReport report = check(pairs, options);
+    report.columns = table.columns;
+    report.identity.has_zero_column = true;
+    return report;
+  };
+  if (has_zero_column(table)) return without_last_column();
   if (options.spec) judged_identity(table, options, {});  // throws if it does not fit
 
   CheckReport report;
-  report.rows = whole.rows;
-  report.columns = whole.columns;
-  report.type = whole.type;
+  report.rows = table.rows;
+  report.columns = table.columns;
+  report.type = table.type;
   const SampledTable sample(table);
   report.entries_not_finite = sample.entries_not_finite;
   const auto found = identify(sample, options);
+  if (!found && table.columns % 2 == 1 && table.columns >= 3 && !options.spec) {
+    CheckReport of_pairs = without_last_column();
+    if (of_pairs.is_identified) return of_pairs;
+  }
   const auto other = other_reading(table, found ? found->explained : 0);
   if (!found && !other && !options.spec) {
     add_unset_rows(report.causes, sample, [](std::int64_t) { return true; });
@@ -429,7 +437,6 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
     claimed.spec->d_model = table.columns % 2 == 0 ? table.columns : 2 * table.columns;
   }
   report.identity = judged_identity(table, claimed, found);
-  report.identity.has_zero_column = table.columns < whole.columns;
   report.identity.padding_row = padding_row(sample, report.identity.arrangement);
   report.identity.presets = presets_like(report.identity);
 
@@ -479,7 +486,7 @@ std::string identity_text(const CheckReport& report) {
   text += format_text(", {}, positions {}, {}", to_string(is.arrangement),
                       positions_text(is, report.rows), convention_text(is.spec));
   if (is.factor != 1) text += format_text(", times {}", digits_text(is.factor, 6));
-  if (is.has_zero_column) text += ", the last column is zeros";
+  if (is.has_zero_column) text += ", the last column is zeros or half of a pair";
   if (is.padding_row) text += format_text(", row {} is padding", *is.padding_row);
   constexpr std::size_t most_shown = 4;
   if (!is.presets.empty()) {
@@ -507,17 +514,14 @@ std::string to_string(const CheckReport& report) {
 FrequencyReport check_frequencies(std::span<const double> frequencies,
                                   const std::optional<EncodingSpec>& spec) {
   const auto count = std::ssize(frequencies);
-  if (count < 1 || 2 * count > max_d_model) {
-    throw InvalidArgument(
-        format_text("there are {} frequencies; allowed: 1 to {}", count, max_d_model / 2));
-  }
+  if (count < 1 || 2 * count > max_d_model)
+    refuse("there are {} frequencies; allowed: 1 to {}", count, max_d_model / 2);
   std::optional<EncodingSpec> wanted = spec;
   if (wanted && wanted->d_model == 0) wanted->d_model = 2 * count;
   if (wanted) validate(*wanted);
-  if (wanted && wanted->d_model != 2 * count) {
-    throw InvalidArgument(format_text("there are {} frequencies; allowed with d_model {}: {}",
-                                      count, wanted->d_model, wanted->d_model / 2));
-  }
+  if (wanted && wanted->d_model != 2 * count)
+    refuse("there are {} frequencies; allowed with d_model {}: {}", count, wanted->d_model,
+           wanted->d_model / 2);
   TableView row;
   row.data = frequencies.data();
   row.type = DataType::float64;

@@ -105,7 +105,8 @@ struct TableIdentity {
   std::vector<std::int64_t> positions = {};            ///< of the rows; empty: first + step row
   double factor = 1;                                   ///< of all entries: an attention factor
   bool has_negated_sines = false;                      ///< each sine with the other sign
-  bool has_zero_column = false;  ///< a last one, beside the pairs: of an odd width. Not judged.
+  /// A last one of zeros, or of a sine alone, beside the pairs: of an odd width. Not judged.
+  bool has_zero_column = false;
   /// A row of zeros among the first three: fairseq's and Transformers' padding_idx. Not judged.
   std::optional<std::int64_t> padding_row = {};
   std::vector<std::string> presets = {};  ///< that have this convention, at this d_model or another

@@ -186,6 +186,9 @@ class Conventions {
           "the frequencies are in reversed order", usual);
     }
     add(spec_of(1e4, Spacing::paper, BaseTurns{}), 8);
+    // Of an odd width, without its last column.
+    const auto h = static_cast<double>(count_);
+    add(spec_of(std::pow(1e4, h / (h + 0.5)), Spacing::paper), 12);
   }
 
   void add_fitted(const Line& line) {

@@ -27,16 +27,17 @@ template <class... Values>
   throw InvalidArgument(format_text(pattern, values...));
 }
 
-/// A type in both formats. bfloat16 is none of NumPy's own: it is V2 of ml_dtypes, or u2.
+/// A type in both formats. bfloat16 is none of NumPy's own: it is V2 of ml_dtypes, or u2. A complex
+/// number is a cosine and a sine, side by side.
 struct TypeNames {
   DataType type;
   std::string_view npy, safetensors;
 };
-constexpr TypeNames type_names[] = {{DataType::float32, "f4", "F32"},
-                                    {DataType::float64, "f8", "F64"},
-                                    {DataType::float16, "f2", "F16"},
-                                    {DataType::bfloat16, "V2", "BF16"},
-                                    {DataType::bfloat16, "u2", "BF16"}};
+constexpr TypeNames type_names[] = {
+    {DataType::float32, "f4", "F32"},   {DataType::float64, "f8", "F64"},
+    {DataType::float16, "f2", "F16"},   {DataType::bfloat16, "V2", "BF16"},
+    {DataType::bfloat16, "u2", "BF16"}, {DataType::float32, "c8", "C64"},
+    {DataType::float64, "c16", ""}};
 
 std::optional<DataType> type_named(std::string_view name, std::string_view TypeNames::*format) {
   const auto* const found = std::ranges::find(type_names, name, format);
@@ -50,10 +51,14 @@ std::string shape_text(const Shape& shape) {
 }
 
 /// Rows and columns of a shape without its sizes of 1: (1, 1, 1, d) is one row, (5, 1) has five
-/// rows, and (n,) is no table. Empty if there are more.
-Shape table_shape(Shape shape) {
+/// rows, (n, h, 2) has pairs side by side, and (n,) is no table. Empty if there are more.
+Shape table_shape(Shape shape, bool is_column_major = false) {
   const bool has_rows = shape.size() >= 2, is_column = has_rows && shape.back() == 1;
   std::erase(shape, 1);
+  if (shape.size() == 3 && shape[2] == 2 && shape[1] <= max_d_model && !is_column_major) {
+    shape[1] *= 2;
+    shape.pop_back();
+  }
   if (!has_rows || shape.size() > 2) return {};
   if (shape.size() == 1 && is_column) shape.push_back(1);
   shape.insert(shape.begin(), 2 - shape.size(), 1);
@@ -61,9 +66,10 @@ Shape table_shape(Shape shape) {
 }
 
 /// Sets rows and columns. Throws unless elements of that shape take the bytes that are present.
-void set_shape(StoredTable& table, const Shape& shape, std::int64_t present,
+void set_shape(StoredTable& table, Shape shape, bool is_complex, std::int64_t present,
                const std::string& what) {
-  const Shape kept = table_shape(shape);
+  if (is_complex) shape.push_back(2);
+  const Shape kept = table_shape(shape, table.is_column_major);
   const std::string text = shape_text(shape);
   if (kept.empty()) refuse("shape is {}; allowed: two dimensions, besides those of size 1", text);
   if (std::ranges::count(kept, 0) > 0)
@@ -254,7 +260,7 @@ StoredTable parse_npy(std::string_view start, std::int64_t file_bytes) {
                        .is_big_endian = descr.front() == '>',
                        .is_column_major = header.is_column_major,
                        .offset = header.bytes};
-  set_shape(table, header.shape, file_bytes - header.bytes, "the file");
+  set_shape(table, header.shape, descr[1] == 'c', file_bytes - header.bytes, "the file");
   return table;
 }
 
@@ -275,7 +281,7 @@ StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
         "file has",
         chosen.name, begin, end, file_bytes - data);
   StoredTable table = {.type = *type, .offset = data + begin};
-  set_shape(table, chosen.shape, end - begin, "tensor " + chosen.name);
+  set_shape(table, chosen.shape, chosen.type == "C64", end - begin, "tensor " + chosen.name);
   return table;
 }
 

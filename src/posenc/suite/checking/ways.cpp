@@ -6,8 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <numeric>
-#include <optional>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -53,12 +52,11 @@ struct Way {
   std::vector<double> operands;
   bool divides = false;  ///< the position by the operand
   Rounding position = none, product = none, entry = none;
-  std::optional<double> step = {};  ///< of products from channel to channel
+  double step = 0;  ///< of products from channel to channel, if there are any
 
   double phase(std::int64_t k, std::int64_t at) const noexcept {
     double phase = rounded(static_cast<double>(at), position);
-    if (step)
-      for (std::int64_t i = 0; i < k; ++i) phase = rounded(phase * *step, product);
+    for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
     const double operand = operands[static_cast<std::size_t>(k)];
     return rounded(divides ? phase / operand : phase * operand, product);
   }
@@ -69,7 +67,8 @@ struct Way {
 
 // The list: how a frequency is computed, and how its parts are rounded.
 
-/// What a frequency is computed from: w_k = base^(-k / h), each operation rounded.
+/// What a frequency is computed from: w_k = base^(-k / h), each operation
+/// rounded.
 struct Operands {
   double base, k, h;
   Rounding rounding;
@@ -94,7 +93,9 @@ constexpr FrequencyForm forms[] = {
      [](const Operands& o) { return o.r(1 / o.power()); }},
     {": the position divided by a power of the base", true,
      [](const Operands& o) { return o.power(); }},
-    {", of exp(-ln(base) * k / h), multiplied, then divided, as diffusers computes them", false,
+    {", of exp(-ln(base) * k / h), multiplied, then divided, as diffusers "
+     "computes them",
+     false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.r(o.r(-std::log(o.base)) * o.k) / o.h))); }},
     {", of base ** (-k / h)", false,
      [](const Operands& o) { return o.r(std::pow(o.r(o.base), o.r(-o.k / o.h))); }},
@@ -179,13 +180,12 @@ std::vector<Way> ways_of(const SampledTable& sample, const EncodingSpec& spec) {
           }))
         return;
       const bool says_form = precision.kind == CauseKind::float32_phases;
-      all.push_back({.what = {.kind = precision.kind,
-                              .text = precision.text + std::string(says_form ? form.text : ""),
-                              .bits = bits},
-                     .operands = std::move(operands),
-                     .divides = form.divides,
-                     .position = precision.position,
-                     .product = precision.product});
+      const std::string text = precision.text + std::string(says_form ? form.text : "");
+      all.push_back({{precision.kind, text, bits},
+                     std::move(operands),
+                     form.divides,
+                     precision.position,
+                     precision.product});
     };
     if (linear == nullptr && !is_base(spec.frequencies)) {
       const std::vector<float> theirs = Float32Phases::transformers(spec).frequencies();
@@ -210,15 +210,12 @@ std::vector<Way> ways_of(const SampledTable& sample, const EncodingSpec& spec) {
   for (std::size_t k = 0; k < exact.size(); ++k)
     factors.push_back(
         rounded(std::pow(spec.base, -static_cast<double>(k) / denominator) / exact[k], f32));
-  all.push_back({.what = {.kind = CauseKind::channel_recurrence,
-                          .text = "phases multiplied from channel to channel in float32, as in "
-                                  "ggml's rope cache",
-                          .bits = 8},
-                 .operands = std::move(factors),
-                 .divides = true,
-                 .position = f32,
-                 .product = f32,
-                 .step = rounded(std::pow(spec.base, -1 / denominator), f32)});
+  const Explanation chain = {CauseKind::channel_recurrence,
+                             "phases multiplied from channel to channel in "
+                             "float32, as in ggml's rope cache",
+                             8};
+  const double step = rounded(std::pow(spec.base, -1 / denominator), f32);
+  all.push_back({chain, std::move(factors), true, f32, f32, none, step});
   if (sample.type != DataType::bfloat16 || sample.table.type == sample.type) return all;
   for (std::size_t i = 0, count = all.size(); i < count; ++i) {
     Way& truncated = all.emplace_back(Way(all[i]));
@@ -244,7 +241,8 @@ double open_bits(double entry, double value, DataType type, std::int64_t positio
   return off < 0x1p24 ? std::log2(1 + off) : most_open_bits;
 }
 
-/// Of the sample, whose entries are value_of(entry). Stops where they exceed the limit.
+/// Of the sample, whose entries are value_of(entry). Stops where they exceed
+/// the limit.
 template <class ValueOf>
 double open_bits(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
                  double limit, const ValueOf& value_of) {
@@ -269,7 +267,8 @@ struct RowRecurrence {
 constexpr RowRecurrence row_recurrences[] = {
     {"rows rotated from row to row in float32, never re-anchored",
      [](Pair now, Pair, Pair step) { return now * step; }},
-    {"rows rotated from row to row in float32 with fused operations, never re-anchored",
+    {"rows rotated from row to row in float32 with fused operations, never "
+     "re-anchored",
      [](Pair now, Pair, Pair step) {
        return Pair(std::fma(now.real(), step.real(), -(now.imag() * step.imag())),
                    std::fma(now.imag(), step.real(), now.real() * step.imag()));
@@ -277,12 +276,12 @@ constexpr RowRecurrence row_recurrences[] = {
     {"rows from the two before by a recurrence in float32, never re-anchored",
      [](Pair now, Pair before, Pair step) { return 2 * step.real() * now - before; }}};
 
-/// The entries of the sample, in its order. A frequency is followed from row 0 to the last one.
+/// The entries of the sample, in its order. A frequency is followed from row 0
+/// to the last one.
 std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
                               const SampledTable& sample, const TableIdentity& identity) {
-  std::vector<std::size_t> order(sample.rows.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return sample.rows[i]; });
+  std::map<std::int64_t, std::size_t> order;
+  for (std::size_t i = 0; i < sample.rows.size(); ++i) order[sample.rows[i]] = i;
   const std::size_t columns = sample.columns.size();
   std::vector<double> values(sample.got.size());
   for (std::size_t column = 0; column < columns; ++column) {
@@ -296,9 +295,8 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
     const Pair step = pair_at(identity.step);
     const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
     std::int64_t row = 0;
-    for (const std::size_t i : order) {
-      for (; row < sample.rows[i]; ++row)
-        before = std::exchange(now, recurrence.next(now, before, step));
+    for (const auto& [sampled, i] : order) {
+      for (; row < sampled; ++row) before = std::exchange(now, recurrence.next(now, before, step));
       values[i * columns + column] =
           sign * identity.factor * static_cast<double>(is_cosine ? now.real() : now.imag());
     }
@@ -340,7 +338,7 @@ std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity
     if (ways[i].divides) break;
     for (const RowRecurrence& each : row_recurrences) {
       const std::vector<double> values = values_of(each, ways[i], sample, identity);
-      consider({.kind = CauseKind::row_recurrence, .text = each.text, .bits = 8},
+      consider({CauseKind::row_recurrence, each.text, 8},
                [&](const SampledEntry& entry) { return values[entry.index]; });
     }
   }
