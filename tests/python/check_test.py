@@ -38,6 +38,12 @@ class CheckTest(unittest.TestCase):
                 self.assertEqual(report.identity["first"], 0)
                 self.assertEqual(report.causes, [])
 
+    def test_pairs_and_complex_numbers_are_read(self):
+        table = posenc.encode(ROWS, D_MODEL)
+        numbers = table[:, 1::2] + 1j * table[:, ::2]
+        for each in (table.reshape(ROWS, -1, 2), numbers):
+            self.assertTrue(posenc.check(each, base=10000.0, first=0).is_good)
+
     def test_what_is_expected_can_be_named(self):
         table = posenc.encode(ROWS, D_MODEL, base=500000.0, first=3)
         report = posenc.check(table)

@@ -13,6 +13,12 @@
 
 namespace posenc::detail {
 
+/// Throws InvalidArgument with the text of format_text().
+template <class... Values>
+[[noreturn]] void throw_invalid(std::string_view pattern, const Values&... values) {
+  throw InvalidArgument(format_text(pattern, values...));
+}
+
 /// Refuses NaN, too.
 template <class T>
 void check_range(std::string_view name, T value, std::type_identity_t<T> least,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from posenc._posenc import CheckReport, check_table, preset
 from posenc.rotary_config import Config, rotary_from_config
 
@@ -16,7 +18,7 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     """Judges a table, identifies it, and says what is wrong with it.
 
     table: an array or a tensor in the memory of the CPU, of any strides, with two dimensions
-    besides those of size 1. preset_name, expected: what it should be; without them, it is found
+    besides those of size 1; or of pairs (n, d / 2, 2), or complex: cosine + i sine. preset_name, expected: what it should be; without them, it is found
     from the values. expected: d_model, base, layout, spacing, frequencies, first, as in Encoder();
     what is not named is found. config, layers: a model's config.json, as in rotary_from_config():
     the table should be the cache of its rotary embedding. layout may also be
@@ -31,4 +33,14 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
         convention = preset(preset_name)
         del convention["d_model"]  # the table's own
         expected = convention | expected
-    return check_table(table, threads=threads, max_error=max_error, **expected)
+    return check_table(_of_two_dimensions(table), threads=threads, max_error=max_error, **expected)
+
+
+def _of_two_dimensions(table: Any) -> Any:
+    """Pairs side by side: (n, d / 2, 2), or complex numbers, which are cosine + i sine."""
+    if "complex" in str(getattr(table, "dtype", "")):
+        values = np.ascontiguousarray(table)
+        return values.view(values.real.dtype)
+    shape = tuple(getattr(table, "shape", ()))
+    has_pairs = len(shape) == 3 and shape[2] == 2 and 1 not in shape
+    return table.reshape(shape[0], -1) if has_pairs else table

@@ -31,28 +31,25 @@ constexpr auto cause_names = enum_names<CauseKind>(
     "exchanged_functions", "other_arrangement", "negated_sines", "shifted_rows", "other_base",
     "other_spacing", "other_rule", "attention_factor", "inexact_functions", "unset_rows");
 
-template <class... Values>
-[[noreturn]] void refuse(std::string_view pattern, const Values&... values) {
-  throw InvalidArgument(format_text(pattern, values...));
-}
-
 /// The spec with the table's d_model, if it names none.
 EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
                            Arrangement arrangement) {
   EncodingSpec spec = wanted;
   if (spec.d_model == 0) spec.d_model = 2 * frequencies_in(arrangement, table.columns);
   if (spec.d_model == 0)
-    refuse("table has {} columns; allowed with sines and cosines: an even number", table.columns);
+    throw_invalid("table has {} columns; allowed with sines and cosines: an even number",
+                  table.columns);
   validate(spec);
   if (table.columns != spec.d_model && 2 * table.columns != spec.d_model)
-    refuse("table has {} columns; allowed with d_model {}: {}, or {} with cosines or sines alone",
-           table.columns, spec.d_model, spec.d_model, spec.d_model / 2);
+    throw_invalid(
+        "table has {} columns; allowed with d_model {}: {}, or {} with cosines or sines alone",
+        table.columns, spec.d_model, spec.d_model, spec.d_model / 2);
   return spec;
 }
 
 /// What the table is judged as: what is claimed, and what is found otherwise.
 TableIdentity judged_identity(const TableView& table, const CheckOptions& options,
-                              const std::optional<Hypothesis>& found) {
+                              const std::optional<Candidate>& found) {
   TableIdentity identity = found ? found->is : TableIdentity{};
   if (found && !found->mistake.empty()) identity.spec = found->intended;
   // No convention has columns of one frequency each, negated sines, or another factor.
@@ -250,7 +247,7 @@ constexpr struct {
 using Causes = std::vector<Cause>;
 
 /// What the table is, and should not be.
-void add_differences(Causes& causes, const Hypothesis& found, const TableIdentity& wanted,
+void add_differences(Causes& causes, const Candidate& found, const TableIdentity& wanted,
                      std::int64_t rows) {
   const TableIdentity& is = found.is;
   const auto differ = [&](CauseKind kind, std::string_view what, const auto& one,
@@ -306,9 +303,9 @@ void add_differences(Causes& causes, const Hypothesis& found, const TableIdentit
 
 /// How the entries were rounded.
 void add_ways(Causes& causes, const SampledTable& sample, const TableIdentity& is) {
-  const std::vector<Explanation> ways = explain(sample, is, sample.rows.size(), true);
+  const std::vector<Way> ways = explain(sample, is, sample.rows.size(), true);
   const auto first = static_cast<std::ptrdiff_t>(causes.size());
-  for (const Explanation& each : ways) {
+  for (const Way& each : ways) {
     if (ways.front().is_exact || each.is_exact) continue;
     if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
     causes.push_back({each.kind, format_text("{}: {} of the entries have these bits", each.text,
@@ -317,11 +314,11 @@ void add_ways(Causes& causes, const SampledTable& sample, const TableIdentity& i
   for (auto each = causes.begin() + first; each != causes.end(); ++each)
     each->is_rival = std::ssize(causes) > first + 1;
   if (sample.type == sample.table.type) return;
-  causes.insert(
-      causes.begin() + first,
-      {CauseKind::narrow_entries,
-       format_text("entries are {} values in a table of {}{}", to_string(sample.type),
-                   to_string(sample.table.type), ways.front().truncates ? ", truncated" : "")});
+  causes.insert(causes.begin() + first,
+                {CauseKind::narrow_entries,
+                 format_text("entries are {} values in a table of {}{}", to_string(sample.type),
+                             to_string(sample.table.type),
+                             ways.front().entry == Rounding::truncated ? ", truncated" : "")});
 }
 
 /// Rows that hold no sines, of those for which is_wanted(row).
@@ -361,7 +358,7 @@ void add_inexact_functions(Causes& causes, const CheckReport& report) {
 }
 
 Causes causes_of(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
-                 const std::optional<Hypothesis>& found) {
+                 const std::optional<Candidate>& found) {
   Causes causes;
   if (found) {
     add_differences(causes, *found, report.identity, report.rows);
@@ -394,14 +391,14 @@ std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; 
 
 CheckReport check(const TableView& table, const CheckOptions& options) {
   if (table.rows < 1 || table.columns < 1)
-    refuse("table has shape ({}, {}); allowed: at least one row and column", table.rows,
-           table.columns);
+    throw_invalid("table has shape ({}, {}); allowed: at least one row and column", table.rows,
+                  table.columns);
   check_threads(options.threads);
   if (options.max_error) check_positive("max_error", *options.max_error);
   if (options.first) validate(RowRange{*options.first, table.rows});
   if (!options.positions.empty() && std::ssize(options.positions) != table.rows)
-    refuse("positions has {} of them; allowed: {}, one for each row", options.positions.size(),
-           table.rows);
+    throw_invalid("positions has {} of them; allowed: {}, one for each row",
+                  options.positions.size(), table.rows);
   const auto without_last_column = [&] {
     TableView pairs = table;
     --pairs.columns;
@@ -515,13 +512,13 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
                                   const std::optional<EncodingSpec>& spec) {
   const auto count = std::ssize(frequencies);
   if (count < 1 || 2 * count > max_d_model)
-    refuse("there are {} frequencies; allowed: 1 to {}", count, max_d_model / 2);
+    throw_invalid("there are {} frequencies; allowed: 1 to {}", count, max_d_model / 2);
   std::optional<EncodingSpec> wanted = spec;
   if (wanted && wanted->d_model == 0) wanted->d_model = 2 * count;
   if (wanted) validate(*wanted);
   if (wanted && wanted->d_model != 2 * count)
-    refuse("there are {} frequencies; allowed with d_model {}: {}", count, wanted->d_model,
-           wanted->d_model / 2);
+    throw_invalid("there are {} frequencies; allowed with d_model {}: {}", count, wanted->d_model,
+                  wanted->d_model / 2);
   TableView row;
   row.data = frequencies.data();
   row.type = DataType::float64;
@@ -558,13 +555,14 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
   };
   add_faults(RowState::not_finite);
   add_faults(RowState::zero);
-  const auto way = found ? explain(sample, found->is, 1).front() : Explanation{};
   if (found && !found->mistake.empty()) {
     causes.push_back(found->mistake);
   } else if (found && found->is.spec != report.spec) {
     causes.push_back("they are those of " + convention_text(found->is.spec));
-  } else if (way.kind == CauseKind::narrow_frequencies) {
-    causes.push_back(way.text);
+  } else if (found && size_of(sample.type) == 2) {
+    const Way way = explain(sample, found->is, 1).front();
+    causes.push_back(way.is_exact ? format_text("frequencies in {}", to_string(sample.type))
+                                  : way.text);
   } else if (found) {
     add_faults(RowState::set);
   }

@@ -2,10 +2,10 @@
 //
 //     recover    frequencies, phases and positions, from the values alone
 //     match      the conventions that have these frequencies
-//     identify   the hypothesis, of all arrangements, that leaves the fewest bits open
+//     identify   the candidate, of all arrangements, that leaves the fewest bits open
 //     explain    the way of rounding that leaves the fewest bits open
 //
-// A hypothesis (what a table is, and by which way it was computed) is scored by the bits that it
+// A candidate (what a table is, and by which way it was computed) is scored by the bits that it
 // leaves open: of each sampled entry log2(1 + |entry - its value| in ulps), and of itself the bits
 // that it takes to say it. The usual convention with exact values takes none. An unusual base, a
 // factor or a rounding has to explain more bits of the entries than it takes to say.
@@ -28,6 +28,9 @@
 namespace posenc::suite {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Of an entry, those beyond what is near.
+inline constexpr double most_open_bits = 24;
 
 /// What a row holds, apart from how near it is to exact values.
 enum class RowState : std::uint8_t { set, zero, not_finite };
@@ -120,7 +123,7 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
 // Match and identify.
 
 /// What a table may be.
-struct Hypothesis {
+struct Candidate {
   TableIdentity is = {};
   double bits = 0;             ///< that it takes to say it: 0 for the usual one
   std::string mistake = {};    ///< if nobody wants these frequencies: why they are what they are
@@ -134,30 +137,50 @@ struct Hypothesis {
 /// Those whose frequencies and steps leave the fewest bits of the estimates open; `count`
 /// frequencies in all. Without estimates all that are usual. `expected` is one of them, and takes
 /// no bits.
-std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
-                                         const std::optional<EncodingSpec>& expected);
+std::vector<Candidate> conventions_like(const Recovered& recovered, std::int64_t count,
+                                        const std::optional<EncodingSpec>& expected);
 
 /// The frequencies of a spec as doubles, in radians per position, without reduction.
 std::vector<double> frequencies_of(const EncodingSpec& spec);
 
 /// What the options claim takes no bits. Empty if no known table leaves fewer bits open than
 /// columns of constants.
-std::optional<Hypothesis> identify(const SampledTable& sample, const CheckOptions& options);
+std::optional<Candidate> identify(const SampledTable& sample, const CheckOptions& options);
 
 /// What is good at that position, for entries of a type with that factor: the rule of check.h.
 double allowed_error(DataType type, double factor, std::int64_t position) noexcept;
 
 // Explain.
 
-/// By which way the entries were computed.
-struct Explanation {
+/// What a number is rounded to.
+enum class Rounding : std::uint8_t {
+  none,
+  float32,
+  bfloat16,
+  truncated,  ///< to bfloat16
+  float16,
+  thousandths,  ///< in bfloat16, then times 1000: a timestep
+  int8,         ///< wraps, as the next
+  int16,
+};
+
+/// A way to compute the entries of a spec.
+struct Way {
   CauseKind kind = CauseKind::float32_phases;
   std::string text = {};
-  double bits = 0;         ///< that it takes to say it, and then also those that it leaves open
-  double share = 0;        ///< of the entries that have its bits
-  bool is_exact = false;   ///< nothing but the entries is rounded
-  bool truncates = false;  ///< entries to bfloat16
+  double bits = 0;  ///< that it takes to say it, and, of explain(), those that it leaves open
+  std::vector<double> operands = {};  ///< of each frequency
+  bool divides = false;               ///< the position by the operand
+  Rounding position = Rounding::none, product = Rounding::none, entry = Rounding::none;
+  double step = 0;        ///< of products from channel to channel, if there are any
+  bool is_exact = false;  ///< nothing but the entries is rounded
+  double share = 0;       ///< of the entries that have its bits
+
+  double phase(std::int64_t k, std::int64_t at) const noexcept;
 };
+
+/// All of them; the first one is exact. Entries may be truncated to bfloat16.
+std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false);
 
 /// The bits that the sample leaves open if it holds exact values. Stops where they exceed the
 /// limit.
@@ -166,7 +189,7 @@ double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
 
 /// The way that leaves the fewest bits of the first rows of the sample open, and others that leave
 /// as few. Rows may come from those before, which takes a step for each row of the table.
-std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity& identity,
-                                 std::size_t rows, bool may_be_recurrence = false);
+std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identity,
+                         std::size_t rows, bool may_be_recurrence = false);
 
 }  // namespace posenc::suite

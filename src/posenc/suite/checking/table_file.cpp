@@ -1,5 +1,6 @@
 #include "posenc/suite/checking/table_file.h"
 
+#include "posenc/support/check.h"
 #include "posenc/support/files.h"
 #include "posenc/support/format.h"
 #include "posenc/support/json_text.h"
@@ -21,11 +22,6 @@ namespace {
 using Json = nlohmann::json;
 using Shape = std::vector<std::int64_t>;
 using std::string_view_literals::operator""sv;
-
-template <class... Values>
-[[noreturn]] void refuse(std::string_view pattern, const Values&... values) {
-  throw InvalidArgument(format_text(pattern, values...));
-}
 
 /// A type in both formats. bfloat16 is none of NumPy's own: it is V2 of ml_dtypes, or u2. A complex
 /// number is a cosine and a sine, side by side.
@@ -71,27 +67,28 @@ void set_shape(StoredTable& table, Shape shape, bool is_complex, std::int64_t pr
   if (is_complex) shape.push_back(2);
   const Shape kept = table_shape(shape, table.is_column_major);
   const std::string text = shape_text(shape);
-  if (kept.empty()) refuse("shape is {}; allowed: two dimensions, besides those of size 1", text);
+  if (kept.empty())
+    throw_invalid("shape is {}; allowed: two dimensions, besides those of size 1", text);
   if (std::ranges::count(kept, 0) > 0)
-    refuse("shape is {}; allowed: at least one row and column", text);
+    throw_invalid("shape is {}; allowed: at least one row and column", text);
   table.rows = kept[0];
   table.columns = kept[1];
   std::int64_t bytes = 0;
   const bool is_too_large = __builtin_mul_overflow(table.rows, table.columns, &bytes) ||
                             __builtin_mul_overflow(bytes, size_of(table.type), &bytes);
   if (is_too_large || bytes != present)
-    refuse("{} has {} bytes of elements; allowed with shape {}: {}", what, present, text,
-           is_too_large ? "more than 2^63" : std::to_string(bytes));
+    throw_invalid("{} has {} bytes of elements; allowed with shape {}: {}", what, present, text,
+                  is_too_large ? "more than 2^63" : std::to_string(bytes));
 }
 
 [[noreturn]] void refuse_npy(const char* what) {
-  refuse(
+  throw_invalid(
       "the header of the .npy file is damaged: {}; allowed: a dictionary of descr, "
       "fortran_order and shape, each once",
       what);
 }
 [[noreturn]] void refuse_safetensors(const char* what) {
-  refuse(
+  throw_invalid(
       "the header of the .safetensors file is damaged: {}; allowed: tensors with dtype, shape "
       "and data_offsets",
       what);
@@ -103,13 +100,14 @@ std::string_view header_fields(std::string_view start, std::size_t prefix_bytes,
                                std::size_t length_bytes, std::int64_t file_bytes, std::int64_t most,
                                const char* format) {
   if (start.size() < prefix_bytes)
-    refuse("the {} file has {} bytes; allowed: at least {}", format, file_bytes, prefix_bytes);
+    throw_invalid("the {} file has {} bytes; allowed: at least {}", format, file_bytes,
+                  prefix_bytes);
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < length_bytes; ++i)
     bytes = (bytes << 8) | static_cast<unsigned char>(start[prefix_bytes - 1 - i]);
   const std::int64_t rest = file_bytes - static_cast<std::int64_t>(prefix_bytes);
   if (bytes > static_cast<std::uint64_t>(std::min(most, rest)))
-    refuse(
+    throw_invalid(
         "the header of the {} file has {} bytes; allowed: at most {}, in the {} that the file "
         "has",
         format, bytes, most, rest);
@@ -163,39 +161,41 @@ Tensor chosen_tensor(std::vector<Tensor> all, const std::string& wanted) {
   for (const Tensor& each : all)
     if (each.name == wanted || (wanted.empty() && all.size() == 1)) return each;
   if (wanted.empty() && all.empty())
-    refuse("none of the {} tensors is a table; allowed: F32, F64, F16 or BF16 of two dimensions",
-           count);
+    throw_invalid(
+        "none of the {} tensors is a table; allowed: F32, F64, F16 or BF16 of two dimensions",
+        count);
   constexpr std::size_t most_shown = 10;
   std::vector<std::string> names;
   for (const Tensor& each : std::span(all).first(std::min(all.size(), most_shown)))
     names.push_back(shortened(each.name, max_quoted_bytes));
   std::string shown = join(names, ", ");
   if (all.size() > most_shown) shown += format_text(" and {} more", all.size() - most_shown);
-  if (!wanted.empty()) refuse("tensor is '{}'; allowed: {}", wanted, shown);
-  refuse("the file has {} tensors; allowed: one of them (give --tensor): {}", all.size(), shown);
+  if (!wanted.empty()) throw_invalid("tensor is '{}'; allowed: {}", wanted, shown);
+  throw_invalid("the file has {} tensors; allowed: one of them (give --tensor): {}", all.size(),
+                shown);
 }
 
 StoredTable raw_table(std::int64_t file_bytes, const TableFileOptions& options) {
   if (!options.columns)
-    refuse(
+    throw_invalid(
         "the file is neither .npy nor .safetensors; allowed: raw elements, if --d-model says "
         "how many channels a row has (and --dtype, of which type)");
   if (*options.columns < 1 || *options.columns > max_d_model)
-    refuse("d_model is {}; allowed: 1 to {}", *options.columns, max_d_model);
+    throw_invalid("d_model is {}; allowed: 1 to {}", *options.columns, max_d_model);
   const std::int64_t row_bytes = *options.columns * size_of(options.type);
   if (file_bytes % row_bytes != 0)
-    refuse("the file has {} bytes; allowed with d_model {} and {}: a multiple of {}", file_bytes,
-           *options.columns, to_string(options.type), row_bytes);
+    throw_invalid("the file has {} bytes; allowed with d_model {} and {}: a multiple of {}",
+                  file_bytes, *options.columns, to_string(options.type), row_bytes);
   return {.type = options.type, .rows = file_bytes / row_bytes, .columns = *options.columns};
 }
 
 StoredTable stored_table(const InputFile& input, const std::filesystem::path& file,
                          const TableFileOptions& options) {
-  if (input.bytes() == 0) refuse("the file is empty; allowed: a table");
+  if (input.bytes() == 0) throw_invalid("the file is empty; allowed: a table");
   const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
   if (is_npy(start)) return parse_npy(start, input.bytes());
   if (file.extension() == ".npy")
-    refuse("the file is not one of NumPy's; allowed: one that begins with \\x93NUMPY");
+    throw_invalid("the file is not one of NumPy's; allowed: one that begins with \\x93NUMPY");
   if (file.extension() == ".safetensors")
     return parse_safetensors(start, input.bytes(), options.tensor);
   return raw_table(input.bytes(), options);
@@ -210,9 +210,9 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   const std::string_view version =
       start.size() < length_at ? "\1\0"sv : start.substr(version_at, 2);
   if (version != "\1\0"sv && version != "\2\0"sv && version != "\3\0"sv)
-    refuse("the version of the .npy file is {}.{}; allowed: 1.0, 2.0, 3.0",
-           int{static_cast<unsigned char>(version[0])},
-           int{static_cast<unsigned char>(version[1])});
+    throw_invalid("the version of the .npy file is {}.{}; allowed: 1.0, 2.0, 3.0",
+                  int{static_cast<unsigned char>(version[0])},
+                  int{static_cast<unsigned char>(version[1])});
   const std::size_t length_bytes = version[0] == 1 ? 2 : 4;
   const std::string_view fields = header_fields(start, length_at + length_bytes, length_bytes,
                                                 file_bytes, max_npy_header_bytes, ".npy");
@@ -254,8 +254,9 @@ StoredTable parse_npy(std::string_view start, std::int64_t file_bytes) {
   const auto type =
       type_named(descr.substr(std::min<std::size_t>(1, descr.size())), &TypeNames::npy);
   if (!type || descr.find_first_of("<>=|") != 0)
-    refuse("descr is '{}'; allowed: f4, f8, f2, and for bfloat16 V2 or u2, of either byte order",
-           descr);
+    throw_invalid(
+        "descr is '{}'; allowed: f4, f8, f2, and for bfloat16 V2 or u2, of either byte order",
+        descr);
   StoredTable table = {.type = *type,
                        .is_big_endian = descr.front() == '>',
                        .is_column_major = header.is_column_major,
@@ -272,11 +273,12 @@ StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
   const Tensor chosen = chosen_tensor(tensors_of(header), tensor);
   const auto type = type_named(chosen.type, &TypeNames::safetensors);
   if (!type)
-    refuse("dtype of tensor {} is {}; allowed: F32, F64, F16, BF16", chosen.name, chosen.type);
+    throw_invalid("dtype of tensor {} is {}; allowed: F32, F64, F16, BF16", chosen.name,
+                  chosen.type);
   const std::int64_t data = safetensors_prefix_bytes + static_cast<std::int64_t>(header.size()),
                      begin = chosen.offsets[0], end = chosen.offsets[1];
   if (begin > end || end > file_bytes - data)
-    refuse(
+    throw_invalid(
         "data_offsets of tensor {} are {} and {}; allowed: a range of the {} bytes that the "
         "file has",
         chosen.name, begin, end, file_bytes - data);

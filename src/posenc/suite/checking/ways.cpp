@@ -14,18 +14,6 @@
 namespace posenc::suite {
 namespace {
 
-/// What a number is rounded to.
-enum class Rounding : std::uint8_t {
-  none,
-  float32,
-  bfloat16,
-  truncated,  ///< to bfloat16
-  float16,
-  thousandths,  ///< in bfloat16, then times 1000: a timestep
-  int8,         ///< wraps, as the next
-  int16,
-};
-
 constexpr Rounding none = Rounding::none, f32 = Rounding::float32, bf16 = Rounding::bfloat16,
                    f16 = Rounding::float16;
 
@@ -45,25 +33,6 @@ double rounded(double value, Rounding to) noexcept {
   }
   return value;
 }
-
-/// A way to compute the entries of a spec.
-struct Way {
-  Explanation what;
-  std::vector<double> operands;
-  bool divides = false;  ///< the position by the operand
-  Rounding position = none, product = none, entry = none;
-  double step = 0;  ///< of products from channel to channel, if there are any
-
-  double phase(std::int64_t k, std::int64_t at) const noexcept {
-    double phase = rounded(static_cast<double>(at), position);
-    for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
-    const double operand = operands[static_cast<std::size_t>(k)];
-    return rounded(divides ? phase / operand : phase * operand, product);
-  }
-  double operator()(const SampledEntry& of) const noexcept {
-    return rounded(of.value_at(phase(of.k, of.position)), entry);
-  }
-};
 
 // The list: how a frequency is computed, and how its parts are rounded.
 
@@ -157,79 +126,7 @@ constexpr Precision precisions[] = {
     {position_cause, "positions that wrap at 8 bits, with phases in double", none, none,
      Rounding::int8, none}};
 
-/// All ways. One whose operands another one of its precision has is left out.
-std::vector<Way> ways_of(const SampledTable& sample, const EncodingSpec& spec) {
-  const std::vector<double> exact = frequencies_of(spec);
-  const auto denominator = static_cast<double>(exponent_denominator(spec));
-  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
-  const double scale = linear != nullptr ? linear->factor : 1;
-  std::vector<Way> all(1);
-  all[0].what.is_exact = true;
-  all[0].operands = exact;
-  for (const Precision& precision : precisions) {
-    double bits = 3;
-    for (const Rounding part :
-         {precision.arithmetic, precision.frequency, precision.position, precision.product})
-      bits += part != none && part != f32 ? 3 : 0;
-    const auto first = std::ssize(all);
-    const auto add = [&](const FrequencyForm& form, std::vector<double> operands) {
-      bits += 0.25;
-      for (double& each : operands) each = rounded(each, precision.frequency);
-      if (std::any_of(all.begin() + first, all.end(), [&](const Way& way) {
-            return way.divides == form.divides && way.operands == operands;
-          }))
-        return;
-      const bool says_form = precision.kind == CauseKind::float32_phases;
-      const std::string text = precision.text + std::string(says_form ? form.text : "");
-      all.push_back({{precision.kind, text, bits},
-                     std::move(operands),
-                     form.divides,
-                     precision.position,
-                     precision.product});
-    };
-    if (linear == nullptr && !is_base(spec.frequencies)) {
-      const std::vector<float> theirs = Float32Phases::transformers(spec).frequencies();
-      if (spec.spacing == Spacing::paper && !theirs.empty() && precision.arithmetic == f32)
-        add(forms[2], {theirs.begin(), theirs.end()});
-      add(forms[0], exact);
-      continue;
-    }
-    for (const FrequencyForm& form : forms) {
-      std::vector<double> operands;
-      for (std::size_t k = 0; k < exact.size(); ++k) {
-        const Operands o = {spec.base, static_cast<double>(k), denominator, precision.arithmetic};
-        operands.push_back(form.divides ? o.r(form.of(o) * o.r(scale))
-                                        : o.r(form.of(o) / o.r(scale)));
-      }
-      add(form, std::move(operands));
-      if (precision.arithmetic == none) break;
-    }
-  }
-  // ggml's products are divided by the factors of the rule.
-  std::vector<double> factors;
-  for (std::size_t k = 0; k < exact.size(); ++k)
-    factors.push_back(
-        rounded(std::pow(spec.base, -static_cast<double>(k) / denominator) / exact[k], f32));
-  const Explanation chain = {CauseKind::channel_recurrence,
-                             "phases multiplied from channel to channel in "
-                             "float32, as in ggml's rope cache",
-                             8};
-  const double step = rounded(std::pow(spec.base, -1 / denominator), f32);
-  all.push_back({chain, std::move(factors), true, f32, f32, none, step});
-  if (sample.type != DataType::bfloat16 || sample.table.type == sample.type) return all;
-  for (std::size_t i = 0, count = all.size(); i < count; ++i) {
-    Way& truncated = all.emplace_back(Way(all[i]));
-    truncated.entry = Rounding::truncated;
-    truncated.what.truncates = true;
-    truncated.what.bits += 2;
-  }
-  return all;
-}
-
 // What a way leaves open.
-
-/// Of an entry, those beyond what is near.
-constexpr double most_open_bits = 24;
 
 /// Of an entry, for a way with errors of a few 2^-53 in the phase.
 double open_bits(double entry, double value, DataType type, std::int64_t position) noexcept {
@@ -306,6 +203,75 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
 
 }  // namespace
 
+double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
+  double phase = rounded(static_cast<double>(at), position);
+  for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
+  const double operand = operands[static_cast<std::size_t>(k)];
+  return rounded(divides ? phase / operand : phase * operand, product);
+}
+
+std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate) {
+  const std::vector<double> exact = frequencies_of(spec);
+  const auto denominator = static_cast<double>(exponent_denominator(spec));
+  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
+  const double scale = linear != nullptr ? linear->factor : 1;
+  std::vector<Way> all(1);
+  all[0].is_exact = true;
+  all[0].operands = exact;
+  for (const Precision& precision : precisions) {
+    double bits = 3;
+    for (const Rounding part :
+         {precision.arithmetic, precision.frequency, precision.position, precision.product})
+      bits += part != none && part != f32 ? 3 : 0;
+    const auto first = std::ssize(all);
+    const auto add = [&](const FrequencyForm& form, std::vector<double> operands) {
+      bits += 0.25;
+      // One whose operands another one of its precision has is left out.
+      for (double& each : operands) each = rounded(each, precision.frequency);
+      if (std::any_of(all.begin() + first, all.end(), [&](const Way& way) {
+            return way.divides == form.divides && way.operands == operands;
+          }))
+        return;
+      const bool says_form = precision.kind == CauseKind::float32_phases;
+      const std::string text = precision.text + std::string(says_form ? form.text : "");
+      all.push_back({precision.kind, text, bits, std::move(operands), form.divides,
+                     precision.position, precision.product});
+    };
+    if (linear == nullptr && !is_base(spec.frequencies)) {
+      const std::vector<float> theirs = Float32Phases::transformers(spec).frequencies();
+      if (spec.spacing == Spacing::paper && !theirs.empty() && precision.arithmetic == f32)
+        add(forms[2], {theirs.begin(), theirs.end()});
+      add(forms[0], exact);
+      continue;
+    }
+    for (const FrequencyForm& form : forms) {
+      std::vector<double> operands;
+      for (std::size_t k = 0; k < exact.size(); ++k) {
+        const Operands o = {spec.base, static_cast<double>(k), denominator, precision.arithmetic};
+        operands.push_back(form.divides ? o.r(form.of(o) * o.r(scale))
+                                        : o.r(form.of(o) / o.r(scale)));
+      }
+      add(form, std::move(operands));
+      if (precision.arithmetic == none) break;
+    }
+  }
+  // ggml's products are divided by the factors of the rule.
+  std::vector<double> factors;
+  for (std::size_t k = 0; k < exact.size(); ++k)
+    factors.push_back(
+        rounded(std::pow(spec.base, -static_cast<double>(k) / denominator) / exact[k], f32));
+  const double step = rounded(std::pow(spec.base, -1 / denominator), f32);
+  all.push_back({CauseKind::channel_recurrence,
+                 "phases multiplied from channel to channel in float32, as in ggml's rope cache", 8,
+                 std::move(factors), true, f32, f32, none, step});
+  for (std::size_t i = 0, count = all.size(); i < count && may_truncate; ++i) {
+    Way& truncated = all.emplace_back(Way(all[i]));
+    truncated.entry = Rounding::truncated;
+    truncated.bits += 2;
+  }
+  return all;
+}
+
 double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
                     const std::vector<double>& frequencies, double limit) {
   return open_bits(sample, identity, sample.rows.size(), limit, [&](const SampledEntry& entry) {
@@ -313,24 +279,32 @@ double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
   });
 }
 
-std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity& identity,
-                                 std::size_t rows, bool may_be_recurrence) {
+std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identity,
+                         std::size_t rows, bool may_be_recurrence) {
   constexpr double tie = 1;
-  std::vector<Explanation> found;
+  std::vector<Way> found;
   double least = infinity;
-  const auto consider = [&](Explanation each, const auto& value_of) {
-    each.bits += open_bits(sample, identity, rows, least + tie - each.bits, value_of);
-    if (each.bits > least + tie) return;
-    least = std::min(least, each.bits);
+  const auto consider = [&](const Way& way, const auto& value_of) {
+    const double bits =
+        way.bits + open_bits(sample, identity, rows, least + tie - way.bits, value_of);
+    if (bits > least + tie) return;
+    least = std::min(least, bits);
+    Way& each = found.emplace_back(way);
+    each.bits = bits;
     for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
       each.share += open_bits(entry.got, value_of(entry), sample.type, entry.position) == 0;
       return true;
     });
     each.share /= static_cast<double>(std::min(rows, sample.rows.size()) * sample.columns.size());
-    found.push_back(std::move(each));
   };
-  const std::vector<Way> ways = ways_of(sample, identity.spec);
-  for (const Way& way : ways) consider(way.what, way);
+  const bool may_truncate =
+      sample.type == DataType::bfloat16 && sample.table.type != DataType::bfloat16;
+  const std::vector<Way> ways = ways_of(identity.spec, may_truncate);
+  for (const Way& way : ways) {
+    consider(way, [&](const SampledEntry& of) {
+      return rounded(of.value_at(way.phase(of.k, of.position)), way.entry);
+    });
+  }
   // Of the most usual frequencies alone.
   constexpr std::size_t most_usual = 4;
   may_be_recurrence = may_be_recurrence && identity.positions.empty();
@@ -338,12 +312,12 @@ std::vector<Explanation> explain(const SampledTable& sample, const TableIdentity
     if (ways[i].divides) break;
     for (const RowRecurrence& each : row_recurrences) {
       const std::vector<double> values = values_of(each, ways[i], sample, identity);
-      consider({CauseKind::row_recurrence, each.text, 8},
+      consider({.kind = CauseKind::row_recurrence, .text = each.text, .bits = 8},
                [&](const SampledEntry& entry) { return values[entry.index]; });
     }
   }
-  std::erase_if(found, [&](const Explanation& each) { return each.bits > least + tie; });
-  std::ranges::sort(found, {}, &Explanation::bits);
+  std::erase_if(found, [&](const Way& each) { return each.bits > least + tie; });
+  std::ranges::sort(found, {}, &Way::bits);
   return found;
 }
 
