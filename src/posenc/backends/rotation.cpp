@@ -60,9 +60,9 @@ class RotationEncoder final : public Encoder {
 
   void add_rows(const RowTask& task, const float* x, float scale) const noexcept override {
     // Not a difference of pointers, which is defined within one array only.
-    const auto bytes = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(x) -
-                                                   reinterpret_cast<std::uintptr_t>(task.out));
-    const simd::Addition addition = {bytes / std::ptrdiff_t{sizeof(float)}, scale};
+    const auto bytes = static_cast<std::intptr_t>(reinterpret_cast<std::uintptr_t>(x) -
+                                                  reinterpret_cast<std::uintptr_t>(task.out));
+    const simd::Addition addition = {bytes / std::int64_t{sizeof(float)}, scale};
     write(task, &addition);
   }
 

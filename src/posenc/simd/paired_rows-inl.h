@@ -59,7 +59,7 @@ template <class T, bool paired>
 struct RowPairs {
   T* first;
   T* second;  ///< not used unless paired
-  std::ptrdiff_t stride;
+  std::int64_t stride;
 
   /// The places from pair n and a column on.
   [[gnu::always_inline]] RowPairs at(std::int64_t n, std::int64_t column) const {
@@ -87,7 +87,7 @@ class PairedRows {
 
   /// Writes rows of a block, the first of which is at `out`, `at_once` pairs at a time. Rows
   /// without a partner, of which a table has few, are stored as usual.
-  void write(const BlockRows& rows, std::int64_t at_once, T* out, std::ptrdiff_t stride,
+  void write(const BlockRows& rows, std::int64_t at_once, T* out, std::int64_t stride,
              StoreMethod method) const {
     T* const above = out + rows.below * stride;
     T* const below = above - stride;
@@ -112,7 +112,7 @@ class PairedRows {
   /// are passed in registers: GCC copies a RowPairs as vectors, which misses store forwarding.
   template <bool lines, bool paired, class Number>
   [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once, T* first,
-                                    T* second, std::ptrdiff_t stride) const {
+                                    T* second, std::int64_t stride) const {
     constexpr std::int64_t wide = Tiles::wide * float_lanes, narrow = Tiles::narrow * float_lanes;
     const Tiles tiles = tiles_;  // in registers
     const std::int64_t columns = columns_;
