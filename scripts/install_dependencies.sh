@@ -23,10 +23,11 @@ packages_of() {
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint libclang-rt-dev python3-torch \
       chromium debootstrap pkg-config python3-venv doxygen $python libsleef-dev" ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
+    wasm32) echo "emscripten googletest nodejs chromium" ;;
     x86_64-w64-mingw32) echo "g++-mingw-w64-x86-64-posix googletest wine64" ;;
     *)
       echo "install_dependencies.sh: group is '$1'; allowed: build test report python pip torch" \
-        "peers avx512 ci aarch64 riscv64 powerpc64le s390x x86_64-w64-mingw32" >&2
+        "peers avx512 ci aarch64 riscv64 powerpc64le s390x x86_64-w64-mingw32 wasm32" >&2
       return 2 ;;
   esac
 }

@@ -87,6 +87,8 @@ std::vector<Isa> detect_isas() {
 
 #if defined(__aarch64__)
 constexpr std::string_view architecture = "AArch64";
+#elif defined(__wasm__)
+constexpr std::string_view architecture = "WebAssembly";
 #elif defined(__riscv)
 constexpr std::string_view architecture = "RISC-V";
 #elif defined(__powerpc64__)

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Cross-compiles the library and its tests for another processor and runs the tests of its numerics
 # under qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le|s390x [ARGUMENT...]. s390x is
-# big-endian. x86_64-w64-mingw32 is Windows: the tests, and the command, run under wine. The
-# arguments go to the tests and replace the default selection:
+# big-endian. x86_64-w64-mingw32 is Windows: the tests, and the command, run under wine. wasm32 is
+# WebAssembly: the tests run under node; it needs emscripten of Debian 13, whose library has C++20.
+# The arguments go to the tests and replace the default selection:
 #   tests/emulated/test-emulated.sh riscv64 --gtest_filter='*RotationErrors*'
 # Exits with 77 if the cross compiler or the emulator is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-targets="aarch64, riscv64, powerpc64le, s390x, x86_64-w64-mingw32"
+targets="aarch64, riscv64, powerpc64le, s390x, x86_64-w64-mingw32, wasm32"
 target=${1:?usage: test-emulated.sh TARGET [ARGUMENT...], with TARGET one of $targets}
 shift
 emulator=qemu-$target compiler=$target-linux-gnu-g++ isa=scalar program=posenc_tests
@@ -20,6 +21,7 @@ case $target in
     # Debian's wine64 has no command on the path.
     PATH+=:/usr/lib/wine emulator=wine64 compiler=$target-g++-posix isa=avx2 program+=.exe
     ;;
+  wasm32) emulator=node compiler=em++ program+=.js ;;
   *)
     echo "test-emulated.sh: target is '$target'; allowed: $targets" >&2
     exit 2
@@ -44,7 +46,7 @@ selection=(
 if [[ $emulator == wine64 ]]; then
   selection+=('ParallelFor.*' 'OutputFile.*' 'ReadFile.*' 'Profile.*' 'Measurement*' '*Timing*')
 fi
-too_slow='*HoldForEveryRuleOfFrequencies*'  # many exact values
+left_out='*HoldForEveryRuleOfFrequencies*'  # many exact values
 
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
 
@@ -68,6 +70,11 @@ CMAKE
 
 step "Dependencies"
 ./scripts/install_dependencies.sh build "$target"
+if [[ $target == wasm32 ]] && ! echo '#include <bit>
+int main() { return std::bit_cast<int>(0.0f); }' | em++ -std=c++20 -x c++ -c - -o /dev/null; then
+  echo "Skipped: the library of this emscripten has no C++20 (Debian 13's has)."
+  exit 77
+fi
 for needed in "$compiler" "$emulator"; do
   command -v "$needed" >/dev/null || {
     echo "Skipped: $needed is not there."
@@ -97,6 +104,15 @@ if [[ $emulator == wine64 ]]; then
   tests/emulated/command_test.sh build/$target/bin/posenc.exe
   step "Objects"
   ctest --test-dir "build/$target" -R '^(aligned_moves|isa_symbols)' --output-on-failure
+elif [[ $emulator == node ]]; then
+  run() { node "$@"; }
+  left_out+=':*Threads*'  # there are none
+  step "The page of posenc check"
+  if chromium=$(command -v chromium); then
+    tests/emulated/page_test.py "$chromium" build/$target/bin
+  else
+    echo "Skipped: there is no chromium."
+  fi
 else
   run() { "$emulator" -L "/usr/$target-linux-gnu" "$@"; }
 fi
@@ -104,7 +120,7 @@ fi
 step "Testing under $emulator"
 arguments=("$@")
 [[ $# -gt 0 ]] ||
-  arguments=(--gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${selection[*]}")-$too_slow")
+  arguments=(--gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${selection[*]}")-$left_out")
 run_tests() { run "build/$target/bin/$program" "$@"; }
 selected=$(run_tests "${arguments[@]}" --gtest_list_tests | grep -c '^  ') ||
   { echo "FAILED: no test is selected" >&2; exit 1; }
