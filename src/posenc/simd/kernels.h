@@ -128,7 +128,7 @@ inline constexpr std::int64_t most_joined_bytes = 8192;
 
 /// Bytes of each row that are copied, or selected, from a row of a table.
 struct JoinPart {
-  const char* table;            ///< address of the first byte in row 0 of the table
+  const char* table;          ///< address of the first byte in row 0 of the table
   std::int64_t table_stride;  ///< bytes from one row of the table to the next
   /// Of each row, the row of the table plus `first`: 64-bit integers, or 32-bit ones.
   const void* index;
@@ -154,7 +154,7 @@ struct JoinTask {
   std::int64_t rows;
   std::int64_t row_bytes;
   char* out;
-  std::int64_t out_stride;   ///< in bytes
+  std::int64_t out_stride;     ///< in bytes
   StoreMethod stores;          ///< plain, or staged
   std::int64_t first_row = 0;  ///< whose parts are copied to the first row of `out`
 };

@@ -49,7 +49,7 @@ struct Run {
   std::int64_t direction;  ///< 1 if positions ascend, else -1
   std::int64_t rows;
   std::int64_t last_position;  ///< at least every position of the block
-  std::int64_t stride;       ///< elements from one row to the next, with the direction's sign
+  std::int64_t stride;         ///< elements from one row to the next, with the direction's sign
   std::int64_t next_row;       ///< rows from the first row to the lowest row of the next run
   std::int64_t next_rows;      ///< rows of the next run
 
