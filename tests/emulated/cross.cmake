@@ -1,6 +1,6 @@
 # Toolchain file: Debian's cross compiler for POSENC_CROSS_TARGET (aarch64, riscv64, powerpc64le,
-# s390x, x86_64-w64-mingw32 for Windows, or wasm32 for WebAssembly under node). Libraries are found only among those that
-# tests/emulated/test-emulated.sh has staged.
+# s390x, x86_64-w64-mingw32 for Windows, or wasm32 for WebAssembly). Libraries are found only among
+# those that tests/emulated/test-emulated.sh has staged.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES POSENC_CROSS_TARGET)
 if(POSENC_CROSS_TARGET MATCHES mingw)
   set(CMAKE_SYSTEM_NAME Windows)
