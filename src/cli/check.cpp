@@ -2,13 +2,13 @@
 #include "posenc/suite/checking/check.h"
 
 #include "cli/commands.h"
+#include "cli/little_endian.h"
 #include "cli/output.h"
 #include "cli/report.h"
 
 #include "posenc/cpu.h"
 #include "posenc/suite/checking/table_file.h"
-#include "posenc/support/files.h"
-#include "posenc/support/little_endian.h"
+#include "posenc/suite/files.h"
 
 #include <fmt/format.h>
 

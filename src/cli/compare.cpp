@@ -3,9 +3,9 @@
 #include "cli/output.h"
 #include "cli/report.h"
 
+#include "posenc/model/internal/json_text.h"
+#include "posenc/suite/files.h"
 #include "posenc/suite/measuring/ties.h"
-#include "posenc/support/files.h"
-#include "posenc/support/json_text.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>

@@ -56,7 +56,7 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --backend rotaton", "did you mean 'rotation'?"},
     {"generate --rows 3 --preset wisper", "did you mean 'whisper'?"},
     {"compar a b", "did you mean 'compare'?"},
-    {"generate --rows 3 --backend naive:scaler", "ISA is 'scaler'; allowed: scalar"},
+    {"generate --rows 3 --backend naive:portible", "ISA is 'portible'; allowed: portable"},
     {"generate --rows --d-model 4", "--rows is '--d-model'; allowed"},
     {"generate --rows 3 --rows 4", "1 required but received 2"},
     {"generate --rows", "--rows: 1 required N missing; allowed: see posenc generate --help"},

@@ -99,8 +99,8 @@ TEST(PickAccuracy, TheDefaultShowsThePicksOfALargerErrorToo) {
   const ScratchFolder folder;
   const std::string file = made_up(folder / "a.json");
   EXPECT_THAT(run_posenc({"pick", file}).out,
-              ContainsRegex("correctly rounded: .*rotation:scalar .*within 1e-06: .*"
-                            "rotation32:scalar .*rotation:scalar +2.000"));
+              ContainsRegex("correctly rounded: .*rotation:portable .*within 1e-06: .*"
+                            "rotation32:portable .*rotation:portable +2.000"));
   EXPECT_THAT(run_posenc({"pick", file, "--max-error", "1e-7"}).out, Not(HasSubstr("1e-06")));
 }
 

@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 targets="aarch64, riscv64, powerpc64le, s390x, x86_64-w64-mingw32, wasm32"
 target=${1:?usage: test-emulated.sh TARGET [ARGUMENT...], with TARGET one of $targets}
 shift
-emulator=qemu-$target compiler=$target-linux-gnu-g++ isa=scalar program=posenc_tests
+emulator=qemu-$target compiler=$target-linux-gnu-g++ isa=portable program=posenc_tests
 case $target in
   aarch64) isa=neon64 ;;
   riscv64 | s390x) ;;

@@ -96,7 +96,7 @@ class KeptTest(ScriptTest):
             ("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", "neon64",
              "aarch64-cpu-implementer-0x41-cpu-part-0xd0c-neon64.json"),
         ):  # fmt: skip
-            machine = Machine(cpu, {}, ["scalar", isa], {})
+            machine = Machine(cpu, {}, ["portable", isa], {})
             self.assertEqual(measured.file_name(machine), expected)
 
 

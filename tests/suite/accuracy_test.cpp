@@ -110,7 +110,7 @@ TEST(Accuracy, ACorrectEncoderIsCorrectlyRoundedEverywhere) {
   EXPECT_LE(report.error.max_abs, 0x1p-25);
   EXPECT_LE(report.error.max_ulp, 0.5);
   EXPECT_EQ(report.backend, "fake");
-  EXPECT_EQ(report.isa, Isa::scalar);
+  EXPECT_EQ(report.isa, Isa::portable);
   EXPECT_EQ(report.spec, small_spec);
   EXPECT_EQ(report.rows, (RowRange{0, 100}));
   EXPECT_EQ(report.promise.max_abs, 0x1p-25);

@@ -217,8 +217,8 @@ TEST(Profile, IsADocumentOfThisMachineAndItsKernels) {
   document["machine"]["cpu"] = "Another CPU 9000";
   EXPECT_THAT(reason_of(document.dump()), HasSubstr("Another CPU 9000"));
   document = saved();
-  document["machine"]["isas"] = {"scalar"};
-  EXPECT_THAT(reason_of(document.dump()), HasSubstr("with scalar; this one is"));
+  document["machine"]["isas"] = {"portable"};
+  EXPECT_THAT(reason_of(document.dump()), HasSubstr("with portable; this one is"));
 }
 
 TEST(Profile, SelectsByTheLargestNumberOfThreadsUpToThatAskedFor) {

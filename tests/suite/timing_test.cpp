@@ -25,7 +25,7 @@ Measurement row_of(std::string backend, std::string isa, Role role) {
 TEST(TimeRows, TimesEachRowAndReportsLostTime) {
   const std::string isa(to_string(backend("rotation").isa()));
   TimingRequest request = {
-      .rows = {row_of("naive", "scalar", Role::backend), row_of("rotation", isa, Role::backend),
+      .rows = {row_of("naive", "portable", Role::backend), row_of("rotation", isa, Role::backend),
                row_of("store", "", Role::limit), row_of("copy", "", Role::limit),
                row_of("non_temporal_store", "", Role::limit)},
       .samples = 2,

@@ -24,7 +24,6 @@ class RotationEncoder final : public Encoder {
       .name = "rotation",
       .description = "angle addition from exact anchors, correctly rounded",
       .phases = "exact",
-      .supports_add = true,
       .is_correctly_rounded = true};
 
   RotationEncoder(const EncodingSpec& spec, const Backend& backend,
@@ -57,6 +56,8 @@ class RotationEncoder final : public Encoder {
   }
 
   void encode_rows(const RowTask& task) const noexcept override { write(task, nullptr); }
+
+  bool can_add_rows() const noexcept override { return true; }
 
   void add_rows(const RowTask& task, const float* x, float scale) const noexcept override {
     // Not a difference of pointers, which is defined within one array only.

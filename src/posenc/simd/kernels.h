@@ -192,7 +192,7 @@ struct Kernels {
                    const Addition* addition) noexcept;
   /// Writes the rows of the task in any type but float64.
   void (*rotation32)(const Rotation32Tables& tables, const RowTask& task) noexcept;
-  /// Writes the rows of the task in float32 or float64. Null for the ISA scalar, which has no
+  /// Writes the rows of the task in float32 or float64. Null for the ISA portable, which has no
   /// vector library.
   void (*sincos)(const SincosTables& tables, const RowTask& task) noexcept;
   void (*combine)(const CombineTask& task) noexcept;

@@ -50,7 +50,7 @@ struct Quantile {
 /// The errors of one encoder over some rows.
 struct AccuracyReport {
   std::string backend;                ///< "rotation"
-  Isa isa = Isa::scalar;              ///< of the backend
+  Isa isa = Isa::portable;            ///< of the backend
   Role role = Role::backend;          ///< backend or peer
   std::string phases;                 ///< Backend::phases()
   EncodingSpec spec;                  ///< of the encoder

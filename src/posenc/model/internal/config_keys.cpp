@@ -1,7 +1,7 @@
 #include "posenc/model/internal/config.h"
 
 #include "posenc/error.h"
-#include "posenc/support/json_text.h"
+#include "posenc/model/internal/json_text.h"
 
 #include <algorithm>
 #include <cmath>

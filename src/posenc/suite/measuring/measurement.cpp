@@ -1,11 +1,11 @@
 #include "posenc/suite/measuring/measurement.h"
 
 #include "posenc/error.h"
+#include "posenc/model/internal/json_text.h"
+#include "posenc/suite/files.h"
 #include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/suite/measuring/statistics.h"
 #include "posenc/support/enum_names.h"
-#include "posenc/support/files.h"
-#include "posenc/support/json_text.h"
 #include "posenc/version.h"
 
 #include <chrono>
