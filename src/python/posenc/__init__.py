@@ -15,6 +15,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from posenc import _posenc, refusals
+
+refusals.install(_posenc)  # before anything is imported from it
+
 from posenc._posenc import (
     Accuracy, Axes, AxesEncoder, AxisPairs, CheckReport, Cursor, Encoder, PositionalEncoding,
     Rotary, __version__, accuracy, axes_alternating, axes_in_blocks, axes_in_sections,
