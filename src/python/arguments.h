@@ -268,8 +268,8 @@ class ArrayArgument {
 /// The array that a function writes and returns: a new one, or the caller's unless that is None,
 /// which has that shape: more rows or columns would keep what they held, and be returned as if they
 /// were results.
-ArrayArgument table_of(const py::object& given, const char* name, const Shape& shape,
-                       const py::dtype& type);
+ArrayArgument table_of(const py::object& given, const Shape& shape, const py::dtype& type,
+                       const char* name = "out");
 
 }  // namespace posenc::python
 

@@ -63,9 +63,8 @@ py::dict encoder_arguments(const PyEncoder& self) {
 Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out, DataType type,
                   int threads) {
   const Rows rows = rows_of(from, 1, self.first);
-  const ArrayArgument table =
-      table_of(out, "out", rows.table_shape(self.encoder->spec().d_model), numpy_type(type));
-  return table.written_by([&](const OutputView& view) {
+  const Shape shape = rows.table_shape(self.encoder->spec().d_model);
+  return table_of(out, shape, numpy_type(type)).written_by([&](const OutputView& view) {
     rows.positions.of_axis(0, [&](auto each) { self.encoder->encode(each, view, threads); });
   });
 }
@@ -79,10 +78,8 @@ Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_
     refuse("convention", "'" + convention + "'", "mae, simple_vit, detr");
   }();
   const std::int64_t sizes[] = {rows, columns};
-  const ArrayArgument table =
-      table_of(py::none(), "out", {grid_cells(sizes), d_model}, numpy_type(type));
-  return table.written_by(
-      [&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
+  return table_of(py::none(), {grid_cells(sizes), d_model}, numpy_type(type))
+      .written_by([&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
 }
 
 Table encode_like_system(System system, const Positions& positions, std::int64_t d_model,
@@ -93,8 +90,8 @@ Table encode_like_system(System system, const Positions& positions, std::int64_t
   const auto encoder = without_gil([&] {
     return plan_like(system, {d_model, base, layout, spacing, frequencies});
   });
-  const ArrayArgument table = table_of(py::none(), "out", {rows.count, d_model}, numpy_type(type));
-  return table.written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
+  return table_of(py::none(), {rows.count, d_model}, numpy_type(type))
+      .written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
 }
 
 Typed<"tuple[NDArray[numpy.int64], float, float]"> round_positions(
@@ -140,10 +137,8 @@ Table encode_on_axes(const PyAxesEncoder& self, const Positions& from, const Arr
                      DataType type, int threads) {
   const AxesEncoder& encoder = self.encoder;
   const Rows rows = rows_of(from, encoder.spec().axes(), 0);
-  const ArrayArgument table =
-      table_of(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
-  return table.written_by(
-      [&](const OutputView& view) { encoder.encode(rows.positions, view, threads); });
+  return table_of(out, rows.table_shape(encoder.d_model()), numpy_type(type))
+      .written_by([&](const OutputView& view) { encoder.encode(rows.positions, view, threads); });
 }
 
 py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axes) {
