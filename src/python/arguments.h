@@ -93,7 +93,6 @@ std::string text(const py::handle& object);
 // ---- Classes ------------------------------------------------------------------------------------
 
 struct PyAxesEncoder;
-class PyCursor;
 struct PyEncoder;
 struct PyPositionalEncoding;
 struct PyRotary;
@@ -103,7 +102,7 @@ concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
 concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, PyAxesEncoder,
-                      PyCursor, PyEncoder, PyPositionalEncoding, PyRotary>;
+                      PyEncoder, PyPositionalEncoding, PyRotary>;
 
 /// True of an object of that class whose __init__ has run. Python makes others by
 /// Class.__new__(Class), whose memory nothing has written.

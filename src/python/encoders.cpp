@@ -1,5 +1,4 @@
 // Encoders, positions on several axes, cursors, grids and presets.
-#include "posenc/cursor.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/grid.h"
@@ -149,37 +148,6 @@ py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axe
 
 }  // namespace
 
-/// A cursor of any element type.
-class PyCursor {
- public:
-  PyCursor(const PyEncoder& encoder, std::optional<std::int64_t> first, DataType type)
-      : cursor_(with_type(type, [&]<class T>(T) -> AnyCursor {
-          return BasicCursor<T>(*encoder.encoder, first.value_or(encoder.first));
-        })) {}
-
-  void seek(std::int64_t position) {
-    std::visit([&](auto& cursor) { cursor.seek(position); }, cursor_);
-  }
-
-  std::int64_t position() const {
-    return std::visit([](const auto& cursor) { return cursor.position(); }, cursor_);
-  }
-
-  py::array next() {
-    return std::visit(
-        []<class T>(BasicCursor<T>& cursor) {
-          const std::span<const T> row = cursor.next();
-          return py::array(numpy_type(data_type_of<T>), row.size(), row.data());
-        },
-        cursor_);
-  }
-
- private:
-  using AnyCursor = std::variant<BasicCursor<float>, BasicCursor<double>, BasicCursor<Float16>,
-                                 BasicCursor<BFloat16>>;
-  AnyCursor cursor_;
-};
-
 void bind_encoders(py::module_& module) {
   const EncodingSpec paper;
   py::class_<PyEncoder> encoder(module, "Encoder", R"(A backend planned for one convention.
@@ -229,18 +197,6 @@ such a type of NumPy or PyTorch.)")
                     "The position of the first row where no positions are given.")
       .def_property_readonly("d_model",
                              [](const PyEncoder& self) { return self.encoder->spec().d_model; });
-
-  py::class_<PyCursor>(module, "Cursor", R"(Rows at consecutive positions, one at a time.
-
-next(cursor) returns the row at `position`, of shape (d_model,) and that dtype, and advances. It
-begins at `first`, by default that of the encoder. A row costs little more than in a table. Two
-threads must not use one cursor at once.)")
-      .def(py::init<const PyEncoder&, std::optional<std::int64_t>, DataType>(), "encoder"_a,
-           "first"_a = py::none(), "dtype"_a = DataType::float32, py::keep_alive<1, 2>())
-      .def("seek", &PyCursor::seek, "position"_a, "Moves to any position from -2**53 to 2**53.")
-      .def("__iter__", [](const Typed<"Cursor">& self) { return self; })
-      .def("__next__", &PyCursor::next)
-      .def_property_readonly("position", &PyCursor::position);
 
   module.def(
       "row_count",

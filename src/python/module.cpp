@@ -1,6 +1,5 @@
 // The Python module posenc._posenc. Memory is never copied: results are written into the caller's
-// array, or into a new one. The GIL is released while the library plans, encodes and measures. Only
-// a cursor, which one thread at a time may use, keeps it.
+// array, or into a new one. The GIL is released while the library plans, encodes and measures.
 #include "python/module.h"
 #include "posenc/cpu.h"
 #include "posenc/registry.h"
