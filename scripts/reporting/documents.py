@@ -204,7 +204,8 @@ def read_machine(path: Path) -> Machine:
         if not isas:
             raise ValueError("isas is empty")
         names = ("compiler", "library_version", "kernels", "measured_at")
-        facts = {"logical_cores": values["logical_cores"], **{each: document[each] for each in names}}
+        facts = {each: document[each] for each in names}
+        facts["logical_cores"] = values["logical_cores"]
         caches = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
         text = str(document["disturbed"])
         return Machine(
