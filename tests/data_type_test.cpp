@@ -110,7 +110,7 @@ TEST_P(EveryType, StaysWithinItsBound) {
     const Encoder* const encoders[] = {encoder.get()};
     for (const RowRange rows : {RowRange{0, 400}, RowRange{1'000'000'000'000, 150}}) {
       const auto report = measure_accuracy(encoders, rows, {.type = type_, .progress = {}})[0];
-      EXPECT_EQ(report.type, type_);
+      EXPECT_EQ(report.table.type, type_);
       EXPECT_LE(report.error.max_abs, report.promise.max_abs)
           << "d_model " << spec.d_model << " from " << rows.first;
     }

@@ -184,13 +184,13 @@ std::string changes_page(const Comparison& comparison) {
   }
   std::string page;
   if (!rows.empty())
-    page = table(
-        rows,
-        {text("backend", "/backend"), text("table", "/table", Align::wrapped),
-         number("|error| A", "/before/error/max_abs", error_text),
-         number("B", "/after/error/max_abs", error_text),
-         speed_column("Gfloat/s A", "/before/speed"), speed_column("B", "/after/speed"),
-         text("time B/A, 95 %", "/ratio", Align::right), text("", "/verdict", Align::wrapped)});
+    page =
+        table(rows, {text("backend", "/backend"), text("table", "/table", Align::wrapped),
+                     number("|error| A", "/before/error/max_abs", error_text),
+                     number("B", "/after/error/max_abs", error_text),
+                     speed_column("Gfloat/s A", "/before/speed"), speed_column("B", "/after/speed"),
+                     text("time B/A, 95 %", "/ratio", Align::right),
+                     text("", "/verdict", Align::wrapped)});
   Names counted;
   for (const auto& [verdict, count] : others)
     if (count > 0) counted.push_back(fmt::format("{} {}", count, verdict));
@@ -228,7 +228,7 @@ std::string reports_page(const Options& options) try {
   };
   return fmt::format(
       "{}\n{}\nLargest |error| by position\n{}\nLargest |error| of the worst channels\n{}",
-      wrapped(table_title(table.spec, table.rows, table.type)),
+      wrapped(table_title(table)),
       cli::table(reports, {text("in", "/origin"),
                            text("backend", "/backend"),
                            text("ISA", "/isa"),

@@ -98,10 +98,9 @@ TEST(Parity, TransformersPhasesByEveryRule) {
       {{}, plain}, {LinearScaling{3}, linear}, {NtkScaling{4}, ntk}, {Llama3Scaling{}, llama3}};
   for (const auto& [rule, frequencies] : rules) {
     SCOPED_TRACE(to_string(rule));
-    const auto encoder = plan_like(System::transformers, {.d_model = 128,
-                                                          .base = 5e5,
-                                                          .layout = Layout::halves_cos_first,
-                                                          .frequencies = rule});
+    const auto encoder = plan_like(
+        System::transformers,
+        {.d_model = 128, .base = 5e5, .layout = Layout::halves_cos_first, .frequencies = rule});
     for (const RowRange rows : ranges) expect_phases(*encoder, rows, products(frequencies));
   }
 }

@@ -80,6 +80,7 @@ class Cursor(Iterator[NDArray[Any]]):
         return self._position
 
     def __next__(self) -> NDArray[Any]:
+        row: NDArray[Any]
         for row in self._rows:
             break
         else:  # the next 32 rows, up to the last position
