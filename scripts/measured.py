@@ -11,7 +11,7 @@ from pathlib import Path
 from reporting.command import (
     CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, run_main, write_whole,
 )  # fmt: skip
-from reporting.documents import Machine, read_machines
+from reporting.documents import Machine, read_machine
 from reporting.tables import Column, Rows, columns_of, heading, markdown, size_text, speeds, wrapped
 
 NEW = ROOT / "build" / "results" / "measured.json"
@@ -34,13 +34,6 @@ def file_name(machine: Machine) -> str:
     compare judges times if both documents have the same of either."""
     words = re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", f"{machine.cpu} {machine.isas[-1]}".lower())
     return f"{words.strip('-')}.json"
-
-
-def read_machine(path: Path) -> Machine:
-    (machine,) = read_machines([path])
-    if not machine.isas:
-        raise BadInput(f"{path}: names no ISA of its CPU; allowed: what posenc measure writes")
-    return machine
 
 
 def read_kept() -> Kept:

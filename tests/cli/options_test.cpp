@@ -92,6 +92,8 @@ const BadCase bad_cases[] = {
     {"list --presets=maybe", "--presets is 'maybe'; allowed: no value"},
     {"accuracy --rows 0 --d-model 4", "row count is 0"},
     {"pick --max-error 0", "max_error is 0; allowed: finite and greater than 0"},
+    {"pick --max-error 1e-6 --max-ulp 1", "--max-ulp"},
+    {"pick --max-ulp -1", "--max-ulp is '-1'"},
     {"compare /dev/null", "B is required"},
     {"compare a b c", "argument is 'c'"},
     {"compare a b --tolerance -1", "--tolerance is '-1'"},

@@ -438,7 +438,7 @@ class Diagnosis {
     add(CauseKind::inexact_functions,
         format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
                     "of fast libraries are: {} of the entries are correctly rounded",
-                    digits_text(ulps, 3), percent_text(report_.errors.correctly_rounded)));
+                    digits_text(ulps, 3), percent_text(report_.errors.error.correctly_rounded)));
   }
 
   const SampledTable& sample_;
@@ -515,7 +515,7 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
     most = std::max(most, report.identity.position(row));
   }
   report.errors.backend = "table";
-  report.errors.spec = report.identity.spec;
+  report.errors.table.spec = report.identity.spec;
   set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
   for (const std::int64_t position : {least, most}) {
     report.allowed_error = std::max(

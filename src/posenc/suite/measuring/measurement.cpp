@@ -298,7 +298,7 @@ double MeasuredTable::entries() const noexcept {
 
 std::int64_t MeasuredTable::bytes() const { return table_bytes(spec, rows.count, size_of(type)); }
 
-std::string Measurement::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
+std::string Measured::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
 
 double Measurement::gfloats_per_second() const { return table.entries() / median(seconds) / 1e9; }
 
