@@ -99,7 +99,7 @@ Json presets_document() {
     document["axes"].push_back(
         {{"name", each.name},
          {"description", each.description},
-         {"d_model", axes_table(each.name, GridSizes{1, 1, 1}).spec.d_model()},
+         {"d_model", axes_table(each.name).spec.d_model()},
          {"grid", each.usual}});
   }
   return document;
