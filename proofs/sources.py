@@ -56,6 +56,14 @@ def numbers_after(path: str, start: str, end: str) -> list[str]:
     return re.findall(NUMBER, code[begin : code.index(end, begin)])
 
 
+def double(path: str, name: str) -> fractions.Fraction:
+    """What the constants of this name in the functions of a file are initialised with."""
+    found = re.findall(rf"constexpr double [^;{{}}]*?\b{name} = ({NUMBER})[,;]", code_of(path))
+    if len(set(found)) != 1:
+        raise Missing(f"{path} has {len(set(found))} constants {name}")
+    return fraction(found[0])
+
+
 def anchor_polynomials() -> dict[str, list[str]]:
     """The coefficients of sincos_polynomials(), the highest first: of x^13, x^11, ... x^3 for the
     sine, of x^14, x^12, ... x^4 for the cosine."""
