@@ -31,6 +31,9 @@ int main() {
     show("RotationError.step" + mode, RotationError{fused}.step());
     show("RotationError.recurrence" + mode, RotationError{fused}.recurrence());
     show("RotationError.total" + mode, RotationError{fused}.total());
+    // As in rounding-inl.h; float32_threshold.v requires that it has this formula.
+    const auto error_in_units = static_cast<float>(RotationError{fused}.total());
+    show("threshold" + mode, 8.0f * error_in_units * 1.0001f);
     show("Rotation32Error.centre" + mode, Rotation32Error{fused}.centre());
     show("Rotation32Error.addition" + mode, Rotation32Error{fused}.addition());
     show("Rotation32Error.total" + mode, Rotation32Error{fused}.total());
