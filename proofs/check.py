@@ -6,7 +6,7 @@ A claim is a file of Sollya, Gappa or Coq. Its comments state it in lines `word:
 
     claim       what is shown, in a few words
     unit        of the bound: an expression, 1 if not given
-    bound       the number that the proof shows, in this unit
+    bound       the number that the proof shows, in this unit; none if the claim holds as it is
     constant    the constants of the sources that must not be below the bound
     source      the file below src/posenc that the next formulas are in
     formula     code that this file must hold
@@ -225,9 +225,14 @@ class Claim:
             raise Refused("\n    ".join([f"{command[0]} says:", *output.splitlines()[-12:]]))
 
 
-def compile_lemmas() -> None:
-    """Compiles what proofs in Coq have in common, none of which depends on the sources."""
+def compile_lemmas(chosen: list[Claim]) -> None:
+    """Compiles what proofs in Coq have in common and require, which does not depend on the sources.
+    A file requires only those whose names come before its own."""
+    imports = re.compile(r"^From Lemmas Require Import (.*)\.$", re.MULTILINE)
+    required = " ".join(name for claim in chosen for name in imports.findall(claim.text)).split()
     for path in sorted((FOLDER / "lemmas").glob("*.v")):
+        if path.stem not in required and path.stem != "angles":
+            continue
         shutil.copy(path, LEMMAS)
         subprocess.run(["coqc", *OPTIONS[".v"], path.name], cwd=LEMMAS, check=True)
 
@@ -271,7 +276,7 @@ def main(names: list[str]) -> int:
         return SKIPPED
     start = time.monotonic()
     if "coqc" in wanted:
-        compile_lemmas()
+        compile_lemmas(chosen)
 
     def refusal(claim: Claim) -> str:
         try:
@@ -284,7 +289,7 @@ def main(names: list[str]) -> int:
         refusals = list(pool.map(refusal, chosen))
     rows = [["claim", "constant", "bound", "unit", "checker", ""]]
     for claim, why in zip(chosen, refusals):
-        bound = claim.bound() if not why else "-"
+        bound = "-" if why else claim.bound() or "holds"
         verdict = "REFUSED" if why else "accepted"
         constant = shown(claim.constant())
         rows.append([claim.name, constant, bound, claim.word("unit"), claim.checker, verdict])
@@ -293,7 +298,8 @@ def main(names: list[str]) -> int:
         if why:
             print(f"\n{claim.path.relative_to(FOLDER.parent)}: REFUSED: {claim.name}\n  {why}")
     refused = sum(map(bool, refusals))
-    print(f"\n{len(chosen) - refused} accepted, {refused} refused, in {time.monotonic() - start:.0f} s")
+    seconds = time.monotonic() - start
+    print(f"\n{len(chosen) - refused} accepted, {refused} refused, in {seconds:.0f} s")
     return 1 if refused else 0
 
 

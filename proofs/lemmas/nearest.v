@@ -20,7 +20,9 @@ Proof.
     rewrite Z.pow_add_r by lia. lia.
 Qed.
 
-Lemma weight_next E : 0 <= E -> weight (E + 1) = weight E \/ weight (E + 1) = 2 * weight E /\ base (E + 1) = 2^52 * weight (E + 1).
+Lemma weight_next E :
+  0 <= E -> weight (E + 1) = weight E
+    \/ weight (E + 1) = 2 * weight E /\ base (E + 1) = 2^52 * weight (E + 1).
 Proof.
   intros H. unfold base, weight. destruct (Z.eqb_spec E 0) as [->|N].
   - left. reflexivity.
@@ -67,7 +69,10 @@ Let half := 2^(dropped - 1).
 Definition element (n : Z) := magnitude (n * spacing).
 
 Lemma two_halves : spacing = 2 * half.
-Proof. unfold spacing, half. replace dropped with (dropped - 1 + 1) at 1 by lia. rewrite Z.pow_add_r by lia. lia. Qed.
+Proof.
+  unfold spacing, half. replace dropped with (dropped - 1 + 1) at 1 by lia.
+  rewrite Z.pow_add_r by lia. lia.
+Qed.
 Lemma half_positive : 1 <= half.
 Proof. unfold half. pose proof (Z.pow_pos_nonneg 2 (dropped - 1)). lia. Qed.
 Lemma octave : exists per_octave, 2^52 = per_octave * spacing /\ 1 < per_octave.
@@ -108,9 +113,11 @@ Proof.
   destruct (Z.lt_trichotomy other n) as [T|[T|T]]; [|lia|].
   - destruct L as [->|L]; [lia|].
     pose proof (M other (n - 1) ltac:(lia)). pose proof (S (n - 1) n ltac:(lia)).
-    unfold Rabs. destruct (Rcase_abs (y - IZR (element n))), (Rcase_abs (y - IZR (element other))); lra.
+    unfold Rabs.
+    destruct (Rcase_abs (y - IZR (element n))), (Rcase_abs (y - IZR (element other))); lra.
   - pose proof (M (n + 1) other ltac:(lia)). pose proof (S n (n + 1) ltac:(lia)).
-    unfold Rabs. destruct (Rcase_abs (y - IZR (element n))), (Rcase_abs (y - IZR (element other))); lra.
+    unfold Rabs.
+    destruct (Rcase_abs (y - IZR (element n))), (Rcase_abs (y - IZR (element other))); lra.
 Qed.
 
 (* A double is an element plus `rest` of its units. What is farther from it than `margin` cannot
@@ -199,7 +206,8 @@ Proof.
       assert (0 <= IZR rest)%R by (apply IZR_le; lia).
       assert (1 <= IZR half)%R by (apply IZR_le; lia).
       assert (0 < IZR (weight E))%R by (apply IZR_lt; lia).
-      assert (NR : IZR nearer = (IZR half - IZR rest)%R) by (unfold nearer; rewrite minus_IZR; reflexivity).
+      assert (NR : IZR nearer = (IZR half - IZR rest)%R)
+        by (unfold nearer; rewrite minus_IZR; reflexivity).
       destruct Cases as [C|[C [C2 C3]]].
       * rewrite C. nra.
       * (* The octave below has half the spacing. *)

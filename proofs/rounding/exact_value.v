@@ -1,7 +1,6 @@
 (* claim: rounding: values of 128 bits, to every type
-   bound: 1
    source: exact/sincos.cpp
-   formula: const uint128 rest = dropped < 128 ? value.mantissa & (bit(dropped) - 1) : value.mantissa;
+   formula: rest = dropped < 128 ? value.mantissa & (bit(dropped) - 1) : value.mantissa;
    formula: const uint128 half = dropped < 129 ? bit(dropped - 1) : 0;
    formula: const uint128 distance = dropped < 129 && rest > half ? rest - half : half - rest;
    formula: const int error = std::max(128 - precision, log2_phase_error - value.exponent) + 1;
@@ -43,19 +42,19 @@ Proof.
   pose proof (Z.mod_pos_bound mantissa spacing ltac:(lia)) as M. fold rest in M.
   assert (E : 2^error <= 2^(dropped - 2)).
   { apply Z.pow_le_mono_r; [lia|]. assert (error < dropped - 1); [|lia].
-    apply (Z.pow_lt_mono_r_iff 2); try lia. fold half. lia. }
+    apply (Z.pow_lt_mono_r_iff 2); lia. }
   apply Rabs_def2 in near. destruct near as [U L].
   destruct (Z.ltb_spec rest half) as [H|H].
-  - assert (A : IZR mantissa + IZR (2^error) <= IZR (below + half))%R
+  - assert (A : (IZR mantissa + IZR (2^error) <= IZR (below + half))%R)
       by (rewrite <- plus_IZR; apply IZR_le; unfold below; lia).
-    assert (B : IZR (below - (if below =? 2^127 then 2^(dropped - 2) else half))
-        <= IZR mantissa - IZR (2^error))%R.
+    assert (B : (IZR (below - (if below =? 2^127 then 2^(dropped - 2) else half))
+        <= IZR mantissa - IZR (2^error))%R).
     { rewrite <- minus_IZR. apply IZR_le. unfold below in *.
       destruct (mantissa - rest =? 2^127); lia. }
     lra.
-  - assert (A : IZR (below + half) <= IZR mantissa - IZR (2^error))%R
+  - assert (A : (IZR (below + half) <= IZR mantissa - IZR (2^error))%R)
       by (rewrite <- minus_IZR; apply IZR_le; unfold below; lia).
-    assert (B : IZR mantissa + IZR (2^error) <= IZR (below + spacing + half))%R
+    assert (B : (IZR mantissa + IZR (2^error) <= IZR (below + spacing + half))%R)
       by (rewrite <- plus_IZR; apply IZR_le; unfold below; lia).
     lra.
 Qed.

@@ -1,6 +1,4 @@
-(* claim: rounding: float32, factor of the distance from a midpoint that is certain
-   unit: 2^-53
-   bound: 1
+(* claim: rounding: float32, values that are certain
    source: simd/rotation/rounding-inl.h
    formula: const U64 half(std::uint64_t{1} << 28);
    formula: const U64 a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;

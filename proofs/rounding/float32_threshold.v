@@ -3,7 +3,7 @@
    bound: 0.999998
    modes: fused unfused
    source: simd/rotation/rounding-inl.h
-   formula: constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
+   formula: error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
    formula: return fused(bound, F32(8.0f * error_in_units * 1.0001f),
    formula: F32(static_cast<float>(RotationError::truncation * 0x1p56)));
    formula: return cast_bits<U32>(fused(distance, magnitude, threshold));
@@ -11,7 +11,7 @@
    formula: return xsimd::abs(distance * magnitude);
    formula: return least < threshold;
    source: simd/rotation/tile-inl.h
-   formula: const F32 largest = xsimd::min(F32(1.0f), slope * F32(static_cast<float>(run.last_position)));
+   formula: xsimd::min(F32(1.0f), slope * F32(static_cast<float>(run.last_position)));
    formula: return Round::threshold(largest);
 
    If the margin reaches the threshold, |distance| v 2^-56 exceeds the error of the value, which

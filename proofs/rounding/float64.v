@@ -1,5 +1,4 @@
 (* claim: rounding: float64, bounds that round alike
-   bound: 1
    source: simd/rotation/rotation_to_float64-inl.h
    formula: value(high + least),
    formula: uncertain(cast_bits<U64>(value) ^ cast_bits<U64>(high + most)) {}

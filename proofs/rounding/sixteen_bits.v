@@ -1,15 +1,13 @@
-(* claim: rounding: anchors to 16-bit types, units of the distance that are certain
-   unit: 1
+(* claim: rounding: anchors to 16-bit types, values that are certain
    modes: fused unfused
-   bound: 1
    source: simd/rotation/rounding-inl.h
    formula: constexpr std::uint64_t unit = std::uint64_t{1} << (32 - shift);
    formula: const U64 half((std::uint64_t{1} << (47 - shift)) + unit);
-   formula: const I32 rounded = words(high_halves((a_bits + half) << shift, (b_bits + half) << shift));
+   formula: words(high_halves((a_bits + half) << shift, (b_bits + half) << shift));
    formula: least.distance = xsimd::min(least.distance, cast_bits<U32>(rounded << 16));
    formula: return (rounded | (upper_half ^ magnitude)) >> 16;
    formula: is_below(least.distance, U32(2 << 16)) || is_below(least.magnitude, threshold);
-   formula: const F32 least = xsimd::max(fused(bound, F32(0x1p-19f), F32(0x1p-44f)), F32(least_normal));
+   formula: xsimd::max(fused(bound, F32(0x1p-19f), F32(0x1p-44f)), F32(least_normal));
    formula: constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
    formula: using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
    formula: using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
@@ -75,7 +73,8 @@ Open Scope R_scope.
 Let most_error := @{constant("RotationError.total")} * 0x1p-53.
 
 Lemma bfloat16 M v :
-  0 <= M <= 1 -> (M * 0x1p-19 + 0x1p-44) * (1 - 0x1p-19) <= v -> most_error * M + 0x1p-70 < v * 0x1p-24.
+  0 <= M <= 1 -> (M * 0x1p-19 + 0x1p-44) * (1 - 0x1p-19) <= v ->
+  most_error * M + 0x1p-70 < v * 0x1p-24.
 Proof. unfold most_error. lra. Qed.
 
 Lemma float16 M v : 0 <= M <= 1 -> 0x1p-14 <= v -> most_error * M + 0x1p-70 < v * 0x1p-27.
