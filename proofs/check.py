@@ -181,7 +181,7 @@ class Claim:
         """The proof with the numbers of the sources."""
         values = Values(self.mode)
         scope = {name: getattr(values, name) for name in dir(values) if not name.startswith("_")}
-        scope |= {"bound": self.bound(), "limit": self.limit()}
+        scope |= {"bound": self.bound(), "limit": self.limit(), "int": int}
 
         def replaced(match: re.Match[str]) -> str:
             return str(eval(match[1], {"__builtins__": {}}, scope))
