@@ -129,7 +129,7 @@ void expect_bounds_of(const Encoder& encoder, RowRange rows) {
     AccuracyOptions options;
     options.type = type;
     const AccuracyReport report = measure_accuracy(one, rows, options).front();
-    EXPECT_EQ(report.type, type);
+    EXPECT_EQ(report.table.type, type);
     EXPECT_LE(report.error.max_abs, report.promise.max_abs);
     if (encoder.backend().is_correctly_rounded(type)) {
       EXPECT_EQ(report.wrongly_rounded, 0);

@@ -51,7 +51,7 @@ TEST(TimeRows, TimesEachRowAndReportsLostTime) {
 }
 
 TEST(TimeRows, ASlowRowIsTimedLessOften) {
-  TimingRequest request = {.rows = {row_of("naive", "scalar", Role::backend)},
+  TimingRequest request = {.rows = {row_of("naive", "portable", Role::backend)},
                            .samples = 1000,
                            .seconds_per_sample = 1e-7};
   request.rows.front().table = table_of({.d_model = 512}, {0, 64});
