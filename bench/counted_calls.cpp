@@ -47,7 +47,6 @@ void count_encode(const Backend& backend, const Table& table) {
 }
 
 void count_add(const Backend& backend) {
-  if (!backend.supports_add()) return;
   const Table table = table_of(256, 512);
   const auto encoder = backend.plan(table.spec);
   float* const memory = warm_memory(table.elements() * 4);

@@ -19,14 +19,16 @@ packages_of() {
     pip) echo "python3-scikit-build-core python3-pybind11 python3-pip python3-venv $python" ;;
     torch) echo "python3-torch $python" ;;
     peers) echo "libsleef-dev" ;;
+    proofs) echo "g++ python3 sollya gappa coq libcoq-flocq libcoq-interval" ;;
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint libclang-rt-dev python3-torch \
       chromium debootstrap pkg-config python3-venv doxygen $python libsleef-dev" ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
+    wasm32) echo "emscripten googletest nodejs chromium" ;;
     x86_64-w64-mingw32) echo "g++-mingw-w64-x86-64-posix googletest wine64" ;;
     *)
       echo "install_dependencies.sh: group is '$1'; allowed: build test report python pip torch" \
-        "peers avx512 ci aarch64 riscv64 powerpc64le s390x x86_64-w64-mingw32" >&2
+        "peers proofs avx512 ci aarch64 riscv64 powerpc64le s390x x86_64-w64-mingw32 wasm32" >&2
       return 2 ;;
   esac
 }
@@ -47,6 +49,7 @@ part_of() {
     python3-numpy) echo "figures, and NumPy's tables" ;;
     python3-torch) echo "PyTorch's tables" ;;
     debootstrap) echo "the tests on other releases of Debian" ;;
+    sollya | gappa | coq | libcoq-*) echo "the test of the proofs" ;;
     pkg-config) echo "the test of the pkg-config file" ;;
     python3-dev | pybind11-dev) echo "the Python package, and PyTorch's tables" ;;
     python3-scikit-build-core | python3-pybind11 | python3-pip)

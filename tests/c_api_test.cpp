@@ -204,7 +204,7 @@ TEST(CApi, StatesBoundsAndMeasuresAccuracyAsCppDoes) {
   EXPECT_THAT((std::vector{report.max_abs, report.max_ulp, report.rms, report.correctly_rounded,
                            report.error_bound}),
               ElementsAre(truth.error.max_abs, truth.error.max_ulp, truth.error.rms,
-                          truth.correctly_rounded, truth.promise.max_abs));
+                          truth.error.correctly_rounded, truth.promise.max_abs));
   EXPECT_THAT((std::vector{report.entries, report.wrongly_rounded, report.worst_position,
                            report.worst_channel}),
               ElementsAre(rows * d_model, truth.wrongly_rounded, truth.worst.position,

@@ -14,7 +14,7 @@ namespace posenc::test {
 
 struct FakeBackendClaims {
   std::string name;
-  Isa isa = Isa::scalar;
+  Isa isa = Isa::portable;
   bool can_be_picked = false;
   double error_bound = 2;
   bool is_correctly_rounded = false;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cfenv>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -42,6 +43,9 @@ const EncodingSpec specs[] = {
     {.d_model = 6},
     {.d_model = 130, .base = 1e9, .layout = Layout::halves},
     {.d_model = 64, .base = 1.5, .layout = Layout::halves_cos_first},
+    // Entries that are subnormal in every type but float64, and entries that round to 0.
+    {.d_model = 66, .base = 1e48},
+    {.d_model = 66, .base = 1e300},
 };
 const RowRange ranges[] = {{0, 1}, {0, 300}, {-40, 50}, {1'000'000, 70}, {max_position - 90, 90}};
 
@@ -73,11 +77,24 @@ std::vector<Environment> environments() {
     all.push_back({name, [mode = mode] { std::fesetround(mode); },
                    [mode = mode] { return std::fegetround() == mode; }});
   }
+  // As a program that is linked with -ffast-math sets it.
 #if defined(__x86_64__)
   constexpr unsigned flush_to_zero_and_denormals_are_zero = 0x8040;
   all.push_back({"flushed subnormals",
                  [] { _mm_setcsr(_mm_getcsr() | flush_to_zero_and_denormals_are_zero); },
                  [] { return (_mm_getcsr() & flush_to_zero_and_denormals_are_zero) != 0; }});
+#elif defined(__aarch64__)
+  constexpr std::uint64_t flush_to_zero = 1 << 24;
+  const auto control = [] {
+    std::uint64_t value = 0;
+    asm volatile("mrs %0, fpcr" : "=r"(value));
+    return value;
+  };
+  all.push_back({"flushed subnormals",
+                 [=] {
+                   asm volatile("msr fpcr, %0" : : "r"(control() | flush_to_zero));
+                 },
+                 [=] { return (control() & flush_to_zero) != 0; }});
 #endif
   return all;
 }

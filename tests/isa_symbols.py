@@ -28,8 +28,8 @@ ALLOWED_UNDEFINED = {
     "___chkstk_ms",
     "scalbn",
 }
-BASELINES = {"scalar", "sse2", "neon64"}
-ISAS = {"scalar", "sse2", "avx2", "avx512", "neon64"}
+BASELINES = {"portable", "sse2", "neon64"}
+ISAS = {"portable", "sse2", "avx2", "avx512", "neon64"}
 
 
 def is_elf(path):

@@ -76,12 +76,12 @@ TEST(Registry, AFullNameSelectsThatBackend) {
 TEST(Registry, UnknownNamesListTheKnownOnes) {
   std::string known;
   for (const std::string& each : method_names()) known += (known.empty() ? "" : ", ") + each;
-  for (const char* name : {"nonsense", "", "Rotation", "rotation ", "nonsense:scalar"}) {
+  for (const char* name : {"nonsense", "", "Rotation", "rotation ", "nonsense:portable"}) {
     EXPECT_THAT(refusal([&] { backend(name); }),
                 AllOf(HasSubstr("backend is '"), HasSubstr("allowed: " + known + ",")))
         << name;
   }
-  EXPECT_THAT(refusal([] { backend("nonsense", Isa::scalar); }),
+  EXPECT_THAT(refusal([] { backend("nonsense", Isa::portable); }),
               HasSubstr("backend is 'nonsense'"));
 }
 
@@ -91,16 +91,16 @@ TEST(Registry, UnknownIsasListTheKnownOnes) {
         << name;
   }
   EXPECT_THAT(refusal([] { backend("naive", Isa::avx2); }),
-              AllOf(HasSubstr("ISA is 'avx2'"), HasSubstr("scalar")));
+              AllOf(HasSubstr("ISA is 'avx2'"), HasSubstr("portable")));
 }
 
 TEST(Registry, FindsARegisteredBackendByItsName) {
   const RegisteredFake made_up({.name = "made_up"});
   const Backend& added = *made_up;
   EXPECT_EQ(&backend("made_up"), &added);
-  EXPECT_EQ(&backend("made_up:scalar"), &added);
+  EXPECT_EQ(&backend("made_up:portable"), &added);
   EXPECT_THAT(backends(), Contains(&added));
-  EXPECT_EQ(added.full_name(), "made_up:scalar");
+  EXPECT_EQ(added.full_name(), "made_up:portable");
   EXPECT_EQ(added.plan({.d_model = 4})->backend().name(), "made_up");
   EXPECT_THAT(refusal([] { backend("nonsense"); }), HasSubstr("made_up"));
 }
@@ -108,11 +108,12 @@ TEST(Registry, FindsARegisteredBackendByItsName) {
 TEST(Registry, DuplicatesAreRefused) {
   const std::size_t before = backends().size();
   EXPECT_THAT(refusal([] { RegisteredFake again({.name = "naive"}); }),
-              AllOf(HasSubstr("naive:scalar"), HasSubstr("registered already")));
+              AllOf(HasSubstr("naive:portable"), HasSubstr("registered already")));
   EXPECT_THAT(refusal([] { register_backend(nullptr); }), HasSubstr("backend is null"));
   EXPECT_EQ(backends().size(), before);
   const RegisteredFake first({.name = "twice"});
-  EXPECT_THAT(refusal([] { RegisteredFake second({.name = "twice"}); }), HasSubstr("twice:scalar"));
+  EXPECT_THAT(refusal([] { RegisteredFake second({.name = "twice"}); }),
+              HasSubstr("twice:portable"));
 }
 
 TEST(Registry, OnlyRegisteredBackendsCanBeUnregistered) {
@@ -138,7 +139,7 @@ TEST(Registry, BackendsOfOtherCpusAreListedAndRefused) {
   EXPECT_EQ(refusal([] { backend("foreign"); }), refusal([&] { foreign.check_runs_here(); }));
   EXPECT_THAT(backends(), Contains(&foreign));
   EXPECT_THAT(refusal([&] { foreign.plan({.d_model = 4}); }),
-              AllOf(HasSubstr(std::string(to_string(foreign.isa()))), HasSubstr("scalar")));
+              AllOf(HasSubstr(std::string(to_string(foreign.isa()))), HasSubstr("portable")));
   EXPECT_THAT(refusal([&] { backend("foreign"); }), HasSubstr("foreign"));
   EXPECT_THAT(refusal([&] { backend("foreign", foreign.isa()); }),
               HasSubstr(std::string(to_string(foreign.isa()))));
@@ -146,11 +147,11 @@ TEST(Registry, BackendsOfOtherCpusAreListedAndRefused) {
               HasSubstr(std::string(to_string(foreign.isa()))));
 }
 
-TEST(Cpu, HasScalarAndAscendingIsas) {
+TEST(Cpu, HasThePortableOneAndAscendingIsas) {
   const Cpu& here = cpu();
   EXPECT_FALSE(here.model.empty());
   EXPECT_GE(here.logical_cores, 1);
-  EXPECT_EQ(here.isas.front(), Isa::scalar);
+  EXPECT_EQ(here.isas.front(), Isa::portable);
   EXPECT_TRUE(std::is_sorted(here.isas.begin(), here.isas.end()));
   for (const Isa isa : here.isas) EXPECT_TRUE(cpu_has(isa));
   EXPECT_FALSE(cpu_has(test::foreign_isa()));

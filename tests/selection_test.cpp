@@ -123,7 +123,7 @@ TEST(Selection, IsRotationAtTheBestIsaByDefault) {
 
 TEST(Selection, TheEnvironmentNamesAMethodOrAFullName) {
   for (const auto& [value, expected] : std::map<std::string, std::string>{
-           {"rotation:scalar", "rotation:scalar"}, {"rotation", best_rotation()}}) {
+           {"rotation:portable", "rotation:portable"}, {"rotation", best_rotation()}}) {
     const Used named = used({{"POSENC_BACKEND", value}});
     EXPECT_EQ(named.backend, expected);
     EXPECT_EQ(named.source, "environment");
@@ -218,10 +218,8 @@ TEST(Accuracy, IsHeldAgainstTheEncodersErrorBound) {
 }
 
 TEST(Selection, UsesTheFastestAccurateMethodOfTheBuiltInOrder) {
-  const auto selected = [](const Accuracy& accuracy, DataType type = DataType::float32,
-                           bool adds = false) {
-    return select_backend({.d_model = 512}, {0, 5000},
-                          {.accuracy = accuracy, .type = type, .adds = adds})
+  const auto selected = [](const Accuracy& accuracy, DataType type = DataType::float32) {
+    return select_backend({.d_model = 512}, {0, 5000}, {.accuracy = accuracy, .type = type})
         .backend->full_name();
   };
   for (const DataType type : all_data_types)
@@ -232,8 +230,6 @@ TEST(Selection, UsesTheFastestAccurateMethodOfTheBuiltInOrder) {
   EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float64), best_rotation())
       << "rotation32 writes no float64";
   EXPECT_EQ(selected(Accuracy::within(1e-2), DataType::bfloat16), best_rotation32());
-  EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float32, true), best_rotation())
-      << "rotation32 cannot add";
 }
 
 TEST(Selection, AnUnattainableAccuracyIsRefusedWithTheBestAttainable) {
@@ -254,7 +250,7 @@ TEST(Selection, AnUnattainableAccuracyIsRefusedWithTheBestAttainable) {
 TEST(Selection, LayersReportTheirBackendAndTheReason) {
   const PositionalEncoding layer({.d_model = 64}, 100);
   EXPECT_EQ(layer.selection().backend->full_name(), best_rotation());
-  EXPECT_THAT(layer.selection().reason, HasSubstr("can add"));
+  EXPECT_THAT(layer.selection().reason, HasSubstr("correctly rounded"));
   const Rotary rotary(64);
   EXPECT_EQ(rotary.selection().backend->full_name(), best_rotation());
   const Rotary rough(64, 10000.0, RotaryLayout::halves, Accuracy::within(1e-6));
@@ -319,7 +315,7 @@ TEST(Profile, OfATieTakesTheSimplestMethodAtItsBestIsa) {
 }
 
 TEST(Profile, OfAnUnknownBackendSelectsByTheBuiltInOrder) {
-  const Profile profile(document_of({{"discontinued", Isa::scalar, 1e-10}}));
+  const Profile profile(document_of({{"discontinued", Isa::portable, 1e-10}}));
   EXPECT_EQ(selected(profile, ShapeClass::l2).backend->full_name(), best_rotation());
 }
 

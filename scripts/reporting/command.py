@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -83,17 +82,6 @@ def need_modules(*names: str) -> None:
         os.execv(with_modules, [with_modules, *names, "--", *sys.argv])
     if missing:
         skip(f"{sys.executable} has no {missing[0]} (Debian: python3-{missing[0]})")
-
-
-@contextmanager
-def reading(source: object) -> Iterator[None]:
-    """Turns the exceptions of a document of another form into BadInput."""
-    try:
-        yield
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        allowed = "what posenc measure and posenc accuracy write with --format json"
-        reason = f"no document of measurements ({error!r}); allowed: {allowed}"
-        raise BadInput(f"{source}: {reason}") from error
 
 
 def check_writable(path: str | Path) -> None:

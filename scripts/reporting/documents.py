@@ -4,12 +4,12 @@ sorted by the CPU that they are of."""
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from reporting.command import reading
+from reporting.command import BadInput
 
 VERSION = 4
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
@@ -193,11 +193,31 @@ def _measurement_of(values: Mapping[str, Any]) -> Measurement:
     )  # fmt: skip
 
 
-def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
-    """Throws what reading() turns into BadInput."""
-    if document["version"] != VERSION:
-        raise ValueError(f"version is {document['version']}, not {VERSION}")
-    return [_measurement_of(each) for each in document["measurements"]]
+def read_machine(path: Path) -> Machine:
+    """What one document says."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        values = document["machine"]
+        if document["version"] != VERSION:
+            raise ValueError(f"version is {document['version']}, not {VERSION}")
+        isas = list(map(str, values["isas"]))
+        if not isas:
+            raise ValueError("isas is empty")
+        names = ("compiler", "library_version", "kernels", "measured_at")
+        facts = {each: document[each] for each in names}
+        facts["logical_cores"] = values["logical_cores"]
+        caches = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
+        text = str(document["disturbed"])
+        return Machine(
+            str(values["cpu"]), facts, isas,
+            {level: size for level, size in caches.items() if size},
+            [_measurement_of(each) for each in document["measurements"]],
+            {path.name: text} if text else {}, [path.name],
+        )  # fmt: skip
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        allowed = "what posenc measure and posenc accuracy write with --format json"
+        reason = f"no document of measurements ({error!r}); allowed: {allowed}"
+        raise BadInput(f"{path}: {reason}") from error
 
 
 def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
@@ -205,21 +225,12 @@ def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
     one counts."""
     machines: dict[str, Machine] = {}
     rows: dict[tuple[str, str, Table], Measurement] = {}
-    for path in map(Path, paths):
-        with reading(path):
-            document = json.loads(path.read_text(encoding="utf-8"))
-            values, measurements = document["machine"], read_measurements(document)
-            names = ("compiler", "library_version", "kernels", "measured_at")
-            facts = {"logical_cores": values["logical_cores"]}
-            facts |= {name: document[name] for name in names}
-            caches = {level: int(values[f"{level.lower()}_bytes"] or 0)
-                      for level in ("L1", "L2", "L3")}  # fmt: skip
-            caches = {level: size for level, size in caches.items() if size}
-            found = Machine(str(values["cpu"]), facts, list(map(str, values["isas"])), caches)
-            machine = machines.setdefault(found.cpu, found)
-            machine.disturbed |= {path.name: text} if (text := str(document["disturbed"])) else {}
-        machine.files.append(path.name)
-        for new in measurements:
+    for found in (read_machine(Path(path)) for path in paths):
+        empty = replace(found, measurements=[], disturbed={}, files=[])
+        machine = machines.setdefault(found.cpu, empty)
+        machine.disturbed |= found.disturbed
+        machine.files += found.files
+        for new in found.measurements:
             old = rows.setdefault((machine.cpu, new.name, new.table), new)
             if old is new:
                 machine.measurements.append(new)

@@ -371,9 +371,9 @@ posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t fir
         suite::measure_accuracy(one, {first, rows},
                                 {.threads = threads, .type = data_type(type), .progress = {}})
             .front();
-    result = {measured.error.max_abs,     measured.error.max_ulp,   measured.error.rms,
-              measured.correctly_rounded, measured.promise.max_abs, measured.entries,
-              measured.wrongly_rounded,   measured.worst.position,  measured.worst.channel};
+    result = {measured.error.max_abs,           measured.error.max_ulp,   measured.error.rms,
+              measured.error.correctly_rounded, measured.promise.max_abs, measured.entries,
+              measured.wrongly_rounded,         measured.worst.position,  measured.worst.channel};
   });
 }
 

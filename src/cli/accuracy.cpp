@@ -33,14 +33,14 @@ std::vector<AccuracyReport> reports_of(const Options& options) {
 std::string page_of(const Json& document, const AccuracyReport& first) {
   const Json& measurements = document.at("measurements");
   const Json rows = joined_by_isa(measurements);
-  const auto type = to_string(first.type);
+  const auto type = to_string(first.table.type);
   const Column backend = backend_column(), isa = text("ISA", "/isa");
   std::string page = wrapped(fmt::format(
       "{}{} entries against their exact values, computed in {}; 1 ulp is the spacing of {} there\n"
       "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
       "to div_term: largest difference from the float32 formula of PyTorch's tutorial\n",
-      table_title(first.spec, first.rows, first.type),
-      count_text(static_cast<double>(first.entries)), first.reference, type, type));
+      table_title(first.table), count_text(static_cast<double>(first.entries)), first.reference,
+      type, type));
   page += "\n" + table(rows, {backend, isa, number("max |error|", "/error/max_abs", error_text),
                               number("bound", "/bound/max_abs", error_text),
                               number("max ulp", "/error/max_ulp", ulp_text),
@@ -59,7 +59,8 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
            parts_page(rows, "by_position", positions_column("positions"), rows.size() + 64);
   }
   return page + "\n" +
-         details_page(measurements[0].at("report"), first.type, arrangement_of(first.spec.layout));
+         details_page(measurements[0].at("report"), first.table.type,
+                      arrangement_of(first.table.spec.layout));
 }
 
 int accuracy(const Options& options) {

@@ -2,13 +2,13 @@
 #include "posenc/suite/checking/check.h"
 
 #include "cli/commands.h"
+#include "cli/little_endian.h"
 #include "cli/output.h"
 #include "cli/report.h"
 
 #include "posenc/cpu.h"
 #include "posenc/suite/checking/table_file.h"
-#include "posenc/support/files.h"
-#include "posenc/support/little_endian.h"
+#include "posenc/suite/files.h"
 
 #include <fmt/format.h>
 
@@ -112,7 +112,7 @@ Json document_of(const CheckReport& report) {
   json["allowed_error"] = report.allowed_error;
   json["entries_off"] = report.entries_off;
   json["error"] = to_json(report.errors.error);
-  json["correctly_rounded"] = report.errors.correctly_rounded;
+  json["correctly_rounded"] = report.errors.error.correctly_rounded;
   json["report"] = to_json(report.errors);
   json["report"].erase("max_abs_from_div_term");
   return json;

@@ -31,7 +31,7 @@ Measurements measure_here(const Options& options);
 /// A line on standard error for every backend that breaks its error bound; the exit code.
 int check_promises(const Measurements& document);
 
-#ifndef _WIN32  // where this process times
+#ifdef POSENC_STARTS_PROCESSES
 /// Keeps argv[0], by which this program starts itself again on systems without /proc.
 void remember_program(const char* name);
 

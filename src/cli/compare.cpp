@@ -3,9 +3,9 @@
 #include "cli/output.h"
 #include "cli/report.h"
 
+#include "posenc/model/internal/json_text.h"
+#include "posenc/suite/files.h"
 #include "posenc/suite/measuring/ties.h"
-#include "posenc/support/files.h"
-#include "posenc/support/json_text.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>
@@ -115,10 +115,11 @@ Comparison comparison_of(const Measurements& a, const Measurements& b, double to
 }
 
 Json to_json(const Row& row) {
+  const auto measured = [](const Measurement* each) { return each ? to_json(*each) : Json(); };
   return {{"backend", row.any().full_name()},
           {"table", row.any().table.name},
-          {"before", row.before != nullptr ? to_json(*row.before) : Json()},
-          {"after", row.after != nullptr ? to_json(*row.after) : Json()},
+          {"before", measured(row.before)},
+          {"after", measured(row.after)},
           {"time_ratio", row.time.ratio},
           {"time_low", number_or_null(row.time.low)},
           {"time_high", number_or_null(row.time.high)},
@@ -137,18 +138,14 @@ std::string table_text(const MeasuredTable& table) {
 
 /// What the page shows of a row.
 Json shown(const Row& row) {
-  const auto speed = [](const Measurement* each) {
-    return each != nullptr && each->is_timed() ? fmt::format("{:.2f}", each->gfloats_per_second())
-                                               : "-";
-  };
   Json json = to_json(row);
+  json["table"] = table_text(row.any().table);
+  for (const auto& [side, each] : {std::pair("before", row.before), {"after", row.after}})
+    if (each != nullptr && each->is_timed()) json[side]["speed"] = each->gfloats_per_second();
   std::string ratio = row.is_timed() ? fmt::format("{:.3f}", row.time.ratio) : "-";
   if (row.is_timed() && std::isfinite(row.time.high))
     ratio += fmt::format(" ({:.3f}..{:.3f})", row.time.low, row.time.high);
-  json.update({{"table", table_text(row.any().table)},
-               {"speed_before", speed(row.before)},
-               {"speed_after", speed(row.after)},
-               {"ratio", ratio}});
+  json["ratio"] = ratio;
   return json;
 }
 
@@ -187,13 +184,13 @@ std::string changes_page(const Comparison& comparison) {
   }
   std::string page;
   if (!rows.empty())
-    page = table(
-        rows,
-        {text("backend", "/backend"), text("table", "/table", Align::wrapped),
-         number("|error| A", "/before/error/max_abs", error_text),
-         number("B", "/after/error/max_abs", error_text),
-         text("Gfloat/s A", "/speed_before", Align::right), text("B", "/speed_after", Align::right),
-         text("time B/A, 95 %", "/ratio", Align::right), text("", "/verdict", Align::wrapped)});
+    page =
+        table(rows, {text("backend", "/backend"), text("table", "/table", Align::wrapped),
+                     number("|error| A", "/before/error/max_abs", error_text),
+                     number("B", "/after/error/max_abs", error_text),
+                     speed_column("Gfloat/s A", "/before/speed"), speed_column("B", "/after/speed"),
+                     text("time B/A, 95 %", "/ratio", Align::right),
+                     text("", "/verdict", Align::wrapped)});
   Names counted;
   for (const auto& [verdict, count] : others)
     if (count > 0) counted.push_back(fmt::format("{} {}", count, verdict));
@@ -231,7 +228,7 @@ std::string reports_page(const Options& options) try {
   };
   return fmt::format(
       "{}\n{}\nLargest |error| by position\n{}\nLargest |error| of the worst channels\n{}",
-      wrapped(table_title(table.spec, table.rows, table.type)),
+      wrapped(table_title(table)),
       cli::table(reports, {text("in", "/origin"),
                            text("backend", "/backend"),
                            text("ISA", "/isa"),

@@ -1,11 +1,11 @@
 // posenc generate: a table, or the cache of a rotary embedding, to a file or standard output. Its
 // rows are encoded as they are written, in constant memory.
 #include "cli/commands.h"
+#include "cli/little_endian.h"
 #include "cli/output.h"
 #include "cli/report.h"
 
 #include "posenc/model/rotary.h"
-#include "posenc/support/little_endian.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -96,11 +96,10 @@ Json presets_document() {
                                    {"rows", suite::to_json(each.rows)}});
   }
   for (const AxesPreset& each : axes_presets()) {
-    document["axes"].push_back(
-        {{"name", each.name},
-         {"description", each.description},
-         {"d_model", axes_table(each.name, GridSizes{1, 1, 1}).spec.d_model()},
-         {"grid", each.usual}});
+    document["axes"].push_back({{"name", each.name},
+                                {"description", each.description},
+                                {"d_model", axes_table(each.name).spec.d_model()},
+                                {"grid", each.usual}});
   }
   return document;
 }

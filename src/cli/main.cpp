@@ -157,7 +157,7 @@ int posenc::cli::run_command(int argc, char** argv) {
   prepare_standard_streams();
   try {
     const Names arguments = program_arguments(argc, argv);
-#ifndef _WIN32
+#ifdef POSENC_STARTS_PROCESSES
     if (argc > 0) remember_program(argv[0]);
     if (arguments == Names{timing_argument}) return time_on_request();
 #endif

@@ -109,7 +109,7 @@ int run_measure(const Options& options) {
   return check_failed;
 }
 
-#ifdef _WIN32
+#ifndef POSENC_STARTS_PROCESSES
 
 constexpr auto time_in_new_process = time_rows;
 
@@ -162,7 +162,7 @@ Timing time_in_new_process(const TimingRequest& request) {
 
 }  // namespace
 
-#ifndef _WIN32
+#ifdef POSENC_STARTS_PROCESSES
 
 void remember_program(const char* name) { first_argument() = name; }
 

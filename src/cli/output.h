@@ -4,8 +4,8 @@
 
 #include "cli/options.h"
 
+#include "posenc/suite/files.h"
 #include "posenc/suite/measuring/measurement_json.h"
-#include "posenc/support/files.h"
 
 #include <chrono>
 #include <string>

@@ -365,9 +365,10 @@ std::string details_page(const Json& report, DataType type, Arrangement arrangem
                 {text("channel", "/channel", Align::right), {"holds", content, Align::left}})));
 }
 
-std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type) {
-  return fmt::format("Accuracy of a {} table of {} x {}, positions {}, {}\n", to_string(type),
-                     rows.count, spec.d_model, positions_text(rows), spec_text(spec));
+std::string table_title(const MeasuredTable& table) {
+  return fmt::format("Accuracy of a {} table of {} x {}, positions {}, {}\n", to_string(table.type),
+                     table.rows.count, table.spec.d_model, positions_text(table.rows),
+                     spec_text(table.spec));
 }
 
 }  // namespace posenc::cli

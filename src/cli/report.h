@@ -92,6 +92,6 @@ std::string parts_page(const Json& reports, const std::string& list, const Colum
                        std::size_t most);
 
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
-std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type);
+std::string table_title(const MeasuredTable& table);
 
 }  // namespace posenc::cli

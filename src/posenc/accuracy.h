@@ -18,7 +18,8 @@ class Encoder;
 /// Proven bounds of the errors of a table.
 struct Promise {
   double max_abs = std::numeric_limits<double>::infinity();  ///< of |entry - exact value|
-  /// The same in ulp, the spacing of the type at the exact value; infinity if there is none.
+  /// Of |entry - exact value| in ulp, the spacing of the type at the exact value; infinity if there
+  /// is none.
   double max_ulp = std::numeric_limits<double>::infinity();
   /// Every entry is the value of its type nearest to the exact one.
   bool is_correctly_rounded = false;
@@ -47,9 +48,9 @@ class Accuracy {
   /// finite and above 0.
   static Accuracy within(double error);
 
-  /// The same in ulp, the spacing of the type at the exact value. Only backends with a finite
-  /// Encoder::ulp_bound promise it. Of the library's backends, these are the correctly rounded
-  /// ones, which are within half an ulp. Throws InvalidArgument unless `ulp` is finite and above 0.
+  /// |entry - exact value| <= ulp spacings of the type at the exact value, for every entry. Of the
+  /// library's backends, only the correctly rounded ones promise it, which are within half an ulp.
+  /// Throws InvalidArgument unless `ulp` is finite and above 0.
   static Accuracy within_ulp(double ulp);
 
   /// In what the error is limited.

@@ -27,8 +27,6 @@ class Backend {
 
   /// True if its encoders can write `type`.
   virtual bool supports(DataType) const noexcept { return true; }
-  /// True if its encoders can add encodings to an input in one pass (Encoder::add).
-  virtual bool supports_add() const noexcept { return false; }
   /// True if every entry of a table of that type is the type's value nearest to the exact one, for
   /// every spec and every row (float64: every spec whose frequencies are 0 or at least 2^-100
   /// radians per position). This is proven for every entry that is farther than 2^-584 from the

@@ -38,7 +38,7 @@ std::uint64_t saved_states() {
 }
 
 std::vector<Isa> detect_isas() {
-  std::vector<Isa> isas = {Isa::scalar, Isa::sse2};
+  std::vector<Isa> isas = {Isa::portable, Isa::sse2};
   constexpr unsigned fma = 1u << 12, avx = 1u << 28, f16c = 1u << 29;  // leaf 1, ecx
   constexpr unsigned avx2 = 1u << 5, f = 1u << 16, dq = 1u << 17, cd = 1u << 28,
                      bw = 1u << 30;                              // leaf 7, ebx
@@ -79,14 +79,16 @@ std::string detect_model() {
 
 std::vector<Isa> detect_isas() {
 #if defined(__aarch64__)
-  return {Isa::scalar, Isa::neon64};  // Advanced SIMD is part of the AArch64 baseline
+  return {Isa::portable, Isa::neon64};  // Advanced SIMD is part of the AArch64 baseline
 #else
-  return {Isa::scalar};
+  return {Isa::portable};
 #endif
 }
 
 #if defined(__aarch64__)
 constexpr std::string_view architecture = "AArch64";
+#elif defined(__wasm__)
+constexpr std::string_view architecture = "WebAssembly";
 #elif defined(__riscv)
 constexpr std::string_view architecture = "RISC-V";
 #elif defined(__powerpc64__)

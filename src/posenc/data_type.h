@@ -75,13 +75,11 @@ template <>
 inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
 #endif
 
-/// The same value as a double, exactly.
+/// The element as a double, exactly.
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
-/// The value itself.
-constexpr double to_double(double value) noexcept { return value; }
-/// The same value as a double, exactly.
-double to_double(Float16 value) noexcept;
-/// The same value as a double, exactly. Does not pass through a subnormal float, which a processor
+constexpr double to_double(double value) noexcept { return value; }  ///< the value itself
+double to_double(Float16 value) noexcept;  ///< the element as a double, exactly
+/// The element as a double, exactly. Does not pass through a subnormal float, which a processor
 /// that flushes subnormals would lose.
 constexpr double to_double(BFloat16 value) noexcept {
   const bool is_subnormal = (value.bits & 0x7f80) == 0;

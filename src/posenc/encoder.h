@@ -19,8 +19,9 @@ namespace posenc {
 class Backend;
 struct RowTask;
 namespace simd {
+enum class StoreMethod : std::uint8_t;
 struct StorePlan;
-}
+}  // namespace simd
 
 /// A backend planned for a spec: frequencies and tables are ready. It is immutable, so that any
 /// number of threads may use one encoder at once. A row is a pure function of its position: it has
@@ -46,11 +47,12 @@ class Encoder {
   /// this encoder does not support; or if threads < 1.
   void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
-  /// The same for arbitrary positions, in any order and with repetitions: row r holds the encoding
-  /// of positions[r]. Accepts a vector, an array or a span of 64-bit or 32-bit integers.
+  /// Writes the rows of arbitrary positions, in any order and with repetitions: row r holds the
+  /// encoding of positions[r]. Accepts a vector, an array or a span of 64-bit or 32-bit integers.
+  /// Throws as the call above.
   void encode(std::span<const std::int64_t> positions, OutputView out,
               EncodeOptions options = {}) const;
-  /// The same for 32-bit positions.
+  /// Writes the rows of 32-bit positions.
   void encode(std::span<const std::int32_t> positions, OutputView out,
               EncodeOptions options = {}) const;
 
@@ -69,8 +71,8 @@ class Encoder {
   /// encode(), then a multiplication, then an addition. x and out are both float32; or both float16
   /// or bfloat16, which are widened, and the result is rounded once. x may be the memory of out;
   /// otherwise they must not overlap. Throws InvalidArgument as encode() does, and if x has another
-  /// type or stride than out, or if the backend cannot add; and std::bad_alloc if there is no
-  /// memory for rows of negative positions, or that are converted. Nothing is written then.
+  /// type or stride than out; and std::bad_alloc if there is no memory for some rows, which most
+  /// backends encode in cache before they are added. Nothing is written then.
   void add(RowRange rows, InputView x, float scale, OutputView out,
            EncodeOptions options = {}) const;
 
@@ -86,26 +88,25 @@ class Encoder {
   /// not negative: sines of negative ones are negated by the caller.
   virtual void encode_rows(const RowTask& task) const noexcept = 0;
 
-  /// Writes out = x * scale + encoding for the rows of the task, if the backend can add. x has the
-  /// stride of the task, and positions are not negative.
+  /// True if the backend has add_rows().
+  virtual bool can_add_rows() const noexcept;
+  /// Writes out = x * scale + encoding for the rows of the task, in float32 and in one pass. x has
+  /// the stride of the task, and positions are not negative.
   virtual void add_rows(const RowTask& task, const float* x, float scale) const noexcept;
 
-  /// How the rows of a call are stored, or added. `non_temporal`: past the caches if possible.
-  /// Plain stores unless it is overridden.
+  /// How the rows of a call are stored, or added by add_rows(). `non_temporal`: past the caches if
+  /// possible. Plain stores unless it is overridden.
   virtual simd::StorePlan store_plan(const RowTask& task, bool non_temporal,
                                      bool adds) const noexcept;
-  /// The task of a call that has been checked. `added` is the input; null if none is.
+  /// The task of a call that has been checked.
   RowTask task_of(RowRange rows, const OutputView& out, StorePolicy policy,
-                  const void* added = nullptr) const noexcept;
+                  bool adds = false) const noexcept;
 
-  /// The same for positions of both signs.
+  /// Writes the rows of the task, whose positions may be negative.
   void encode_any(const RowTask& task) const noexcept;
-  void add_any(const RowTask& task, const float* x, float scale, float* encoded) const noexcept;
   void encode_negative(const RowTask& task) const noexcept;
-
-  template <class T>
-  void add_converted(const RowTask& task, const T* x, float scale, float* encoded,
-                     float* wide) const noexcept;
+  void add_encoded(const RowTask& task, const void* x, float scale, simd::StoreMethod stores,
+                   float* encoded) const noexcept;
 
   template <class Position>
   void gather(std::span<const Position> positions, const OutputView& out,

@@ -10,17 +10,17 @@ namespace posenc {
 
 /// In ascending order of preference on one CPU.
 enum class Isa {
-  scalar,  ///< plain C++, on every 64-bit processor
-  sse2,    ///< the x86-64 baseline
-  avx2,    ///< AVX2, FMA and F16C
-  avx512,  ///< AVX-512 F, CD, DQ and BW
-  neon64,  ///< AArch64 Advanced SIMD
+  portable,  ///< plain C++, on every 64-bit processor
+  sse2,      ///< the x86-64 baseline
+  avx2,      ///< AVX2, FMA and F16C
+  avx512,    ///< AVX-512 F, CD, DQ and BW
+  neon64,    ///< AArch64 Advanced SIMD
 };
 
 /// All of them, in that order.
-inline constexpr Isa all_isas[] = {Isa::scalar, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon64};
+inline constexpr Isa all_isas[] = {Isa::portable, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon64};
 
-/// "scalar", "sse2", "avx2", "avx512" or "neon64".
+/// "portable", "sse2", "avx2", "avx512" or "neon64".
 std::string_view to_string(Isa isa) noexcept;
 /// Throws InvalidArgument, listing the allowed names.
 Isa parse_isa(std::string_view name);

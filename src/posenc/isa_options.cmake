@@ -37,7 +37,7 @@ function(posenc_compile_for isa)
   set(flags_avx2 -march=x86-64 -mno-avx512f -mavx2 -mfma -mf16c)
   set(flags_avx512 -march=x86-64 -mavx2 -mfma -mf16c -mavx512f -mavx512cd -mavx512dq -mavx512bw)
   if(POSENC_IS_X86_64)
-    set(flags_scalar ${flags_sse2})
+    set(flags_portable ${flags_sse2})
   endif()
   # GCC 12 warns of its own intrinsics headers.
   set(no_warning $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>

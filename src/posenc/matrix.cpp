@@ -16,9 +16,10 @@ namespace {
 /// Uninitialised memory. A table of at least two huge pages is aligned to them and requests them:
 /// its first touch then costs one page fault for 2 MiB instead of 512. bench_encode shows the
 /// difference between fresh and warm memory. Smaller tables are aligned to a cache line.
-void* allocate(std::size_t bytes) {
+void* allocate(std::uint64_t size) {
+  const auto bytes = static_cast<std::size_t>(size);
   const std::size_t alignment = bytes >= 2 * huge_page_bytes ? huge_page_bytes : cache_line_bytes;
-  if (bytes > SIZE_MAX - alignment) throw std::bad_alloc();
+  if (size > SIZE_MAX - alignment) throw std::bad_alloc();
   const std::size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
   void* const memory = allocate_aligned(alignment, rounded);
   if (memory == nullptr) throw std::bad_alloc();
@@ -34,7 +35,7 @@ void* detail::allocate_table(std::int64_t rows, std::int64_t columns, DataType t
     throw InvalidArgument(format_text(
         "matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
   }
-  return allocate(static_cast<std::size_t>(bytes));
+  return allocate(static_cast<std::uint64_t>(bytes));
 }
 
 void detail::free_table(void* memory) noexcept { free_aligned(memory); }

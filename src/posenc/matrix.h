@@ -99,12 +99,12 @@ class BasicMatrix {
   std::int64_t rows() const noexcept { return rows_; }        ///< 0 if empty
   std::int64_t columns() const noexcept { return columns_; }  ///< elements of a row
   T* data() noexcept { return data_.get(); }                  ///< element (0, 0); null if empty
-  const T* data() const noexcept { return data_.get(); }      ///< the same
+  const T* data() const noexcept { return data_.get(); }      ///< element (0, 0), to read
   /// The element of that row and column, which are not checked.
   T& operator()(std::int64_t row, std::int64_t column) noexcept {
     return data_.get()[row * columns_ + column];
   }
-  /// The same.
+  /// The element of that row and column, to read.
   const T& operator()(std::int64_t row, std::int64_t column) const noexcept {
     return data_.get()[row * columns_ + column];
   }
@@ -112,13 +112,13 @@ class BasicMatrix {
   std::span<T> row(std::int64_t r) noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
-  /// The same.
+  /// A row, to read.
   std::span<const T> row(std::int64_t r) const noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
   /// All of it, valid as long as the matrix.
   MatrixView<T> view() noexcept { return {data_.get(), rows_, columns_, columns_}; }
-  /// The same, to read.
+  /// All of it, to read.
   MatrixView<const T> view() const noexcept { return {data_.get(), rows_, columns_, columns_}; }
 
  private:

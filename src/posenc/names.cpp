@@ -12,7 +12,7 @@ constexpr auto type_names =
     enum_names<DataType>("dtype", "float32", "float64", "float16", "bfloat16");
 constexpr auto store_names =
     enum_names<StorePolicy>("stores", "automatic", "cached", "non_temporal");
-constexpr auto isa_names = enum_names<Isa>("ISA", "scalar", "sse2", "avx2", "avx512", "neon64");
+constexpr auto isa_names = enum_names<Isa>("ISA", "portable", "sse2", "avx2", "avx512", "neon64");
 constexpr auto layout_names =
     enum_names<Layout>("layout", "interleaved", "halves", "halves_cos_first");
 constexpr auto spacing_names = enum_names<Spacing>("spacing", "paper", "inclusive");

@@ -108,11 +108,7 @@ Choice select(const Request& request) {
   validate(request.spec);
   validate(request.rows);
   if (!environment().empty()) return from_environment(request);
-  std::vector<const Backend*> order = built_in_order();
-  if (request.options.adds)
-    std::stable_partition(order.begin(), order.end(),
-                          [](const Backend* each) { return each->supports_add(); });
-  for (const Backend* each : order) {
+  for (const Backend* each : built_in_order()) {
     if (auto choice = qualified(*each, request)) return std::move(*choice);
   }
   throw_none_promises(request);
@@ -125,10 +121,8 @@ std::unique_ptr<const Encoder> planned(Choice choice, const EncodingSpec& spec) 
 Selection with_reason(const Backend& backend, const SelectionOptions& options) {
   if (!environment().empty())
     return {&backend, SelectionSource::environment, "POSENC_BACKEND names it"};
-  const bool is_asked_to_add = options.adds && backend.supports_add();
   return {&backend, SelectionSource::built_in,
-          format_text("built-in order: the first that is {}{}", to_string(options.accuracy),
-                      is_asked_to_add ? " and can add" : "")};
+          format_text("built-in order: the first that is {}", to_string(options.accuracy))};
 }
 
 }  // namespace

@@ -27,9 +27,6 @@ namespace posenc {
 struct SelectionOptions {
   Accuracy accuracy = {};             ///< that the backend must promise
   DataType type = DataType::float32;  ///< of the table
-  /// Prefers backends that can add encodings to an input in one pass (Backend::supports_add).
-  /// Layers set it.
-  bool adds = false;
 };
 
 /// The source of a selection. The strongest comes first. `profile` is that of suite::Profile.
@@ -75,7 +72,7 @@ bool promises(const Backend& backend, const EncodingSpec& spec, RowRange rows,
 /// does, and std::bad_alloc.
 Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options = {});
 
-/// The same with another accuracy. Throws as above.
+/// The encodings of these rows with another accuracy. Throws as above.
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options = {});
 

@@ -314,8 +314,8 @@ WritableSequences ArrayArgument::sequences(bool batch_first, bool is_written) co
   return sequences;
 }
 
-ArrayArgument table_of(const py::object& given, const char* name, const Shape& shape,
-                       const py::dtype& type) {
+ArrayArgument table_of(const py::object& given, const Shape& shape, const py::dtype& type,
+                       const char* name) {
   if (!given.is_none()) {
     ArrayArgument table(given, name);
     if (table.shape() != shape) table.refuse("shape", text(py::tuple(py::cast(shape))));

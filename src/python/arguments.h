@@ -93,7 +93,6 @@ std::string text(const py::handle& object);
 // ---- Classes ------------------------------------------------------------------------------------
 
 struct PyAxesEncoder;
-class PyCursor;
 struct PyEncoder;
 struct PyPositionalEncoding;
 struct PyRotary;
@@ -103,7 +102,7 @@ concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
 concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, PyAxesEncoder,
-                      PyCursor, PyEncoder, PyPositionalEncoding, PyRotary>;
+                      PyEncoder, PyPositionalEncoding, PyRotary>;
 
 /// True of an object of that class whose __init__ has run. Python makes others by
 /// Class.__new__(Class), whose memory nothing has written.
@@ -268,8 +267,8 @@ class ArrayArgument {
 /// The array that a function writes and returns: a new one, or the caller's unless that is None,
 /// which has that shape: more rows or columns would keep what they held, and be returned as if they
 /// were results.
-ArrayArgument table_of(const py::object& given, const char* name, const Shape& shape,
-                       const py::dtype& type);
+ArrayArgument table_of(const py::object& given, const Shape& shape, const py::dtype& type,
+                       const char* name = "out");
 
 }  // namespace posenc::python
 

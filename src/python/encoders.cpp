@@ -1,5 +1,4 @@
 // Encoders, positions on several axes, cursors, grids and presets.
-#include "posenc/cursor.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/grid.h"
@@ -63,9 +62,8 @@ py::dict encoder_arguments(const PyEncoder& self) {
 Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out, DataType type,
                   int threads) {
   const Rows rows = rows_of(from, 1, self.first);
-  const ArrayArgument table =
-      table_of(out, "out", rows.table_shape(self.encoder->spec().d_model), numpy_type(type));
-  return table.written_by([&](const OutputView& view) {
+  const Shape shape = rows.table_shape(self.encoder->spec().d_model);
+  return table_of(out, shape, numpy_type(type)).written_by([&](const OutputView& view) {
     rows.positions.of_axis(0, [&](auto each) { self.encoder->encode(each, view, threads); });
   });
 }
@@ -79,10 +77,8 @@ Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_
     refuse("convention", "'" + convention + "'", "mae, simple_vit, detr");
   }();
   const std::int64_t sizes[] = {rows, columns};
-  const ArrayArgument table =
-      table_of(py::none(), "out", {grid_cells(sizes), d_model}, numpy_type(type));
-  return table.written_by(
-      [&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
+  return table_of(py::none(), {grid_cells(sizes), d_model}, numpy_type(type))
+      .written_by([&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
 }
 
 Table encode_like_system(System system, const Positions& positions, std::int64_t d_model,
@@ -93,8 +89,8 @@ Table encode_like_system(System system, const Positions& positions, std::int64_t
   const auto encoder = without_gil([&] {
     return plan_like(system, {d_model, base, layout, spacing, frequencies});
   });
-  const ArrayArgument table = table_of(py::none(), "out", {rows.count, d_model}, numpy_type(type));
-  return table.written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
+  return table_of(py::none(), {rows.count, d_model}, numpy_type(type))
+      .written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
 }
 
 Typed<"tuple[NDArray[numpy.int64], float, float]"> round_positions(
@@ -140,10 +136,8 @@ Table encode_on_axes(const PyAxesEncoder& self, const Positions& from, const Arr
                      DataType type, int threads) {
   const AxesEncoder& encoder = self.encoder;
   const Rows rows = rows_of(from, encoder.spec().axes(), 0);
-  const ArrayArgument table =
-      table_of(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
-  return table.written_by(
-      [&](const OutputView& view) { encoder.encode(rows.positions, view, threads); });
+  return table_of(out, rows.table_shape(encoder.d_model()), numpy_type(type))
+      .written_by([&](const OutputView& view) { encoder.encode(rows.positions, view, threads); });
 }
 
 py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axes) {
@@ -153,37 +147,6 @@ py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axe
 }
 
 }  // namespace
-
-/// A cursor of any element type.
-class PyCursor {
- public:
-  PyCursor(const PyEncoder& encoder, std::optional<std::int64_t> first, DataType type)
-      : cursor_(with_type(type, [&]<class T>(T) -> AnyCursor {
-          return BasicCursor<T>(*encoder.encoder, first.value_or(encoder.first));
-        })) {}
-
-  void seek(std::int64_t position) {
-    std::visit([&](auto& cursor) { cursor.seek(position); }, cursor_);
-  }
-
-  std::int64_t position() const {
-    return std::visit([](const auto& cursor) { return cursor.position(); }, cursor_);
-  }
-
-  py::array next() {
-    return std::visit(
-        []<class T>(BasicCursor<T>& cursor) {
-          const std::span<const T> row = cursor.next();
-          return py::array(numpy_type(data_type_of<T>), row.size(), row.data());
-        },
-        cursor_);
-  }
-
- private:
-  using AnyCursor = std::variant<BasicCursor<float>, BasicCursor<double>, BasicCursor<Float16>,
-                                 BasicCursor<BFloat16>>;
-  AnyCursor cursor_;
-};
 
 void bind_encoders(py::module_& module) {
   const EncodingSpec paper;
@@ -234,18 +197,6 @@ such a type of NumPy or PyTorch.)")
                     "The position of the first row where no positions are given.")
       .def_property_readonly("d_model",
                              [](const PyEncoder& self) { return self.encoder->spec().d_model; });
-
-  py::class_<PyCursor>(module, "Cursor", R"(Rows at consecutive positions, one at a time.
-
-next(cursor) returns the row at `position`, of shape (d_model,) and that dtype, and advances. It
-begins at `first`, by default that of the encoder. A row costs little more than in a table. Two
-threads must not use one cursor at once.)")
-      .def(py::init<const PyEncoder&, std::optional<std::int64_t>, DataType>(), "encoder"_a,
-           "first"_a = py::none(), "dtype"_a = DataType::float32, py::keep_alive<1, 2>())
-      .def("seek", &PyCursor::seek, "position"_a, "Moves to any position from -2**53 to 2**53.")
-      .def("__iter__", [](const Typed<"Cursor">& self) { return self; })
-      .def("__next__", &PyCursor::next)
-      .def_property_readonly("position", &PyCursor::position);
 
   module.def(
       "row_count",

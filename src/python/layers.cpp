@@ -44,7 +44,7 @@ Table forward(const PyPositionalEncoding& self, const Array& from, const Array& 
               bool batch_first) {
   const ArrayArgument x(from, "x");
   const AnySequences input = x.sequences(batch_first, false);
-  const ArrayArgument y = table_of(out, "out", x.shape(), numpy_type(x.type()));
+  const ArrayArgument y = table_of(out, x.shape(), numpy_type(x.type()));
   const WritableSequences output = y.sequences(batch_first);
   const ForwardOptions options = {offset.value_or(self.first), training, seed, threads};
   without_gil([&] { self.layer.forward(input, output, options); });
@@ -114,7 +114,7 @@ Table cache(const PyRotary& self, const Positions& from, CacheLayout layout, con
     of_table = py::dtype(type == DataType::float32 ? "complex64" : "complex128");
   }
   ArrayArgument table =
-      table_of(out, "out", rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
+      table_of(out, rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
   if (is_complex) table.view_as_real();
   return table.written_by([&](const OutputView& view) {
     self.cache(rows.positions,
@@ -134,7 +134,7 @@ Typed<"tuple[NDArray[Any], NDArray[Any]]"> cosines_and_sines(const PyRotary& sel
   }
   const auto table = [&](int i, const char* name) {
     const py::object given = out.is_none() ? py::object(py::none()) : out[py::int_(i)];
-    return table_of(given, name, shape, numpy_type(type));
+    return table_of(given, shape, numpy_type(type), name);
   };
   const ArrayArgument cosines = table(0, "cosines"), sines = table(1, "sines");
   const OutputView to_sines = sines.output();

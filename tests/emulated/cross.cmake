@@ -1,6 +1,6 @@
 # Toolchain file: Debian's cross compiler for POSENC_CROSS_TARGET (aarch64, riscv64, powerpc64le,
-# s390x, or x86_64-w64-mingw32 for Windows). Libraries are found only among those that
-# tests/emulated/test-emulated.sh has staged.
+# s390x, x86_64-w64-mingw32 for Windows, or wasm32 for WebAssembly). Libraries are found only among
+# those that tests/emulated/test-emulated.sh has staged.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES POSENC_CROSS_TARGET)
 if(POSENC_CROSS_TARGET MATCHES mingw)
   set(CMAKE_SYSTEM_NAME Windows)
@@ -11,16 +11,24 @@ if(POSENC_CROSS_TARGET MATCHES mingw)
   # The programs then need no DLLs of the compiler.
   set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
   find_program(CMAKE_CROSSCOMPILING_EMULATOR NAMES wine64 wine PATHS /usr/lib/wine)
+elseif(POSENC_CROSS_TARGET STREQUAL wasm32)
+  include(/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake)
+  set(CMAKE_CXX_FLAGS_INIT "-msimd128 -fwasm-exceptions")
+  # Programs read files of the host.
+  set(CMAKE_EXE_LINKER_FLAGS_INIT
+    "-sNODERAWFS -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB -sEXIT_RUNTIME")
 else()
   set(CMAKE_SYSTEM_NAME Linux)
   set(CMAKE_SYSTEM_PROCESSOR ${POSENC_CROSS_TARGET})
   set(posenc_triplet ${POSENC_CROSS_TARGET}-linux-gnu)
 endif()
-set(CMAKE_C_COMPILER ${posenc_triplet}-gcc${posenc_variant})
-set(CMAKE_CXX_COMPILER ${posenc_triplet}-g++${posenc_variant})
-
-set(CMAKE_FIND_ROOT_PATH /usr/${posenc_triplet}
-                         ${CMAKE_CURRENT_LIST_DIR}/../../build/${POSENC_CROSS_TARGET}-prefix)
+if(posenc_triplet)
+  set(CMAKE_C_COMPILER ${posenc_triplet}-gcc${posenc_variant})
+  set(CMAKE_CXX_COMPILER ${posenc_triplet}-g++${posenc_variant})
+  list(APPEND CMAKE_FIND_ROOT_PATH /usr/${posenc_triplet})
+endif()
+list(APPEND CMAKE_FIND_ROOT_PATH
+  ${CMAKE_CURRENT_LIST_DIR}/../../build/${POSENC_CROSS_TARGET}-prefix)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Cross-compiles the library and its tests for another processor and runs the tests of its numerics
 # under qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le|s390x [ARGUMENT...]. s390x is
-# big-endian. x86_64-w64-mingw32 is Windows: the tests, and the command, run under wine. The
-# arguments go to the tests and replace the default selection:
+# big-endian. x86_64-w64-mingw32 is Windows: the tests, and the command, run under wine. wasm32 is
+# WebAssembly: the tests run under node; it needs emscripten of Debian 13, whose library has C++20.
+# The arguments go to the tests and replace the default selection:
 #   tests/emulated/test-emulated.sh riscv64 --gtest_filter='*RotationErrors*'
 # Exits with 77 if the cross compiler or the emulator is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-targets="aarch64, riscv64, powerpc64le, s390x, x86_64-w64-mingw32"
+targets="aarch64, riscv64, powerpc64le, s390x, x86_64-w64-mingw32, wasm32"
 target=${1:?usage: test-emulated.sh TARGET [ARGUMENT...], with TARGET one of $targets}
 shift
-emulator=qemu-$target compiler=$target-linux-gnu-g++ isa=scalar program=posenc_tests
+emulator=qemu-$target compiler=$target-linux-gnu-g++ isa=portable program=posenc_tests
 case $target in
   aarch64) isa=neon64 ;;
   riscv64 | s390x) ;;
@@ -20,6 +21,7 @@ case $target in
     # Debian's wine64 has no command on the path.
     PATH+=:/usr/lib/wine emulator=wine64 compiler=$target-g++-posix isa=avx2 program+=.exe
     ;;
+  wasm32) emulator=node compiler=em++ program+=.js ;;
   *)
     echo "test-emulated.sh: target is '$target'; allowed: $targets" >&2
     exit 2
@@ -44,7 +46,7 @@ selection=(
 if [[ $emulator == wine64 ]]; then
   selection+=('ParallelFor.*' 'OutputFile.*' 'ReadFile.*' 'Profile.*' 'Measurement*' '*Timing*')
 fi
-too_slow='*HoldForEveryRuleOfFrequencies*'  # many exact values
+left_out='*HoldForEveryRuleOfFrequencies*'  # many exact values
 
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
 
@@ -74,6 +76,12 @@ for needed in "$compiler" "$emulator"; do
     exit 77
   }
 done
+has_cxx20() { "$compiler" -std=c++20 -fsyntax-only -x c++ - <<<'#include <bit>
+int bits = std::bit_cast<int>(0.0f);'; }
+has_cxx20 2>/dev/null || {
+  echo "Skipped: the standard library of $compiler has no C++20."
+  exit 77
+}
 stage xsimd xsimd xsimd
 stage fmt "fmt::fmt fmt::fmt-header-only" fmt FMT_HEADER_ONLY=1
 stage nlohmann_json nlohmann_json::nlohmann_json nlohmann
@@ -97,6 +105,15 @@ if [[ $emulator == wine64 ]]; then
   tests/emulated/command_test.sh build/$target/bin/posenc.exe
   step "Objects"
   ctest --test-dir "build/$target" -R '^(aligned_moves|isa_symbols)' --output-on-failure
+elif [[ $emulator == node ]]; then
+  run() { node "$@"; }
+  left_out+=':*Threads*'  # there are none
+  step "The page of posenc check"
+  if chromium=$(command -v chromium); then
+    tests/emulated/page_test.py "$chromium" build/$target/bin
+  else
+    echo "Skipped: there is no chromium."
+  fi
 else
   run() { "$emulator" -L "/usr/$target-linux-gnu" "$@"; }
 fi
@@ -104,12 +121,13 @@ fi
 step "Testing under $emulator"
 arguments=("$@")
 [[ $# -gt 0 ]] ||
-  arguments=(--gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${selection[*]}")-$too_slow")
+  arguments=(--gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${selection[*]}")-$left_out")
 run_tests() { run "build/$target/bin/$program" "$@"; }
 selected=$(run_tests "${arguments[@]}" --gtest_list_tests | grep -c '^  ') ||
   { echo "FAILED: no test is selected" >&2; exit 1; }
 echo "$selected tests"
 shards=$(nproc)
+[[ $emulator != node ]] || shards=1  # the program does not see the variables below
 children=()
 for ((shard = 0; shard < shards; ++shard)); do
   GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard run_tests "${arguments[@]}" &

@@ -24,11 +24,7 @@ MpfrValue to_mpfr(const ExactValue& value) {
 
 /// sin(2 pi phase) or cos(2 pi phase), where `phase` is exact.
 MpfrValue expected_value(const Turns& phase, bool cosine) {
-  MpfrValue angle = test::to_mpfr<4>(phase);
-  MpfrValue two_pi;
-  mpfr_const_pi(two_pi.get(), MPFR_RNDN);
-  mpfr_mul_2ui(two_pi.get(), two_pi.get(), 1, MPFR_RNDN);
-  mpfr_mul(angle.get(), angle.get(), two_pi.get(), MPFR_RNDN);
+  MpfrValue angle = test::to_mpfr<4>(phase) * two_pi();
   (cosine ? mpfr_cos : mpfr_sin)(angle.get(), angle.get(), MPFR_RNDN);
   return angle;
 }

@@ -63,13 +63,18 @@ Real dinov3(int k, const GridSizes& cell, const GridSizes& sizes) {
 
 /// freqs = theta ** linspace(0, 1, dim // 6) pi / 2; freqs (2 grid - 1), transposed and flattened;
 /// dim % 6 channels of cosines 1 and sines 0 before them. The grid is
-/// (frame 8 / 25 / 20, cell 32 / 2048, cell 32 / 2048).
-Real ltx(int k, const GridSizes& cell, const GridSizes&) {
-  if (k < 1) return 0;
-  const auto axis = static_cast<std::size_t>((k - 1) % 3);
-  const int frequency = (k - 1) / 3;
-  const Real x = axis == 0 ? Real(cell[0]) * 8 / 25 / 20 : Real(cell[axis]) * 32 / 2048;
-  return std::pow(10000.0L, Real(frequency) / 340) * std::numbers::pi_v<Real> / 2 * (2 * x - 1);
+/// (frame 8 / 25 / 20, cell 32 / 2048, cell 32 / 2048), and if positions are causal, (8 frame + 1 -
+/// 8).clamp(min=0) / 25 / 20 along time.
+Angle ltx(bool is_causal) {
+  return [=](int k, const GridSizes& cell, const GridSizes&) -> Real {
+    if (k < 1) return 0;
+    const auto axis = static_cast<std::size_t>((k - 1) % 3);
+    const int frequency = (k - 1) / 3;
+    Real x = Real(cell[axis]) * 32 / 2048;
+    if (axis == 0)
+      x = (is_causal ? std::fmax(8 * Real(cell[0]) + 1 - 8, 0) : 8 * Real(cell[0])) / 500;
+    return std::pow(10000.0L, Real(frequency) / 340) * std::numbers::pi_v<Real> / 2 * (2 * x - 1);
+  };
 }
 
 struct Golden {
@@ -86,10 +91,12 @@ std::vector<Golden> all_golden() {
       {"flux", blocks({16, 56, 56}, 10000), {1, 9, 6}, true},
       {"wan", blocks({44, 42, 42}, 10000), {3, 4, 5}, true},
       {"hunyuan_video", blocks({16, 56, 56}, 256), {3, 4, 5}, true},
-      {"cogvideox", blocks({16, 24, 24}, 10000), {3, 4, 5}, true},
+      {"cogvideox", blocks({16, 24, 24}, 10000), {2, 30, 45}, true},
+      {"cogvideox_1_5", blocks({16, 24, 24}, 10000), {3, 4, 5}, true},
       {"qwen_image", blocks({16, 56, 56}, 10000, true), {1, 5, 8}, true},
       {"dinov3", dinov3, {1, 6, 7}, false},
-      {"ltx", ltx, {3, 4, 5}, true},
+      {"ltx", ltx(false), {3, 4, 5}, true},
+      {"ltx_causal", ltx(true), {3, 4, 5}, true},
   };
 }
 
@@ -146,6 +153,8 @@ TEST(AxesPresets, RefuseBadInput) {
       {"preset of axes is 'fluxx'; allowed: mrope, qwen3_vl, flux", table("fluxx", {1, 1, 1})},
       {"a size of the grid is -2", table("flux", {1, -2, 3})},
       {"a size of the grid is -2", table("ltx", {1, -2, 3})},
+      {"size of the grid is 24 x 40; allowed for cogvideox: 30 x 45",
+       table("cogvideox", {1, 24, 40})},
       {"along time is 2; allowed for an image: 1", table("dinov3", {2, 3, 3})},
   });
 }

@@ -174,7 +174,7 @@ TEST(RotaryInverse, ReturnsEachChannelWithinItsBound) {
       for (std::int64_t k = 0; k < d / 2; ++k) {
         const bool interleaved = channels == RotaryLayout::interleaved;
         const auto i = static_cast<std::size_t>(r * d + (interleaved ? 2 * k : k)),
-                   j = interleaved ? i + 1 : i + d / 2;
+                   j = interleaved ? i + 1 : i + static_cast<std::size_t>(d) / 2;
         const double most = 0x1p-21 * std::hypot(before[i], before[j]);
         ASSERT_NEAR(x[i], before[i], most);
         ASSERT_NEAR(x[j], before[j], most);
@@ -222,7 +222,7 @@ TEST(RotaryPositions, OnSeveralAxesTurnEachPairByItsAxis) {
     for (std::int64_t k = 0; k < d / 2; ++k) {
       if ((k < 8 ? 0 : k < 20 ? 1 : 2) != axis) continue;
       for (std::int64_t r = 0; r < count; ++r) {
-        const auto i = static_cast<std::size_t>(r * d + k), j = i + d / 2;
+        const auto i = static_cast<std::size_t>(r * d + k), j = i + std::size_t{d / 2};
         wrong += x[i] != expected[i] || x[j] != expected[j];
       }
     }

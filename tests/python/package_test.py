@@ -162,7 +162,14 @@ class EncoderTest(unittest.TestCase):
             expect_equal(row, table[0])
         cursor.seek(3)
         self.assertEqual(cursor.position, 3)
-        expect_equal(next(cursor), self.encoder.encode([3])[0])
+        expect_equal(next(pickle.loads(pickle.dumps(cursor))), self.encoder.encode([3])[0])
+        cursor.seek(2**53)
+        expect_equal(next(cursor), self.encoder.encode([2**53])[0])
+        for far in (lambda: next(cursor), lambda: cursor.seek(-(2**53) - 1)):
+            with self.assertRaisesRegex(ValueError, "first position is .*; allowed: "):
+                far()
+        with self.assertRaisesRegex(TypeError, "encoder is 8; allowed: Encoder"):
+            posenc.Cursor(8)
 
     def test_other_threads_run_meanwhile(self):
         table = np.empty((1 << 17, 512), np.float32)

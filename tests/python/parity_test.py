@@ -8,7 +8,6 @@ from modules import expect_equal, np, torch
 import posenc
 
 f32 = np.float32
-ROWS = {"near": range(300), "far": range(131000, 131100), "beyond 2^24": range(16777210, 16777230)}
 
 
 def rounded(function, *arguments):
@@ -25,24 +24,7 @@ def products(frequencies, positions):
     return np.arange(positions.start, positions.stop).astype(f32)[:, None] * frequencies
 
 
-def ggml_phases(base, d, positions):
-    theta_scale = rounded(np.power, f32(base), f32(-2.0) / f32(d))
-    theta = np.arange(positions.start, positions.stop).astype(f32)
-    phases = []
-    for _ in range(d // 2):
-        phases.append(theta)
-        theta = theta * theta_scale
-    return np.stack(phases, axis=1)
-
-
 class ParityTest(unittest.TestCase):
-    def test_ggml(self):
-        for name, positions in ROWS.items():
-            with self.subTest(name):
-                phases = ggml_phases(10000.0, 128, positions)
-                expect_equal(posenc.encode_like("ggml", positions, 128, layout="halves"),
-                             np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)]))
-
     def test_arguments(self):
         table = posenc.encode_like("ggml", 3, 8, first=7)
         expect_equal(table, posenc.encode_like("ggml", range(7, 10), 8))

@@ -22,13 +22,17 @@ def data(name):
     return json.loads((ROOT / f"tests/data/rotary_{name}.json").read_text(encoding="utf-8"))
 
 
-READINGS = data("readings")["models"]
+READINGS, CLASSES = data("readings")["models"], data("classes")
 
 
 def known(model_type):
     """A configuration of that type that is read, and its reading."""
     return next((each["config"], each["reading"]) for each in READINGS
                 if each["config"]["model_type"] == model_type and "reading" in each)
+
+
+def in_llava(text):
+    return {"model_type": "llava", "text_config": text}
 
 
 class ReadingsTest(unittest.TestCase):
@@ -65,6 +69,28 @@ class ReadingsTest(unittest.TestCase):
                     if "reading" in model:
                         self.assert_reading(rotary, model["reading"])
 
+    def test_defaults_of_classes(self):
+        for each in CLASSES["classes"]:
+            for model_type in each["types"].split():
+                every = posenc.rotary_from_config(in_llava({"model_type": model_type}), layers="all")
+                for kind, reading in each["kinds"].items():
+                    with self.subTest(model_type, kind=kind):
+                        self.assert_reading(every[kind], reading)
+
+    def test_wrappers(self):
+        vision = {"rope_theta": 7, "rotary_dim": 3, "head_dim": 80}
+        texts = {each["config"]["model_type"]: each["config"] for each in reversed(READINGS)}
+        for text_type, wrappers in CLASSES["wrappers"].items():
+            text = texts.get(text_type, {"model_type": text_type})
+            expected = posenc.rotary_from_config(in_llava(text), layers="all")
+            untyped = {key: value for key, value in text.items() if key != "model_type"}
+            for wrapper in wrappers.split():
+                for inner in (text, untyped):
+                    config = {"model_type": wrapper, "text_config": inner, "vision_config": vision}
+                    with self.subTest(wrapper, text=inner):
+                        read = posenc.rotary_from_config(config, layers="all")
+                        self.assertEqual(repr(read), repr(expected))
+
     def check_kinds(self, config, kinds):
         every = posenc.rotary_from_config(config, layers="all")
         self.assertEqual(set(every), set(kinds))
@@ -79,8 +105,10 @@ class ReadingsTest(unittest.TestCase):
                 posenc.rotary_from_config(config, **arguments)
 
     def test_every_model_type_is_tested_and_documented(self):
-        self.assertEqual({each["config"]["model_type"] for each in READINGS},
-                         set(known_model_types()))
+        tested = {each["config"]["model_type"] for each in READINGS}
+        tested.update(*(each["types"].split() for each in CLASSES["classes"]))
+        tested.update(*(each.split() for each in CLASSES["wrappers"].values()))
+        self.assertEqual(tested, set(known_model_types()))
         page = (ROOT / "docs/config-json.md").read_text(encoding="utf-8")
         documented = set(re.findall("`([\\w-]+)`", page.partition("## Which model")[2]))
         self.assertEqual(set(known_model_types()) - documented, set())
@@ -194,11 +222,6 @@ class RefusalTest(unittest.TestCase):
         self.assertEqual(repr(posenc.rotary_from_config(config)),
                          "Rotary(llama: dimension 64, base 10000, rule linear:factor=2, "
                          "channels halves)")
-
-    def test_sizes_that_a_text_config_does_not_name_are_those_of_its_class(self):
-        llava = {"model_type": "llava", "text_config": {
-            "model_type": "llama", "max_position_embeddings": 4096}}  # fmt: skip
-        self.assertEqual(posenc.rotary_from_config(llava).dimension, 128)
 
 
 if __name__ == "__main__":

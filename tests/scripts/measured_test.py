@@ -96,7 +96,7 @@ class KeptTest(ScriptTest):
             ("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", "neon64",
              "aarch64-cpu-implementer-0x41-cpu-part-0xd0c-neon64.json"),
         ):  # fmt: skip
-            machine = Machine(cpu, {}, ["scalar", isa], {})
+            machine = Machine(cpu, {}, ["portable", isa], {})
             self.assertEqual(measured.file_name(machine), expected)
 
 
@@ -166,9 +166,10 @@ class MeasuredTest(ScriptTest):
         self.assertFalse(self.kept.exists())
 
     def test_without_a_document_it_measures(self):
+        document = self.write("sample.json", sample())
         posenc = self.write("posenc", f"""#!/bin/bash
 [[ $* == "measure --format json --output $6" || $6 == "" ]] || exit 2
-cp {self.write("sample.json", sample())} "${{@: -1}}"
+cp {document} "${{@: -1}}"
 exit "$CODE"
 """)
         posenc.chmod(0o755)
@@ -177,10 +178,13 @@ exit "$CODE"
         self.assert_good(self.measured("--keep", posenc=posenc))
         self.assertTrue((self.kept / NAME).exists())
         shutil.rmtree(self.kept)
-        os.environ["CODE"] = "1"  # a bound is broken
-        done = self.measured("--keep", posenc=posenc)
-        self.assertEqual((done.returncode, done.stderr), (1, ""))
-        self.assertFalse(self.kept.exists())
+        os.environ["CODE"] = "1"  # a bound is broken, or other work ran
+        for disturbed, why in ("", "A bound is broken."), ("other work ran", "Not reliable: "):
+            self.write("sample.json", {**sample(), "disturbed": disturbed})
+            done = self.measured("--keep", posenc=posenc)
+            self.assertEqual((done.returncode, done.stderr), (1, ""))
+            self.assertIn(f"\nNever kept. {why}", done.stdout)
+            self.assertFalse(self.kept.exists())
         os.environ["CODE"] = "2"
         self.assertEqual(self.measured(posenc=posenc).returncode, 2)
 

@@ -88,7 +88,7 @@ def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, 
 
 
 def document(*rows, cpu="A CPU"):
-    machine = {"cpu": cpu, "isas": ["scalar", "sse2", "avx2"], "logical_cores": 2}
+    machine = {"cpu": cpu, "isas": ["portable", "sse2", "avx2"], "logical_cores": 2}
     machine |= {"l1_bytes": 32768, "l2_bytes": 524288, "l3_bytes": 0}
     return {
         "version": 4,

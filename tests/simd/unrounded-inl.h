@@ -43,6 +43,7 @@ struct RoundFloat32<float> {
     using Element = float;
     using Bits = std::uint32_t;
   };
+  static constexpr bool is_float16 = false;
   static constexpr int dropped = 16;
   static constexpr float error = 0, least_error = 0, least_width = 0;
 

@@ -105,14 +105,14 @@ TEST(Accuracy, ACorrectEncoderIsCorrectlyRoundedEverywhere) {
   const FakeEncoder right(small_spec);
   const AccuracyReport report = report_of(right, {0, 100});
   EXPECT_EQ(report.wrongly_rounded, 0);
-  EXPECT_EQ(report.correctly_rounded, 1.0);
+  EXPECT_EQ(report.error.correctly_rounded, 1.0);
   EXPECT_EQ(report.entries, 800);
   EXPECT_LE(report.error.max_abs, 0x1p-25);
   EXPECT_LE(report.error.max_ulp, 0.5);
   EXPECT_EQ(report.backend, "fake");
-  EXPECT_EQ(report.isa, Isa::scalar);
-  EXPECT_EQ(report.spec, small_spec);
-  EXPECT_EQ(report.rows, (RowRange{0, 100}));
+  EXPECT_EQ(report.isa, "portable");
+  EXPECT_EQ(report.table.spec, small_spec);
+  EXPECT_EQ(report.table.rows, (RowRange{0, 100}));
   EXPECT_EQ(report.promise.max_abs, 0x1p-25);
 }
 
@@ -134,7 +134,7 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
   EXPECT_DOUBLE_EQ(report.error.max_ulp, error / ulp);
   EXPECT_DOUBLE_EQ(report.error.rms, rms(errors_of(fake, rows)));
   EXPECT_EQ(report.wrongly_rounded, 1);
-  EXPECT_DOUBLE_EQ(report.correctly_rounded, 1 - 1.0 / 512);
+  EXPECT_DOUBLE_EQ(report.error.correctly_rounded, 1 - 1.0 / 512);
 
   ASSERT_EQ(report.by_channel.size(), 8U);
   for (std::size_t c = 0; c < 8; ++c) {
@@ -202,7 +202,7 @@ TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {
   });
   const AccuracyReport report = report_of(fake, {0, 200});
   EXPECT_EQ(report.wrongly_rounded, 20);
-  EXPECT_DOUBLE_EQ(report.correctly_rounded, 1 - 20.0 / 1600);
+  EXPECT_DOUBLE_EQ(report.error.correctly_rounded, 1 - 20.0 / 1600);
   EXPECT_GT(report.error.max_ulp, 0.5);
   EXPECT_LE(report.error.max_ulp, 1.5);
 }

@@ -70,7 +70,7 @@ TEST(Measure, EveryBackendAndLimitIsARowOfEveryTable) {
       EXPECT_FALSE(row.error || row.promise);
     }
   }
-  EXPECT_GT(row_of(document, "div_term:scalar", long_one).error->max_abs, 1e-6);
+  EXPECT_GT(row_of(document, "div_term:portable", long_one).error->max_abs, 1e-6);
 }
 
 TEST(Measure, OneBackendOfEveryTableIsTimedTwice) {
@@ -98,7 +98,7 @@ TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
 TEST(Measure, ABackendThatBreaksItsBoundIsNotTimed) {
   const RegisteredFake fake({.name = "breaks_bound", .can_be_picked = true, .error_bound = 1e-9});
   const Measurements document = measure(quick({small}));
-  const Measurement& row = row_of(document, "breaks_bound:scalar");
+  const Measurement& row = row_of(document, "breaks_bound:portable");
   EXPECT_GT(row.error->max_abs, 0.4);
   EXPECT_FALSE(row.keeps_its_promise());
   EXPECT_THAT(row.seconds, IsEmpty());
@@ -108,8 +108,8 @@ TEST(Measure, PeersAreMeasuredAndNeverPicked) {
   // The fake fills memory: it is within this accuracy and faster than any method.
   const RegisteredFake fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
   const Measurements document = measure(quick({small}));
-  EXPECT_EQ(row_of(document, "peer:scalar").role, Role::peer);
-  EXPECT_THAT(row_of(document, "peer:scalar").seconds, Not(IsEmpty()));
+  EXPECT_EQ(row_of(document, "peer:portable").role, Role::peer);
+  EXPECT_THAT(row_of(document, "peer:portable").seconds, Not(IsEmpty()));
   EXPECT_NE(pick(document, Accuracy::within(2)).front().pick.value().backend, "peer");
 }
 

@@ -126,34 +126,23 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
       {"/version", "4"},
       {"/machine", 5},
       {"/machine/cpu", ""},
-      {"/machine/isas", "avx2"},
       {"/machine/l1_bytes", -1},
-      {"/kernels", 7},
       {"/measured_at", nullptr},
-      {"/disturbed", 1},
       {"/measurements", json::object()},
       {"/measurements/1/backend", "a\033[31m"},
       {"/measurements/1/backend", "a\u009b31m"},
-      {"/measurements/1/backend", "a\u202eb"},
       {"/measurements/1/backend", std::string(1001, 'a')},
-      {"/measurements/1/isa", 2},
       {"/measurements/1/role", "boss"},
       {"/measurements/1/seconds", 1},
       {"/measurements/1/seconds/1", 0},
-      {"/measurements/1/seconds/1", "fast"},
       {"/measurements/1/self_ratios", nullptr},
       {"/measurements/1/error", 3},
       {"/measurements/1/error/max_abs", -1},
       {"/measurements/1/bound/correctly_rounded", 1},
-      {"/measurements/1/table/name", json::array()},
       {"/measurements/1/table/spec/d_model", 3},
       {"/measurements/1/table/spec/base", 0.5},
-      {"/measurements/1/table/spec/layout", "diagonal"},
       {"/measurements/1/table/spec/frequencies", "spiral"},
-      {"/measurements/1/table/rows/count", 0},
       {"/measurements/1/table/rows/first", 1.5},
-      {"/measurements/1/table/dtype", "float8"},
-      {"/measurements/1/table/stride", 0},
       {"/measurements/1/table/threads", 0},
       {"/measurements/1/table/stores", "fast"}};
   for (const auto& [place, value] : wrong) {
@@ -217,8 +206,8 @@ TEST(Profile, IsADocumentOfThisMachineAndItsKernels) {
   document["machine"]["cpu"] = "Another CPU 9000";
   EXPECT_THAT(reason_of(document.dump()), HasSubstr("Another CPU 9000"));
   document = saved();
-  document["machine"]["isas"] = {"scalar"};
-  EXPECT_THAT(reason_of(document.dump()), HasSubstr("with scalar; this one is"));
+  document["machine"]["isas"] = {"portable"};
+  EXPECT_THAT(reason_of(document.dump()), HasSubstr("with portable; this one is"));
 }
 
 TEST(Profile, SelectsByTheLargestNumberOfThreadsUpToThatAskedFor) {

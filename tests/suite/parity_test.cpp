@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -79,31 +80,11 @@ TEST(Parity, TheBackendDivTermHasThePhasesOfTheTutorial) {
   for (int i = 0; i < 50 * 128; ++i) ASSERT_NEAR(like.data()[i], fast.data()[i], 0x1p-24);
 }
 
-TEST(Parity, TransformersPhases) {
-  const EncodingSpec spec = {.d_model = 128, .base = 5e5, .layout = Layout::halves_cos_first};
-  const auto encoder = plan_like(System::transformers, spec);
-  for (const RowRange rows : ranges)
-    expect_phases(*encoder, rows, products(inverse_powers(5e5F, 128)));
-}
-
-TEST(Parity, TransformersLinearScaling) {
-  std::vector<float> frequencies = inverse_powers(1e4F, 64);
-  for (float& each : frequencies) each /= 3.0F;
-  const auto encoder =
-      plan_like(System::transformers, {.d_model = 64, .frequencies = LinearScaling{3}});
-  expect_phases(*encoder, ranges[1], products(frequencies));
-}
-
-TEST(Parity, TransformersNtkScaling) {
-  const auto encoder =
-      plan_like(System::transformers, {.d_model = 64, .frequencies = NtkScaling{4}});
-  expect_phases(*encoder, ranges[1],
-                products(inverse_powers(f(1e4 * std::pow(4.0, 64.0 / 62)), 64)));
-}
-
-TEST(Parity, TransformersLlama3Scaling) {
-  std::vector<float> frequencies = inverse_powers(5e5F, 128);
-  for (float& each : frequencies) {
+TEST(Parity, TransformersPhasesByEveryRule) {
+  const std::vector<float> plain = inverse_powers(5e5F, 128);
+  std::vector<float> linear = plain, llama3 = plain;
+  for (float& each : linear) each /= 3.0F;
+  for (float& each : llama3) {
     const float wavelength = (1.0F / each) * 6.2831853F;
     if (wavelength > 8192.0F) {
       each = each / 8.0F;
@@ -112,8 +93,16 @@ TEST(Parity, TransformersLlama3Scaling) {
       each = (1.0F - smooth) * each / 8.0F + smooth * each;
     }
   }
-  const EncodingSpec spec = {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}};
-  expect_phases(*plan_like(System::transformers, spec), ranges[1], products(frequencies));
+  const std::vector<float> ntk = inverse_powers(f(5e5 * std::pow(4.0, 128.0 / 126)), 128);
+  const std::pair<FrequencyRule, std::vector<float>> rules[] = {
+      {{}, plain}, {LinearScaling{3}, linear}, {NtkScaling{4}, ntk}, {Llama3Scaling{}, llama3}};
+  for (const auto& [rule, frequencies] : rules) {
+    SCOPED_TRACE(to_string(rule));
+    const auto encoder = plan_like(
+        System::transformers,
+        {.d_model = 128, .base = 5e5, .layout = Layout::halves_cos_first, .frequencies = rule});
+    for (const RowRange rows : ranges) expect_phases(*encoder, rows, products(frequencies));
+  }
 }
 
 TEST(Parity, VllmConvertsTheFloat32ValuesOfTransformersToBfloat16) {

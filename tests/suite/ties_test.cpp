@@ -59,7 +59,7 @@ TEST(Ties, ThePreferredIsTheSimplestMethodAtItsBestIsaThatCostsLittle) {
     made.seconds_per_entry = std::move(seconds);
     return made;
   };
-  const Candidate all[] = {candidate(0, "scalar", slow), candidate(1, "sse2", even),
+  const Candidate all[] = {candidate(0, "portable", slow), candidate(1, "sse2", even),
                            candidate(1, "avx2", even), candidate(2, "avx2", fast),
                            candidate(0, "sse2", uncertain)};
   std::vector<const Candidate*> candidates;

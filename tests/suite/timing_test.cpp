@@ -1,5 +1,4 @@
-#include "posenc/suite/measuring/timing.h"
-
+// The times of rows, in this process.
 #include "posenc/registry.h"
 #include "posenc/suite/measuring/measure.h"
 #include "support.h"
@@ -25,7 +24,7 @@ Measurement row_of(std::string backend, std::string isa, Role role) {
 TEST(TimeRows, TimesEachRowAndReportsLostTime) {
   const std::string isa(to_string(backend("rotation").isa()));
   TimingRequest request = {
-      .rows = {row_of("naive", "scalar", Role::backend), row_of("rotation", isa, Role::backend),
+      .rows = {row_of("naive", "portable", Role::backend), row_of("rotation", isa, Role::backend),
                row_of("store", "", Role::limit), row_of("copy", "", Role::limit),
                row_of("non_temporal_store", "", Role::limit)},
       .samples = 2,
@@ -49,6 +48,15 @@ TEST(TimeRows, TimesEachRowAndReportsLostTime) {
   EXPECT_THAT(refused([](auto& row) { row.table.rows.count = 0; }), HasSubstr("0 rows"));
   request.samples = 0;
   EXPECT_THAT(refusal([&] { time_rows(request); }), HasSubstr("samples is 0"));
+}
+
+TEST(TimeRows, ASlowRowIsTimedLessOften) {
+  TimingRequest request = {.rows = {row_of("naive", "portable", Role::backend)},
+                           .samples = 1000,
+                           .seconds_per_sample = 1e-7};
+  request.rows.front().table = table_of({.d_model = 512}, {0, 64});
+  const Timing timing = time_rows(request);
+  EXPECT_LT(timing.timed_seconds, 100 * timing.seconds.front());
 }
 
 }  // namespace

@@ -96,21 +96,6 @@ TEST(ParallelFor, PartsOfLargeCountsDoNotOverflow) {
   EXPECT_EQ(sum, large);
 }
 
-TEST(ParallelFor, GivesThreadsThatWorkAtOnceDifferentNumbers) {
-  constexpr int threads = 8;
-  std::vector<std::atomic<int>> users(threads);
-  std::atomic<int> clashes = 0;
-  for (int repetition = 0; repetition < 50; ++repetition) {
-    parallel_for(64, 1, threads, [&](std::int64_t, std::int64_t, int thread) {
-      ASSERT_LT(thread, usable_threads(threads));
-      clashes += ++users[static_cast<std::size_t>(thread)] != 1;
-      spend(std::chrono::microseconds(20));
-      --users[static_cast<std::size_t>(thread)];
-    });
-  }
-  EXPECT_EQ(clashes, 0);
-}
-
 /// The sum of [0, count), by loops in loops.
 std::int64_t nested_sum(std::int64_t count, int threads) {
   std::atomic<std::int64_t> sum = 0;
@@ -157,7 +142,7 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
       std::vector<std::atomic<int>> users(static_cast<std::size_t>(threads));
       std::vector<int> visits(static_cast<std::size_t>(count));
       parallel_for(count, 1, threads, [&](std::int64_t begin, std::int64_t end, int thread) {
-        if (thread < 0 || thread >= threads) {
+        if (thread < 0 || thread >= threads || thread >= usable_threads(threads)) {
           ++wrong;
           return;
         }
@@ -184,12 +169,17 @@ TEST_P(Helpers, MayNestLoopsAndThrow) {
   const auto call = [&] {
     for (int repetition = 0; repetition < 50; ++repetition) {
       wrong += nested_sum(40, GetParam()) != 780;
+      std::atomic<int> working = 0;
       try {
         parallel_for(40, 1, GetParam(), [&](std::int64_t begin, std::int64_t end, int) {
+          ++working;
+          yield_at_random();
+          --working;
           if (begin <= 20 && 20 < end) throw std::runtime_error("lost");
         });
         ++wrong;
       } catch (const std::runtime_error&) {
+        wrong += working != 0;  // a thread still works on it
       }
     }
   };
@@ -315,64 +305,10 @@ TEST(ParallelFor, HasHelpersWhereThereAreCpus) {
   EXPECT_EQ(seen.size(), 2);
 }
 
-TEST(ParallelFor, ThrowsWhatTheWorkThrew) {
-  for (const int threads : {1, 4}) {
-    for (int repetition = 0; repetition < 20; ++repetition) {
-      std::atomic<int> working = 0;
-      EXPECT_THROW(parallel_for(100, 1, threads,
-                                [&](std::int64_t begin, std::int64_t end, int) {
-                                  ++working;
-                                  spend(std::chrono::microseconds(20));
-                                  --working;
-                                  if (begin <= 50 && 50 < end) throw std::runtime_error("lost");
-                                }),
-                   std::runtime_error);
-      EXPECT_EQ(working, 0) << "a thread still worked on it";
-    }
-  }
-}
-
-TEST(ParallelFor, MayBeNested) {
-  start_helpers(4);
-  for (int repetition = 0; repetition < 100; ++repetition) EXPECT_EQ(nested_sum(50, 4), 1225);
-}
-
-TEST(ParallelFor, ServesManyCallersAtOnce) {
-  std::atomic<int> wrong = 0;
-  {
-    std::vector<test::JoiningThread> callers;
-    for (int i = 0; i < 8; ++i) {
-      callers.emplace_back([&] {
-        for (int repetition = 0; repetition < 50; ++repetition) wrong += nested_sum(40, 3) != 780;
-      });
-    }
-  }
-  EXPECT_EQ(wrong, 0);
-}
-
 #ifndef _WIN32
-/// Helpers do not exist in the child of a fork; it starts its own.
-TEST(ParallelFor, WorksInTheChildOfAFork) {
-  if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
-  start_helpers(4);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    alarm(60);  // A child that hangs ends by a signal.
-    bool is_right = true;
-    for (int repetition = 0; repetition < 20; ++repetition)
-      is_right = is_right && nested_sum(100, 4) == 4950;
-    std::exit(is_right ? 0 : 1);  // Also ends the helpers of the child.
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
-  EXPECT_EQ(nested_sum(50, 4), 1225);
-}
-
 /// As multiprocessing.Pool and the workers of PyTorch's DataLoader do: the parent has helpers,
 /// which its child lacks. Encodes often enough that each starts helpers of its own.
-TEST(ParallelFor, ServesEncodersBeforeAndAfterAFork) {
+TEST(ParallelFor, WorksBeforeAndAfterAFork) {
   if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
   const auto encoder = backend("rotation").plan({.d_model = 1024});
   const Matrix expected = encode(500, 1024);
@@ -382,6 +318,7 @@ TEST(ParallelFor, ServesEncodersBeforeAndAfterAFork) {
       Matrix table(500, 1024);
       encoder->encode(RowRange{0, 500}, table.view(), 2);
       are_equal &= std::memcmp(table.data(), expected.data(), 500 * 1024 * sizeof(float)) == 0;
+      are_equal &= nested_sum(100, 4) == 4950;
     }
     return are_equal;
   };
@@ -390,8 +327,8 @@ TEST(ParallelFor, ServesEncodersBeforeAndAfterAFork) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      alarm(60);  // A child that hangs ends by a signal.
-      std::exit(is_right(100) ? 0 : 1);
+      alarm(60);                         // A child that hangs ends by a signal.
+      std::exit(is_right(100) ? 0 : 1);  // Also ends the helpers of the child.
     }
     EXPECT_TRUE(is_right(5));
     int status = 0;

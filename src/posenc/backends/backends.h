@@ -38,7 +38,6 @@ struct Method {
   std::string_view description;
   std::string_view phases;
   bool supports_float64 = true;
-  bool supports_add = false;
   bool is_correctly_rounded = false;  ///< in every type
 };
 
@@ -55,7 +54,6 @@ class MethodBackend final : public Backend {
   bool supports(DataType type) const noexcept override {
     return method.supports_float64 || type != DataType::float64;
   }
-  bool supports_add() const noexcept override { return method.supports_add; }
   bool is_correctly_rounded(DataType) const noexcept override {
     return method.is_correctly_rounded;
   }
@@ -81,9 +79,9 @@ void add_method(BackendList& all, Kernel simd::Kernels::*needed) {
 
 /// Adds a method that uses no kernels: in plain C++, for every processor.
 template <class MethodEncoder>
-void add_scalar_method(BackendList& all) {
-  const simd::IsaKernels& scalar = simd::compiled_kernels().front();
-  all.push_back(std::make_unique<MethodBackend<MethodEncoder>>(scalar));
+void add_portable_method(BackendList& all) {
+  const simd::IsaKernels& portable = simd::compiled_kernels().front();
+  all.push_back(std::make_unique<MethodBackend<MethodEncoder>>(portable));
 }
 
 }  // namespace posenc::detail

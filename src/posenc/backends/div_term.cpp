@@ -67,6 +67,6 @@ class DivTermEncoder final : public Encoder {
 
 }  // namespace
 
-void add_div_term(BackendList& all) { add_scalar_method<DivTermEncoder>(all); }
+void add_div_term(BackendList& all) { add_portable_method<DivTermEncoder>(all); }
 
 }  // namespace posenc::detail

@@ -72,6 +72,6 @@ class NaiveEncoder final : public Encoder {
 
 }  // namespace
 
-void add_naive(BackendList& all) { add_scalar_method<NaiveEncoder>(all); }
+void add_naive(BackendList& all) { add_portable_method<NaiveEncoder>(all); }
 
 }  // namespace posenc::detail

@@ -24,7 +24,6 @@ class RotationEncoder final : public Encoder {
       .name = "rotation",
       .description = "angle addition from exact anchors, correctly rounded",
       .phases = "exact",
-      .supports_add = true,
       .is_correctly_rounded = true};
 
   RotationEncoder(const EncodingSpec& spec, const Backend& backend,
@@ -58,11 +57,13 @@ class RotationEncoder final : public Encoder {
 
   void encode_rows(const RowTask& task) const noexcept override { write(task, nullptr); }
 
+  bool can_add_rows() const noexcept override { return true; }
+
   void add_rows(const RowTask& task, const float* x, float scale) const noexcept override {
     // Not a difference of pointers, which is defined within one array only.
-    const auto bytes = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(x) -
-                                                   reinterpret_cast<std::uintptr_t>(task.out));
-    const simd::Addition addition = {bytes / std::ptrdiff_t{sizeof(float)}, scale};
+    const auto bytes = static_cast<std::intptr_t>(reinterpret_cast<std::uintptr_t>(x) -
+                                                  reinterpret_cast<std::uintptr_t>(task.out));
+    const simd::Addition addition = {bytes / std::int64_t{sizeof(float)}, scale};
     write(task, &addition);
   }
 

@@ -47,10 +47,12 @@ AxesTable dinov3(const GridSizes& grid) {
 
 /// Frequencies theta^(k / (n - 1)) pi / 2, of which the axes have one each in turn, behind channels
 /// that do not turn. A position x is a fraction of a largest one, and 2 x - 1 is what is turned by:
-/// (4 f - 125) / 125 for frame f at 25 frames a second, and (i - 32) / 32 for cell i of 32 pixels.
+/// (p - 250) / 250 for picture p at 25 a second, and (i - 32) / 32 for cell i of 32 pixels. Frame f
+/// of the latents begins with picture 8 f, or, since the first has one alone, with 8 f - 7.
+template <bool is_causal>
 AxesTable ltx(const GridSizes& grid) {
   constexpr std::int64_t width = 2048, n = width / 6, unturned = width / 2 - 3 * n, theta = 10000;
-  constexpr GridSizes steps = {4, 1, 1}, middles = {125, 32, 32};
+  constexpr GridSizes steps = {8, 1, 1}, firsts = {is_causal ? -7 : 0}, middles = {250, 32, 32};
   AxesTable table = consecutive({}, grid);
   table.spec.parts.push_back(
       {.spec = {.d_model = 2 * unturned,
@@ -65,9 +67,11 @@ AxesTable ltx(const GridSizes& grid) {
       part.frequencies.push_back(n - 1 - k);
       part.pairs.push_back(unturned + 3 * k + part.axis);
     }
-    scale(table, part.axis, steps[axis], -middles[axis]);
+    scale(table, part.axis, steps[axis], firsts[axis] - middles[axis]);
     table.spec.parts.push_back(std::move(part));
   }
+  for (std::int64_t& picture : std::span(table.positions).first(table.rows))
+    picture = std::max(picture, -middles[0]);
   return table;
 }
 
@@ -77,6 +81,7 @@ struct Arrangement {
   GridSizes sizes = {};
   double base = 0;
   bool is_centred = false;  ///< Qwen-Image's scale_rope: 0 is the middle of an image
+  bool is_fixed = false;    ///< images have the usual size alone
 };
 
 struct Entry {
@@ -95,12 +100,17 @@ constexpr Entry entries[] = {
      {axes_in_blocks, {16, 56, 56}, 10000}},
     {{"wan", "Wan 2.1 and 2.2, rotary", {21, 30, 52}}, {axes_in_blocks, {44, 42, 42}, 10000}},
     {{"hunyuan_video", "HunyuanVideo, rotary", {33, 45, 80}}, {axes_in_blocks, {16, 56, 56}, 256}},
-    {{"cogvideox", "CogVideoX, rotary, at the size that it was trained with", {13, 30, 45}},
+    {{"cogvideox", "CogVideoX 1.0, rotary: 480 x 720 alone", {13, 30, 45}},
+     {axes_in_blocks, {16, 24, 24}, 10000, false, true}},
+    {{"cogvideox_1_5", "CogVideoX 1.5, rotary: slices", {11, 48, 85}},
      {axes_in_blocks, {16, 24, 24}, 10000}},
     {{"qwen_image", "Qwen-Image, rotary: positions around the middle", {1, 64, 64}},
      {axes_in_blocks, {16, 56, 56}, 10000, true}},
     {{"dinov3", "DINOv3, rotary: height and width from -1 to 1", {1, 14, 14}}, {}, dinov3},
-    {{"ltx", "LTX-Video, rotary: 25 frames a second", {16, 16, 22}}, {}, ltx},
+    {{"ltx", "LTX-Video 0.9, rotary: 25 frames a second", {16, 16, 22}}, {}, ltx<false>},
+    {{"ltx_causal", "LTX-Video with causal_temporal_positioning, rotary", {16, 16, 22}},
+     {},
+     ltx<true>},
 };
 
 constexpr auto all_presets = [] {
@@ -124,6 +134,11 @@ AxesTable axes_table(std::string_view name, std::optional<GridSizes> sizes) {
   const auto& [preset, axes, table] = entries[number];
   const GridSizes grid = sizes.value_or(preset.usual);
   if (table != nullptr) return table(grid);
+  if (axes.is_fixed && (grid[1] != preset.usual[1] || grid[2] != preset.usual[2])) {
+    throw InvalidArgument(format_text(
+        "size of the grid is {} x {}; allowed for {}: {} x {}, since it rescales all others",
+        grid[1], grid[2], name, preset.usual[1], preset.usual[2]));
+  }
   EncodingSpec spec = {.base = axes.base};
   if (axes.arrange != axes_in_blocks) {  // of sections, whose frequencies run through all pairs
     spec.d_model = 2 * (axes.sizes[0] + axes.sizes[1] + axes.sizes[2]);

@@ -20,7 +20,7 @@ bool stay_in_cache(std::int64_t rows, std::int64_t columns, std::int64_t inputs)
 SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accuracy& accuracy) {
   validate(spec);
   check_range("max_rows", max_rows, 0, max_position + 1);
-  return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy, .adds = true});
+  return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy});
 }
 
 std::string_view order_name(BatchOrder order) noexcept {

@@ -85,7 +85,8 @@ inline ReducedPhases reduce(const Phases& phases) {
   return {biased, fused(high, F64(two_pi * 0x1p-54), rest)};
 }
 
-/// The same from a frequency as the sum of two doubles (FrequencyArrays). See has_short_phases().
+/// The phase of a frequency that is the sum of two doubles (FrequencyArrays), reduced. See
+/// has_short_phases().
 inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) {
   constexpr double quarter = 1.5707963267948966, quarter_rest = 6.123233995736766e-17;  // pi / 2
   const F64 to_integer(0x1.8p52);  // an ulp of this is 1
@@ -149,7 +150,7 @@ template <std::size_t n>
   }
 }
 
-/// The same at a position, for all frequencies.
+/// Sines and cosines of all frequencies at a position, times `scale`.
 template <bool is_short>
 inline void write_all_anchors(std::int64_t frequencies, const FrequencyArrays& w,
                               std::uint64_t position, double scale, double* sin_out,

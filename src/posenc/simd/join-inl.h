@@ -67,7 +67,7 @@ inline void select_row(const JoinPart* parts, std::int64_t count, std::int64_t r
 }
 
 inline void select_some(const JoinTask& task, std::int64_t begin, std::int64_t count, char* to,
-                        std::ptrdiff_t stride) {
+                        std::int64_t stride) {
   const auto select = task.parts_count == 2   ? select_row<2>
                       : task.parts_count == 3 ? select_row<3>
                                               : select_row<0>;
@@ -78,7 +78,7 @@ inline void select_some(const JoinTask& task, std::int64_t begin, std::int64_t c
 
 /// Copies the parts of `count` rows from row `begin` on. Rows of `to` are `stride` bytes apart.
 inline void join_some(const JoinTask& task, std::int64_t begin, std::int64_t count, char* to,
-                      std::ptrdiff_t stride) {
+                      std::int64_t stride) {
   if (task.parts[0].mask != nullptr) return select_some(task, begin, count, to, stride);
   for (std::int64_t p = 0; p < task.parts_count; ++p) {
     const JoinPart part = task.parts[p];

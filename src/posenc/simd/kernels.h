@@ -106,7 +106,7 @@ struct AngleRows {
 /// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.
 /// An element of x is `distance` elements after its output; 0 if x is the output.
 struct Addition {
-  std::ptrdiff_t distance;
+  std::int64_t distance;
   float scale;
 };
 
@@ -128,8 +128,8 @@ inline constexpr std::int64_t most_joined_bytes = 8192;
 
 /// Bytes of each row that are copied, or selected, from a row of a table.
 struct JoinPart {
-  const char* table;            ///< address of the first byte in row 0 of the table
-  std::ptrdiff_t table_stride;  ///< bytes from one row of the table to the next
+  const char* table;          ///< address of the first byte in row 0 of the table
+  std::int64_t table_stride;  ///< bytes from one row of the table to the next
   /// Of each row, the row of the table plus `first`: 64-bit integers, or 32-bit ones.
   const void* index;
   bool has_wide_index;
@@ -154,7 +154,7 @@ struct JoinTask {
   std::int64_t rows;
   std::int64_t row_bytes;
   char* out;
-  std::ptrdiff_t out_stride;   ///< in bytes
+  std::int64_t out_stride;     ///< in bytes
   StoreMethod stores;          ///< plain, or staged
   std::int64_t first_row = 0;  ///< whose parts are copied to the first row of `out`
 };
@@ -192,7 +192,7 @@ struct Kernels {
                    const Addition* addition) noexcept;
   /// Writes the rows of the task in any type but float64.
   void (*rotation32)(const Rotation32Tables& tables, const RowTask& task) noexcept;
-  /// Writes the rows of the task in float32 or float64. Null for the ISA scalar, which has no
+  /// Writes the rows of the task in float32 or float64. Null for the ISA portable, which has no
   /// vector library.
   void (*sincos)(const SincosTables& tables, const RowTask& task) noexcept;
   void (*combine)(const CombineTask& task) noexcept;

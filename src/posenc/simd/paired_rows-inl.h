@@ -59,7 +59,7 @@ template <class T, bool paired>
 struct RowPairs {
   T* first;
   T* second;  ///< not used unless paired
-  std::ptrdiff_t stride;
+  std::int64_t stride;
 
   /// The places from pair n and a column on.
   [[gnu::always_inline]] RowPairs at(std::int64_t n, std::int64_t column) const {
@@ -68,17 +68,25 @@ struct RowPairs {
   }
 };
 
-/// Writes consecutive columns of the rows of a block. Tiles have these members:
-///   Element
-///   wide, narrow  vectors of a tile, and of the last tile of a row
-///   wide_pairs    pairs that are written before the next columns, in wide panels
-///   staged_pairs  pairs of the widest rows that a buffer holds
-///   write_tile<vectors, lines>(column, j, rows, to)  writes the pairs j, j + 1 and so on. First
-///                 rows are above the centre, or have no partner
-///   collect_uncertain<lines>(column, j, to)  is called after some tiles, with the places of the
-///                 column and j of the first
-///   write_uncertain()  corrects what tiles wrote, before it is copied
+/// Consecutive columns of the rows of a block, which are written a tile at a time.
 template <class Tiles>
+concept PairedTiles = requires(const Tiles& tiles, std::int64_t column, std::int64_t j,
+                               std::int64_t rows,
+                               const RowPairs<typename Tiles::Element, true>& to) {
+  // Vectors of a tile, and of the last tile of a row; pairs that are written before the next
+  // columns, in wide panels; and pairs of the widest rows that a buffer holds.
+  std::array{Tiles::wide, Tiles::narrow, Tiles::wide_pairs, Tiles::staged_pairs};
+  // Writes the pairs j, j + 1 and so on, by lines or not. First rows are above the centre, or have
+  // no partner.
+  tiles.template write_tile<Tiles::wide, true>(column, j, rows, to);
+  // Is called after some tiles, with the places of the column and j of the first.
+  tiles.template collect_uncertain<true>(column, j, to);
+  // Corrects what tiles wrote, before it is copied.
+  tiles.write_uncertain();
+};
+
+/// Writes tiles to the rows of a block.
+template <PairedTiles Tiles>
 class PairedRows {
  public:
   using T = typename Tiles::Element;
@@ -87,7 +95,7 @@ class PairedRows {
 
   /// Writes rows of a block, the first of which is at `out`, `at_once` pairs at a time. Rows
   /// without a partner, of which a table has few, are stored as usual.
-  void write(const BlockRows& rows, std::int64_t at_once, T* out, std::ptrdiff_t stride,
+  void write(const BlockRows& rows, std::int64_t at_once, T* out, std::int64_t stride,
              StoreMethod method) const {
     T* const above = out + rows.below * stride;
     T* const below = above - stride;
@@ -112,7 +120,7 @@ class PairedRows {
   /// are passed in registers: GCC copies a RowPairs as vectors, which misses store forwarding.
   template <bool lines, bool paired, class Number>
   [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once, T* first,
-                                    T* second, std::ptrdiff_t stride) const {
+                                    T* second, std::int64_t stride) const {
     constexpr std::int64_t wide = Tiles::wide * float_lanes, narrow = Tiles::narrow * float_lanes;
     const Tiles tiles = tiles_;  // in registers
     const std::int64_t columns = columns_;
@@ -178,7 +186,7 @@ class PairedRows {
     store<true>(0, count, Known<in_lines>(), to);
   }
 
-  /// The same by way of buffers: as many pairs of rows after the others as a buffer holds.
+  /// Stores pairs of rows by way of buffers: as many after the others as a buffer holds.
   [[gnu::noinline]] void stage_pairs(std::int64_t count, const RowPairs<T, true>& to) const {
     using Row = StagedRow<T>;
     constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
@@ -209,15 +217,23 @@ class PairedRows {
   std::int64_t columns_;
 };
 
-/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. A panel
-/// has these members:
-///   Tiles, Tables  see PairedRows, and what it is constructed from
-///   start(begin, used, task)  begins with the first block of a task, whose rows are of one group,
-///                  for the frequencies begin .. begin + used - 1
-///   next_block()   continues with the block after it
-///   tiles(are_cosines, are_below)  the block's tiles, which hold cosines if they are not
-///                  interleaved. Rows without a partner are below the centre, or above it
+/// Some frequencies of a table, which is made of `Tables`.
 template <class Panel>
+concept PairedPanel = requires(Panel& panel, std::int64_t begin, std::int64_t used,
+                               const RowTask& task, bool are_cosines, bool are_below) {
+  Panel(std::declval<const typename Panel::Tables&>());
+  Panel::is_interleaved;
+  // Begins with the first block of a task, whose rows are of one group, for the frequencies begin
+  // .. begin + used - 1; and continues with the block after it.
+  panel.start(begin, used, task);
+  panel.next_block();
+  // The block's tiles, which hold cosines if they are not interleaved. Rows without a partner are
+  // below the centre, or above it.
+  { panel.tiles(are_cosines, are_below) } -> PairedTiles;
+};
+
+/// Writes the rows of a task in panels of columns, a group of blocks before the next panel.
+template <PairedPanel Panel>
 void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most_frequencies,
                          std::int64_t at_once, const RowTask& task) {
   using T = typename Panel::Tiles::Element;
@@ -255,7 +271,7 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long rows that prefetchers follow.
-template <class Panel>
+template <PairedPanel Panel>
 void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
   const bool is_narrow = task.stores.narrow_panels;
   const std::int64_t narrow_pairs = task.stores.at_pages ? 2 : 4;

@@ -31,7 +31,7 @@ struct RowTask {
   std::int64_t first;           ///< position of the first row
   std::int64_t count;           ///< rows
   void* out;                    ///< address of the first row
-  std::ptrdiff_t stride;        ///< elements from one row to the next
+  std::int64_t stride;          ///< elements from one row to the next
   DataType type;                ///< of the elements of `out`
   simd::StorePlan stores = {};  ///< how kernels store them
 

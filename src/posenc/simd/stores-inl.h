@@ -51,8 +51,7 @@ class StagingBuffer {
   }
 
  private:
-  static constexpr auto elements_of_page =
-      page_bytes / static_cast<std::ptrdiff_t>(sizeof(Element));
+  static constexpr auto elements_of_page = page_bytes / static_cast<std::int64_t>(sizeof(Element));
   alignas(cache_line_bytes) Element memory_[elements + elements_of_page];
 };
 

@@ -29,12 +29,13 @@ double distance_from_div_term(const double* got, std::span<const float> div_term
 AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
   AccuracyReport report;
   report.backend = encoder.backend().name();
-  report.isa = encoder.backend().isa();
+  report.isa = to_string(encoder.backend().isa());
   report.role = encoder.backend().can_be_picked() ? Role::backend : Role::peer;
   report.phases = encoder.backend().phases();
-  report.spec = encoder.spec();
+  report.table = table_of(encoder.spec(), rows, type);
   report.promise = promise_of(encoder, rows, type);
   set_errors(report, rows, type, tally);
+  report.error.checked = static_cast<double>(report.entries) / report.table.entries();
   report.max_abs_from_div_term = tally.from_div_term;
   return report;
 }
@@ -98,8 +99,8 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
 }  // namespace
 
 void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally) {
-  report.rows = rows;
-  report.type = type;
+  report.table.rows = rows;
+  report.table.type = type;
   report.reference = to_string(reference_method);
   ErrorSum all;
   for (const ErrorSum& each : tally.by_channel) {
@@ -107,10 +108,9 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
     report.by_channel.push_back(each.summary());
   }
   report.entries = all.count;
-  report.error = all.summary();
   report.wrongly_rounded = tally.wrongly_rounded;
-  report.correctly_rounded =
-      1.0 - static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  const double wrong = static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  report.error = {all.summary(), 1 - wrong};
   report.worst = tally.worst;
   for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
     report.quantiles.push_back(
@@ -126,19 +126,6 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
     const std::int64_t end = std::min(farthest + 1, std::int64_t{1} << i);
     report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
   }
-}
-
-Measurement AccuracyReport::measurement() const {
-  Measurement made;
-  made.backend = backend;
-  made.isa = to_string(isa);
-  made.role = role;
-  made.table = table_of(spec, rows, type);
-  made.error = MeasuredError{error.max_abs, error.max_ulp, error.rms, correctly_rounded,
-                             static_cast<double>(entries) / made.table.entries()};
-  made.promise = promise;
-  made.phases = phases;
-  return made;
 }
 
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/isa.h"
 #include "posenc/spec.h"
 #include "posenc/suite/measuring/measurement.h"
 
@@ -18,14 +17,6 @@
 #include <vector>
 
 namespace posenc::suite {
-
-/// An ulp is the spacing of the table's type at the exact value. Near the zeros of sine it is tiny,
-/// and max_ulp is misleading.
-struct ErrorSummary {
-  double max_abs = 0;  ///< largest |entry - exact value|
-  double max_ulp = 0;  ///< the same in ulp
-  double rms = 0;      ///< root of the mean squared absolute error
-};
 
 /// The entry with the largest absolute error.
 struct WorstEntry {
@@ -47,29 +38,21 @@ struct Quantile {
   double abs_error = 0;  ///< this share of the errors is at most this (rounded up, within 2 %)
 };
 
-/// The errors of one encoder over some rows.
-struct AccuracyReport {
-  std::string backend;                ///< "rotation"
-  Isa isa = Isa::scalar;              ///< of the backend
-  Role role = Role::backend;          ///< backend or peer
-  std::string phases;                 ///< Backend::phases()
-  EncodingSpec spec;                  ///< of the encoder
-  DataType type = DataType::float32;  ///< of the table
-  RowRange rows;                      ///< that were compared
-  std::int64_t entries = 0;           ///< rows times channels
-  std::string reference;              ///< method of the reference: "long double" or "integers"
-  ErrorSummary error;                 ///< of all entries
-  Promise promise;                    ///< proven bounds
-  double correctly_rounded = 0;       ///< share of entries nearest to their exact values
-  std::int64_t wrongly_rounded = 0;   ///< number of the other entries
-  double max_abs_from_div_term = 0;   ///< largest difference from the float32 output of div_term
-  WorstEntry worst;                   ///< by absolute error
-  std::vector<Quantile> quantiles;    ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
+/// The errors of one encoder over the rows of a table.
+struct AccuracyReport : Measured {
+  std::int64_t entries = 0;          ///< that were compared
+  std::string reference;             ///< method of the reference: "long double" or "integers"
+  MeasuredError error = {{}, 0, 0};  ///< of these entries
+  Promise promise;                   ///< proven bounds
+  std::int64_t wrongly_rounded = 0;  ///< number of entries that are not correctly rounded
+  double max_abs_from_div_term = 0;  ///< largest difference from the float32 output of div_term
+  WorstEntry worst;                  ///< by absolute error
+  std::vector<Quantile> quantiles;   ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
   std::vector<PositionError> by_position;  ///< octave by octave
   std::vector<ErrorSummary> by_channel;    ///< d_model entries
 
   /// Its row in a document, without times.
-  Measurement measurement() const;
+  Measurement measurement() const { return {*this, {}, {}, error, promise}; }
 };
 
 /// How errors are measured.

@@ -65,7 +65,7 @@ class ParityBackend final : public Backend {
 
   std::string_view name() const noexcept override { return to_string(system_); }
   std::string_view description() const noexcept override { return "phases as that system's"; }
-  Isa isa() const noexcept override { return Isa::scalar; }
+  Isa isa() const noexcept override { return Isa::portable; }
   bool supports(DataType type) const noexcept override {
     return system_ != System::vllm_bfloat16 || type == DataType::bfloat16;
   }

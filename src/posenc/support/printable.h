@@ -14,7 +14,7 @@ namespace posenc::detail {
 /// replaced by escapes such as "\n" and "\x1b".
 std::string escaped(std::string_view text);
 
-/// The same, keeping the ends of lines.
+/// Lines, in each of which the same is escaped.
 std::string escaped_lines(std::string_view text);
 
 /// The text if it has at most so many bytes; else its beginning and its end, with "..." between.

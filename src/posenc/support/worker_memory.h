@@ -10,6 +10,16 @@
 
 namespace posenc::detail {
 
+/// Rows of float32 that are encoded into working memory at once. They stay in the L2 cache, and are
+/// so many that their start, which costs as much as several rows, is negligible.
+constexpr std::int64_t rows_in_cache(std::int64_t columns) noexcept {
+  constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512,
+                         enough_rows = 32;
+  const std::int64_t row_bytes = columns * std::int64_t{sizeof(float)};
+  const std::int64_t at_least = std::clamp<std::int64_t>(most_bytes / row_bytes, 1, enough_rows);
+  return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
+}
+
 /// So many floats for each thread of a loop with `threads` threads, each from a cache line on. The
 /// caller of the loop has it before anything is written, and it ends with the call. A little needs
 /// no allocation, so that a step of decoding makes none.

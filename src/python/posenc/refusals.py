@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import operator
@@ -14,12 +15,45 @@ import numpy as np
 
 from posenc import _posenc
 
-__all__ = ["reason"]
-
 _RANGES = {"threads": (1, 2**31 - 1), "seed": (0, 2**64 - 1)}  # of others, 64 bits with a sign
 
 
-def reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any] | None) -> str:
+def _worded(function: Any) -> Any:
+    """The function, whose refusals take one line."""
+    @functools.wraps(function)
+    def call(*values: Any, **keywords: Any) -> Any:
+        try:
+            return function(*values, **keywords)
+        except TypeError as error:
+            if "(): incompatible " not in str(error):
+                raise
+            raise TypeError(_reason(str(error), values, keywords)) from None
+    return call
+
+
+def _refuse_pickle(self: Any) -> Any:
+    name = type(self).__name__
+    raise TypeError(f"{name} is not pickled; allowed: objects that arguments make again")
+
+
+def install(scope: Any) -> None:
+    """Wraps the functions of the compiled module, or the members of one of its classes."""
+    for name, member in list(vars(scope).items()):
+        if isinstance(member, type):
+            install(member)
+            # With that of Python, protocols before 2 make an object of pybind11's base class, which
+            # ends the process.
+            if "__reduce__" not in vars(member):
+                setattr(member, "__reduce__", _refuse_pickle)
+        elif isinstance(member, property):
+            setattr(scope, name, property(_worded(member.fget), doc=member.__doc__))
+        elif isinstance(member, staticmethod):
+            setattr(scope, name, staticmethod(_worded(member.__func__)))
+        elif callable(member):
+            setattr(scope, name, _worded(member))
+
+
+def _reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any]) -> str:
     """What to say of a call of the module that pybind11 refuses with this message."""
     found = re.search(r"\n    1\. ([\w.]*)\((.*)\)(?: -> .*)?\n", refusal)
     if found is None:
@@ -31,7 +65,7 @@ def reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any] | No
     exec(f"def call({found[2].replace('arg0', 'self')}): ...", scope)
     signature = inspect.signature(scope["call"])
     try:
-        given = signature.bind(*values, **(keywords or {})).arguments
+        given = signature.bind(*values, **keywords).arguments
     except TypeError as error:
         allowed = ", ".join(each for each in signature.parameters if each != "self") or "none"
         return f"{name}(): {error}; allowed: {allowed}"

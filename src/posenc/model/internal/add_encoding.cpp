@@ -1,6 +1,6 @@
 #include "posenc/model/internal/add_encoding.h"
 
-#include "posenc/backend.h"
+#include "posenc/encoder.h"
 #include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/worker_memory.h"
@@ -126,47 +126,32 @@ void parallel_for_parts(const RowWork& work, const Work& on_part) {
                });
 }
 
-/// Rows of a chunk. A chunk must stay in cache, and be long enough that its start, which costs as
-/// much as several rows, is negligible.
-std::int64_t chunk_rows(std::int64_t columns) noexcept {
-  constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512,
-                         enough_rows = 32;
-  const std::int64_t row_bytes = columns * std::int64_t{sizeof(float)};
-  const std::int64_t at_least = std::clamp<std::int64_t>(most_bytes / row_bytes, 1, enough_rows);
-  return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
-}
-
-/// True if the encoder's add() can do the work: one float32 sequence without dropout, whose input
-/// and output have the same stride.
-bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
-  return encoder.backend().supports_add() && work.y.type == DataType::float32 &&
-         work.y.batch == 1 && work.dropout == nullptr && work.x.row_stride() == work.y.row_stride &&
+/// One sequence without dropout, whose input and output have the same stride.
+bool is_plain_sum(const RowWork& work) noexcept {
+  return work.y.batch == 1 && work.dropout == nullptr && work.x.row_stride() == work.y.row_stride &&
          work.y.row_stride >= work.y.columns;
 }
 
-/// True if add() is the faster way. Where rows are half pages apart, it stores short parts of many
-/// rows by way of a buffer, and reads the input in that order. Encoding whole rows in cache and
-/// then adding them in one pass takes 0.8 to 1 of its time (Zen 3, 128 MiB).
-bool should_add_directly(const RowWork& work) noexcept {
-  constexpr std::int64_t half_page_floats = 512;
-  return work.y.row_stride % half_page_floats != 0 || store_plan(work) == simd::StoreMethod::plain;
-}
-
-void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {
+void add_to_one_sequence(const Encoder& encoder, RowRange rows, const RowWork& work) {
   const AnySequences& y = work.y;
-  const MatrixView<const float> x = {static_cast<const float*>(work.x.row(0, 0)), y.rows, y.columns,
-                                     y.row_stride};
-  encoder.add(rows, x, work.scale, {static_cast<float*>(y.data), y.rows, y.columns, y.row_stride},
-              {work.threads, work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
+  with_type(y.type, [&]<class T>(T) {
+    const auto view = [&]<class U>(U* data) -> MatrixView<U> {
+      return {data, y.rows, y.columns, y.row_stride};
+    };
+    encoder.add(
+        rows, view(static_cast<const T*>(work.x.row(0, 0))), work.scale,
+        view(static_cast<T*>(y.data)),
+        {work.threads, work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
+  });
 }
 
 }  // namespace
 
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
-  if (can_add_directly(encoder, work) && should_add_directly(work))
-    return add_directly(encoder, rows, work);
+  if (is_plain_sum(work)) return add_to_one_sequence(encoder, rows, work);
   const std::int64_t columns = work.y.columns;
-  const std::int64_t step = std::min(chunk_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
+  const std::int64_t step =
+      std::min(rows_in_cache(columns), std::max<std::int64_t>(work.y.rows, 1));
   detail::WorkerMemory memory(step * columns, work.threads);
   parallel_for_parts(work, [&](const Part& part, int thread) {
     const Combiner combiner(work);
@@ -182,7 +167,7 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
 }
 
 void add_table(MatrixView<const float> table, const RowWork& work) {
-  const std::int64_t step = chunk_rows(work.y.columns);
+  const std::int64_t step = rows_in_cache(work.y.columns);
   parallel_for_parts(work, [&](const Part& part, int) {
     const Combiner combiner(work);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {

@@ -122,10 +122,11 @@ std::pair<std::string, std::string> cut(std::string_view text, char separator);
 /// Keys, of which those that are given agree, and what the class has if none is.
 struct Sources {
   struct Key {
-    std::string name;
+    std::string name;         ///< in which {} stands for each layer of the kind
     bool is_in_rule = false;  ///< a key of the rule, not of the configuration
     bool is_echo = false;     ///< has no effect, and has to say the same
   };
+  std::string kind = {};  ///< of layers
   std::vector<Key> keys = {};
   /// None: it is needed. Two: those of Transformers 4 and 5, which differ.
   std::vector<double> defaults = {};

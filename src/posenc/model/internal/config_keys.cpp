@@ -1,7 +1,7 @@
 #include "posenc/model/internal/config.h"
 
 #include "posenc/error.h"
-#include "posenc/support/json_text.h"
+#include "posenc/model/internal/json_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,12 +38,29 @@ constexpr std::string_view free_objects[] = {"label2id", "id2label", "quantizati
                                              "dual_chunk_attention_config"};
 
 /// Parts of multimodal models, whose rotary embeddings are not those of the text.
-constexpr std::string_view other_parts[] = {
-    "audio",           "audio_config",     "audio_encoder_config", "audio_processor",
-    "code2wav_config", "embd_layer",       "encoder_config",       "image_processor",
-    "img_processor",   "perceiver_config", "projector_config",     "qformer_config",
-    "talker_config",   "token2wav_config", "vision_config",        "visual",
-    "vq_config"};
+constexpr std::string_view other_parts[] = {"audio",
+                                            "audio_config",
+                                            "audio_encoder_config",
+                                            "audio_processor",
+                                            "audio_video_config",
+                                            "code2wav_config",
+                                            "codec_config",
+                                            "dac_config",
+                                            "depth_decoder_config",
+                                            "embd_layer",
+                                            "encoder_config",
+                                            "image_processor",
+                                            "img_processor",
+                                            "perceiver_config",
+                                            "projector_config",
+                                            "qformer_config",
+                                            "semantic_model_config",
+                                            "talker_config",
+                                            "token2wav_config",
+                                            "video_config",
+                                            "vision_config",
+                                            "visual",
+                                            "vq_config"};
 
 /// Quotes NaN and infinities, which Python writes.
 std::string with_quoted_numbers(std::string_view text) {

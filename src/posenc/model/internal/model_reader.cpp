@@ -142,8 +142,10 @@ class ModelReader {
     }
     if (type_.has("nope_list")) unturned_ = layers_without_rope();
     const ConfigJson types = config_.json().value("layer_types", ConfigJson());
-    const auto is_attention = [](const ConfigJson& kind) {
-      return kind == "full_attention" || kind == "sliding_attention";
+    const auto is_attention = [&](const ConfigJson& kind) {
+      return kind == "full_attention" || kind == "sliding_attention" ||
+             std::ranges::any_of(type_.kinds,
+                                 [&](const ModelType& each) { return kind == each.name; });
     };
     if (!types.is_null() && !types.is_array())
       config_.refuse("layer_types", "a list of kinds of layers");
@@ -161,22 +163,52 @@ class ModelReader {
     if (kinds_.empty()) kinds_ = {{"", type_.words}};
   }
 
-  /// By a list with 1 for every layer that is turned; by default the last of every n.
+  /// By a list with 0 for every layer that is not turned; by default the last of every n, if any.
   std::string layers_without_rope() const {
-    const std::string_view key = "no_rope_layers";
-    const std::int64_t interval = config_.integer("no_rope_layer_interval", 2).value_or(4);
-    const Pairs turned = config_.has(key) ? config_.integers(key) : Pairs();
-    if (turned.empty()) return format_text("the last of every {} layers", interval);
+    const auto [key, by_default] = cut(type_.value("nope_list"), ':');
+    const ConfigJson* const given = config_.get(key);
+    const ConfigJson turned = given == nullptr ? ConfigJson::array() : *given;
+    if (!turned.is_array() || !std::ranges::all_of(turned, &ConfigJson::is_number))
+      config_.refuse(key, "a list of numbers, of which 0 is for a layer that is not turned");
+    if (!by_default.empty()) {
+      const auto interval = config_.integer("no_rope_layer_interval", 2);
+      const std::string every = interval ? number_text(*interval) : by_default;
+      if (turned.empty()) return format_text("the last of every {} layers", every);
+    }
     std::vector<std::string> unturned;
     for (std::size_t i = 0; i < turned.size(); ++i) {
       if (turned[i] == 0) unturned.push_back(number_text(i));
     }
-    if (unturned.size() == turned.size())
-      config_.refuse(key, "a list with at least one 1, for a layer that is turned");
+    if (!turned.empty() && unturned.size() == turned.size())
+      config_.refuse(key, "a list with at least one layer that is turned");
     return unturned.empty() ? "" : "layers " + join(unturned, ", ");
   }
 
   // Values of keys that agree, or of the class.
+
+  /// A key, or for a name with {} one of each layer of the kind that has a number which is not 0.
+  /// The object that Transformers 5.16 saves has "5", later versions "05".
+  std::vector<std::string> keys_of_layers(const std::string& name, const std::string& kind) const {
+    const std::size_t at = name.find(".{}");
+    if (at == std::string::npos) return {name};
+    const std::string key = name.substr(0, at), rest = name.substr(at + 3);
+    if (!config_.has(key)) return {};
+    const ConfigJson* const values = &config_.json()[key];
+    if (values->is_number()) return {key};
+    const ConfigJson kinds = config_.json().value("layer_types", ConfigJson());
+    if (kinds.empty() && !kind.empty()) refuse_absence(config_.path("layer_types"));
+    const std::size_t layers = kind.empty() ? values->size() : kinds.size();
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < layers; ++i) {
+      std::string layer = number_text(i);
+      if (values->is_object() && !values->contains(layer))
+        layer.insert(0, number_text(layers - 1).size() - layer.size(), '0');
+      const bool is_zero = type_.has("nope_list") && i < values->size() && (*values)[i] == 0;
+      if (!is_zero && (kind.empty() || kinds[i] == kind)) names.push_back(key + "." + layer + rest);
+    }
+    if (values->is_array()) config_.mark(key);
+    return names;
+  }
 
   template <class T>
   std::optional<T> number(const Sources& from, const ConfigKeys& rule, double above = 0,
@@ -184,13 +216,16 @@ class ModelReader {
     std::vector<Named<T>> given, echoes;
     for (const Sources::Key& each : from.keys) {
       const ConfigKeys& keys = each.is_in_rule ? rule : config_;
-      Named<T> value = {keys.path(each.name), {}};
-      if constexpr (std::is_integral_v<T>) {
-        value.second = keys.integer(each.name);
-      } else {
-        value.second = keys.real(each.name, above, most);
+      for (const std::string& name : keys_of_layers(each.name, from.kind)) {
+        Named<T> value = {keys.path(name), {}};
+        if constexpr (std::is_integral_v<T>) {
+          value.second = keys.integer(name);
+        } else {
+          value.second = keys.real(name, above, most);
+        }
+        if (name != each.name) needed(value.first, value.second);
+        (each.is_echo ? echoes : given).push_back(value);
       }
-      (each.is_echo ? echoes : given).push_back(value);
     }
     const bool is_given =
         std::ranges::any_of(given, [](const auto& each) { return !!each.second; });
@@ -225,9 +260,7 @@ class ModelReader {
     Sources from = kind.sources("head");
     const auto defaults = std::exchange(from.defaults, {});
     const std::string path = config_.path(from.name());
-    auto heads = kind.has("per_layer") ? heads_of_layers(kind) : std::vector<Named<std::int64_t>>();
-    heads.emplace_back(path, number<std::int64_t>(from, config_));
-    const auto head = agreed<std::int64_t>(heads);
+    const auto head = number<std::int64_t>(from, config_);
     if (kind.has("latent")) return head.value_or(0);
     if (divides(kind)) {
       const std::string name = kind.sources("width").name() + " / " + kind.sources("heads").name();
@@ -239,17 +272,6 @@ class ModelReader {
     if (kind.has("either")) return quotient(kind);
     if (!defaults.empty()) config_.refuse(from.name(), "an integer");
     refuse_absence(path);
-  }
-
-  /// As Transformers 5.16 saves those of some layers: {"5": {"head_dim": 512}, ...}.
-  std::vector<Named<std::int64_t>> heads_of_layers(const ModelType& kind) const {
-    std::vector<Named<std::int64_t>> heads;
-    const ConfigJson types = config_.json().value("layer_types", ConfigJson());
-    for (std::size_t i = 0; config_.has("per_layer_config") && i < types.size(); ++i) {
-      const std::string key = format_text("per_layer_config.{}.head_dim", i);
-      if (types[i] == kind.name) heads.emplace_back(key, needed(key, config_.integer(key)));
-    }
-    return heads;
   }
 
   /// Those of a head that are turned: even, 2 to max_d_model.
@@ -402,7 +424,7 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelTyp
     }
   };
   for (const auto& [key, value] : outer.json().items()) {
-    if (!is_rope_like(key) || value.is_null()) continue;
+    if (!is_rope_like(key) || value.is_null() || outer.is_read(key)) continue;
     ConfigJson json = text.json();
     json[key] = value;
     if (json == text.json() || is_read_alike(json)) {
@@ -429,10 +451,12 @@ RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, R
   const ConfigKeys keys(json, config.path(at));
   const ModelType& type = type_of_text(keys, wrapper);
   const RotaryReading reading = read_as(keys, type, rows);
-  const ConfigJson* const other = twin.empty() ? nullptr : config.object(twin);
-  if (other != nullptr &&
-      read_as(ConfigKeys(*other, config.path(twin)), type, rows).layers != reading.layers)
-    config.refuse(twin, "the rotary embedding of " + at);
+  if (const ConfigJson* const other = twin.empty() ? nullptr : config.object(twin)) {
+    const ConfigKeys twin_keys(*other, config.path(twin));
+    const ModelType& twin_type = twin_keys.has("model_type") ? type_of(twin_keys) : type;
+    if (read_as(twin_keys, twin_type, rows).layers != reading.layers)
+      config.refuse(twin, "the rotary embedding of " + at);
+  }
   for (const std::string& key : split(wrapper.value("ignored"), ',')) config.mark(key);
   check_outer(config, keys, type, reading, rows);
   return reading;

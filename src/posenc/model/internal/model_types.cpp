@@ -16,7 +16,7 @@ constexpr std::string_view table =
 constexpr std::string_view known_words =
     "alike_without_window allows base defaults either factor_1 flat forced four_axes given "
     "head head_for_rules heads ignored interleaved latent layers like mscale named_rope_type needs "
-    "nope_list notnull only parts per_layer plain rule rules scaled sections share text trained "
+    "nope_list notnull only parts plain rule rules scaled sections share text trained "
     "turned twin type unturned width with";
 
 void add_words(ModelType& type, const std::string& words) {
@@ -67,8 +67,15 @@ Types read_table() {
   for (const std::string& line : lines) {
     const auto [before, words] = cut(line, ':');
     if (!line.starts_with(' ')) {
-      names = split(before, ' ');
-      for (const std::string& name : names) types.emplace(name, type_of(name, words, types));
+      names.clear();
+      for (const std::string& each : split(before, ' ')) {
+        const auto [name, own] = cut(each, '@');
+        const auto [width, heads] = cut(own, '/');
+        const std::string own_words =
+            heads.empty() ? " type=" + own : " width=" + width + " heads=" + heads;
+        types.emplace(name, type_of(name, own.empty() ? words : words + own_words, types));
+        names.push_back(name);
+      }
       continue;
     }
     for (const std::string& name : names) {
@@ -105,7 +112,7 @@ std::pair<std::string, std::string> cut(std::string_view text, char separator) {
 
 Sources ModelType::sources(std::string_view word) const {
   const auto [keys, defaults] = cut(value(word), ':');
-  Sources result;
+  Sources result = {.kind = name};
   for (std::string_view key : split(keys, ',')) {
     const bool is_echo = key.starts_with('=');
     key.remove_prefix(is_echo ? 1 : 0);

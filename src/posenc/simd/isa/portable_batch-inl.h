@@ -1,5 +1,5 @@
 // Vectors of 128 bits that the compiler translates for every 64-bit processor (GCC's and Clang's
-// vector extensions), with the part of xsimd's interface that the kernels use. The ISA `scalar`
+// vector extensions), with the part of xsimd's interface that the kernels use. The ISA `portable`
 // includes this in place of xsimd, whose name is a macro then (see isa-inl.h).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Operations of the ISAs that have neither fused operations nor 16-bit floats: sse2 and scalar.
+// Operations of the ISAs that have neither fused operations nor 16-bit floats: sse2 and portable.
 // Included by their headers, which define pack() before.
 #pragma once
 

@@ -123,7 +123,7 @@ class UncertainList {
     count_ = 0;
   }
 
-  /// The same, and stores the vectors non-temporally.
+  /// Writes the entries, and stores the vectors non-temporally.
   void write_vectors() {
     write();
     for (std::int64_t i = 0; i < vectors_; ++i)

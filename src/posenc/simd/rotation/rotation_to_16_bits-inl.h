@@ -148,11 +148,13 @@ struct BracketTiles {
                                          const RowPairs<T, paired>& to) const {
     static_assert(vectors == 2);
     const BracketTile tile = tile_at<paired>(column, j);
-    // In a register. Mispredicted branches cost more: 1 pair in 12 of float16 is uncertain.
-    std::int64_t count = pairs.count;
+    std::int64_t count = pairs.count;  // in a register
     for (std::int64_t row = 0; row < rows; ++row) {
       const bool is_uncertain = write_pair<lines>(tile, row, to.at(row, 0)).any();
-      pairs.places[count] = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
+      const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
+      // 1 pair in 12 of float16 is uncertain, and mispredicted branches would cost more; 1 in 80 of
+      // bfloat16.
+      if (Rounding::is_float16 || is_uncertain) pairs.places[count] = place;
       count += is_uncertain ? 1 : 0;
     }
     pairs.count = count;

@@ -55,7 +55,7 @@ struct PanelRow {
 };
 
 /// The rows at a distance from the middle row, whose angles are those of `by`: the one below it,
-/// and the one above it. The row above is written for nothing if there is none, and at distance 0.
+/// and, but for distance 0 and the end of the rows, the one above it.
 struct SideRows {
   const FixedPairs& pairs;
   const FixedPairs& by;
@@ -83,9 +83,10 @@ struct SideRows {
   }
 };
 
-/// Writes whole vectors of rows, `used` frequencies or more. True if every entry is certain.
-template <bool interleaved, bool non_temporal>
-inline bool write_vectors(const SideRows& rows, std::int64_t used) {
+/// Writes whole vectors of `count` rows, `used` frequencies or more. True if every entry is
+/// certain.
+template <bool interleaved, bool non_temporal, std::int64_t count>
+inline bool write_vectors_of(const SideRows& rows, std::int64_t used) {
   U64 uncertain(std::uint64_t{0});
   const auto store = [](F64 value, double* to) {
     store_vector<non_temporal>(cast_bits<F32>(value), to);
@@ -93,7 +94,7 @@ inline bool write_vectors(const SideRows& rows, std::int64_t used) {
   for (std::int64_t k = 0; k < used; k += double_lanes) {
     RoundedDoubles sines[2], cosines[2];
     rows.at(k, sines, cosines);
-    for (std::int64_t i = 0; i < 2; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
       uncertain = uncertain | sines[i].uncertain | cosines[i].uncertain;
       if constexpr (interleaved) {
         const Both<F64> pairs = deinterleave_pairs(sines[i].value, cosines[i].value);
@@ -106,6 +107,12 @@ inline bool write_vectors(const SideRows& rows, std::int64_t used) {
     }
   }
   return !any_uncertain(uncertain);
+}
+
+template <bool interleaved, bool non_temporal>
+inline bool write_vectors(const SideRows& rows, std::int64_t used) {
+  return rows.count == 2 ? write_vectors_of<interleaved, non_temporal, 2>(rows, used)
+                         : write_vectors_of<interleaved, non_temporal, 1>(rows, used);
 }
 
 /// Writes `used` frequencies of rows. True if every entry is certain. Non-temporal stores that
@@ -173,7 +180,6 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
   const std::int64_t size = (used + step - 1) / step * step;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
   FixedPairs pairs, block_step, by[float64_side_rows + 1];
-  alignas(cache_line_bytes) double no_row[2 * fixed_panel];
   fill_rows<interleaved>(tables, begin, size, smaller(task.count / 2, float64_side_rows), by);
   if (task.count >= 2 * float64_block_rows)
     set_fixed_anchors<interleaved>(tables, begin, size, float64_block_rows, block_step);
@@ -196,7 +202,7 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
     };
     for (std::int64_t n = 0; n <= middle; ++n) {
       const bool has_above = n > 0 && middle + n < rows;
-      const PanelRow above = has_above ? to(middle + n) : PanelRow{no_row, no_row + fixed_panel, 0};
+      const PanelRow above = has_above ? to(middle + n) : PanelRow{};
       visit(SideRows{pairs, by[n], error, {to(middle - n), above}, has_above ? 2 : 1});
     }
   }

@@ -23,8 +23,8 @@ namespace {
 
 /// The error of a value, in units of 2^-53 times the bound M of its column.
 constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
-/// The same if the row is an anchor. One more than its bound, for the sine, whose error is relative
-/// to its own value.
+/// The error of a row of anchors, in the same units. One more than its bound, for the sine, whose
+/// error is relative to its own value.
 constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor + 1);
 
 /// a < b for unsigned integers. Most ISAs do not compare unsigned integers, but have their maximum.

@@ -53,7 +53,7 @@ class LinesAhead {
  private:
   const float* at_;
   std::int64_t lines_;
-  std::ptrdiff_t to_next_row_;
+  std::int64_t to_next_row_;
   std::int64_t in_row_, rows_;
 };
 
@@ -72,7 +72,7 @@ struct SumTiles {
 
   [[gnu::always_inline]] bool write(std::int64_t column, float* out) {
     Tile<Round, vectors> tile(run, column);
-    const std::ptrdiff_t stride = run.stride, distance = addition.distance;  // in registers
+    const std::int64_t stride = run.stride, distance = addition.distance;  // in registers
     const F32 scale(addition.scale);
     float* keep = kept;
     tile.for_each_row(
@@ -195,7 +195,7 @@ struct RealignedTiles {
   [[gnu::always_inline]] bool write(std::int64_t column, float*) const {
     Tile<Round, vectors> tile(run, column);
     const std::int64_t done = column - segment.begin;
-    const std::ptrdiff_t stride = run.stride;
+    const std::int64_t stride = run.stride;
     float* out = segment.out;
     float* ended = ends.vector;
     tile.for_each_row(

@@ -49,14 +49,14 @@ struct Run {
   std::int64_t direction;  ///< 1 if positions ascend, else -1
   std::int64_t rows;
   std::int64_t last_position;  ///< at least every position of the block
-  std::ptrdiff_t stride;       ///< elements from one row to the next, with the direction's sign
+  std::int64_t stride;         ///< elements from one row to the next, with the direction's sign
   std::int64_t next_row;       ///< rows from the first row to the lowest row of the next run
   std::int64_t next_rows;      ///< rows of the next run
 
   /// Elements from a row to the row of the next position.
-  std::ptrdiff_t upwards() const { return stride * direction; }
+  std::int64_t upwards() const { return stride * direction; }
   /// The run in a buffer.
-  Run with_stride(std::ptrdiff_t of_buffer) const {
+  Run with_stride(std::int64_t of_buffer) const {
     Run buffered = *this;
     buffered.stride = of_buffer;
     return buffered;
@@ -237,7 +237,7 @@ struct PlainTiles {
 
   [[gnu::always_inline]] bool write(std::int64_t column, Element* out) const {
     Tile<Round, vectors> tile(run, column);
-    const std::ptrdiff_t stride = run.stride;  // in a register: stores may alias the run
+    const std::int64_t stride = run.stride;  // in a register: stores may alias the run
     tile.for_each_row(
         run.rows, [&](const F64* values) __attribute__((always_inline)) {
           for (std::int64_t i = 0; i < vectors; ++i)

@@ -354,7 +354,7 @@ void add_inexact_functions(Causes& causes, const CheckReport& report) {
       {CauseKind::inexact_functions,
        format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
                    "of fast libraries are: {} of the entries are correctly rounded",
-                   digits_text(ulps, 3), percent_text(report.errors.correctly_rounded))});
+                   digits_text(ulps, 3), percent_text(report.errors.error.correctly_rounded))});
 }
 
 Causes causes_of(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
@@ -446,7 +446,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
     most = std::max(most, each);
   }
   report.errors.backend = "table";
-  report.errors.spec = report.identity.spec;
+  report.errors.table.spec = report.identity.spec;
   set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
   for (const std::int64_t position : {least, most}) {
     report.allowed_error = std::max(

@@ -1,9 +1,9 @@
 #include "posenc/suite/checking/table_file.h"
 
+#include "posenc/model/internal/json_text.h"
+#include "posenc/suite/files.h"
 #include "posenc/support/check.h"
-#include "posenc/support/files.h"
 #include "posenc/support/format.h"
-#include "posenc/support/json_text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -8,8 +8,8 @@
 
 #include "posenc/backend.h"
 #include "posenc/suite/measuring/measurement.h"
-#include "posenc/suite/measuring/timing.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -27,6 +27,27 @@ std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int
 
 /// The backends that run here, of all ISAs or of one. Of all, a peer appears at its best ISA only.
 std::vector<const Backend*> backends_here(std::optional<Isa> isa = {});
+
+/// What one process times.
+struct TimingRequest {
+  /// Backends or limits, and their tables. Rows of one table stand together: they take turns, in
+  /// random order. A row that stands twice in succession is timed as if it were two (A/A).
+  std::vector<Measurement> rows;
+  int samples = 1;  ///< of each row; at least 1. A slow row ends when their time is over, after 3.
+  double seconds_per_sample = 0.005;  ///< about this long
+  std::uint64_t seed = 0;             ///< of the order
+};
+
+/// The times of a request's rows.
+struct Timing {
+  std::vector<double> seconds;  ///< of each row: the median of its samples, for one table
+  double timed_seconds = 0;     ///< wall time of the samples
+  double lost_seconds = 0;      ///< the part that other work or the hypervisor took
+};
+
+/// In this process. `posenc measure` uses several, because addresses, and times with them, differ
+/// from one process to the next. Throws InvalidArgument if the request is not allowed.
+Timing time_rows(const TimingRequest& request);
 
 /// What is measured, and how.
 struct MeasureOptions {

@@ -1,11 +1,11 @@
 #include "posenc/suite/measuring/measurement.h"
 
 #include "posenc/error.h"
+#include "posenc/model/internal/json_text.h"
+#include "posenc/suite/files.h"
 #include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/suite/measuring/statistics.h"
 #include "posenc/support/enum_names.h"
-#include "posenc/support/files.h"
-#include "posenc/support/json_text.h"
 #include "posenc/version.h"
 
 #include <chrono>
@@ -298,7 +298,7 @@ double MeasuredTable::entries() const noexcept {
 
 std::int64_t MeasuredTable::bytes() const { return table_bytes(spec, rows.count, size_of(type)); }
 
-std::string Measurement::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
+std::string Measured::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
 
 double Measurement::gfloats_per_second() const { return table.entries() / median(seconds) / 1e9; }
 

@@ -42,11 +42,18 @@ enum class Role {
   limit,    ///< what the memory system allows: a store loop or a copy
 };
 
+/// Errors against exact values. An ulp is the spacing of the table's type at the exact value. Near
+/// the zeros of sine it is tiny, and max_ulp is misleading.
+struct ErrorSummary {
+  double max_abs = 0;  ///< largest |entry - exact value|
+  double max_ulp = 0;  ///< the same in ulp
+  double rms = 0;      ///< root of the mean squared absolute error
+
+  bool operator==(const ErrorSummary&) const = default;
+};
+
 /// Errors of the entries that were compared with the reference.
-struct MeasuredError {
-  double max_abs = 0;            ///< largest |entry - exact value|
-  double max_ulp = 0;            ///< the same in ulp of the type
-  double rms = 0;                ///< root of the mean squared absolute error
+struct MeasuredError : ErrorSummary {
   double correctly_rounded = 1;  ///< share of entries nearest to their exact values
   /// Share of the table's entries that were compared: 1 if all. 0: some; the document does not say.
   double checked = 1;
@@ -54,12 +61,19 @@ struct MeasuredError {
   bool operator==(const MeasuredError&) const = default;
 };
 
-/// One backend on one table.
-struct Measurement {
+/// What is measured: one backend on one table.
+struct Measured {
   std::string backend;        ///< "rotation"; a limit: "store", "non_temporal_store", "copy"
   std::string isa;            ///< "avx2"; empty if there is none
   Role role = Role::backend;  ///< what the row is about
   MeasuredTable table;        ///< that was encoded, or stored
+  std::string phases = {};    ///< Backend::phases(); empty: a limit, or not said
+
+  std::string full_name() const;  ///< "rotation:avx2"
+};
+
+/// A row of a document: times and errors.
+struct Measurement : Measured {
   /// Seconds for one table: one median per process, in the same order of processes for all
   /// measurements of a document. Empty if it was not timed.
   std::vector<double> seconds;
@@ -67,9 +81,7 @@ struct Measurement {
   std::vector<double> self_ratios;
   std::optional<MeasuredError> error;  ///< none: a limit
   std::optional<Promise> promise;      ///< none: a limit, or a peer that promises nothing
-  std::string phases = {};             ///< Backend::phases(); empty: a limit, or not said
 
-  std::string full_name() const;                               ///< "rotation:avx2"
   bool is_timed() const noexcept { return !seconds.empty(); }  ///< has times
   double gfloats_per_second() const;  ///< 10^9 entries a second, of the median; it has times
   /// False for an error above the promise, and for a NaN.

@@ -71,7 +71,7 @@ double common_factor(std::span<const double> ratios_of_limits, std::span<const d
 Choice choose(std::span<const Candidate* const> candidates, double noise_floor) {
   const auto mean = [](const Candidate* each) { return mean_logarithm(each->seconds_per_entry); };
   const auto rank = [](const Candidate* each) {
-    const Isa isa = each->isa.empty() ? Isa::scalar : parse_isa(each->isa);
+    const Isa isa = each->isa.empty() ? Isa::portable : parse_isa(each->isa);
     return std::pair(each->method, -static_cast<int>(isa));
   };
   const Candidate* const fastest = *std::ranges::min_element(candidates, {}, mean);

@@ -1,8 +1,7 @@
-#include "posenc/suite/measuring/timing.h"
-
 #include "posenc/encoder.h"
 #include "posenc/matrix.h"
 #include "posenc/registry.h"
+#include "posenc/suite/measuring/measure.h"
 #include "posenc/suite/measuring/memory_loops.h"
 #include "posenc/suite/measuring/statistics.h"
 #include "posenc/support/check.h"
@@ -201,6 +200,10 @@ struct Sampler {
   }
 };
 
+/// A row of which all samples would take longer than the request says ends early, with at least so
+/// many: slow methods would take most of the time, and need no narrower interval.
+constexpr int least_samples = 3;
+
 using RowsOfTable = std::span<const Measurement>;
 
 /// Times the rows of one table.
@@ -217,9 +220,16 @@ void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& ra
                  : std::make_shared<TimedTable>(row, memory.view(), request.seconds_per_sample));
   }
   std::vector<std::vector<double>> seconds(rows.size());
+  std::vector<double> spent(rows.size());
   for (int sample = 0; sample < request.samples; ++sample) {
     std::ranges::shuffle(order, random);
-    for (const std::size_t i : order) seconds[i].push_back(sampler.sample(*tables[i]));
+    for (const std::size_t i : order) {
+      if (sample >= least_samples && spent[i] > request.samples * request.seconds_per_sample)
+        continue;
+      const auto start = Clock::now();
+      seconds[i].push_back(sampler.sample(*tables[i]));
+      spent[i] += seconds_since(start);
+    }
   }
   for (const std::vector<double>& each : seconds) result.seconds.push_back(median(each));
 }

@@ -1,7 +1,7 @@
-// The ISA scalar: vectors that the compiler translates, for every 64-bit processor.
+// The ISA portable: vectors that the compiler translates, for every 64-bit processor.
 #pragma once
 
-#define POSENC_ISA scalar
+#define POSENC_ISA portable
 #define POSENC_ARCH void
 #define POSENC_PORTABLE_VECTORS
 #include "posenc/simd/isa/isa-inl.h"

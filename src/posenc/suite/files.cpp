@@ -1,4 +1,4 @@
-#include "posenc/support/files.h"
+#include "posenc/suite/files.h"
 
 #include "posenc/error.h"
 #include "posenc/support/format.h"

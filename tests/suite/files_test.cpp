@@ -1,9 +1,9 @@
 // Documents are read whole, or refused with a reason; the byte order of files is the same on every
 // machine.
-#include "posenc/support/files.h"
+#include "posenc/suite/files.h"
 
+#include "cli/little_endian.h"
 #include "posenc/data_type.h"
-#include "posenc/support/little_endian.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
