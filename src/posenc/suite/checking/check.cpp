@@ -49,7 +49,7 @@ EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
 
 /// What the table is judged as: what is claimed, and what is found otherwise.
 TableIdentity judged_identity(const TableView& table, const CheckOptions& options,
-                              const std::optional<Candidate>& found) {
+                              const std::optional<Hypothesis>& found) {
   TableIdentity identity = found ? found->is : TableIdentity{};
   if (found && !found->mistake.empty()) identity.spec = found->intended;
   // No convention has columns of one frequency each, negated sines, or another factor.
@@ -247,7 +247,7 @@ constexpr struct {
 using Causes = std::vector<Cause>;
 
 /// What the table is, and should not be.
-void add_differences(Causes& causes, const Candidate& found, const TableIdentity& wanted,
+void add_differences(Causes& causes, const Hypothesis& found, const TableIdentity& wanted,
                      std::int64_t rows) {
   const TableIdentity& is = found.is;
   const auto differ = [&](CauseKind kind, std::string_view what, const auto& one,
@@ -358,7 +358,7 @@ void add_inexact_functions(Causes& causes, const CheckReport& report) {
 }
 
 Causes causes_of(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
-                 const std::optional<Candidate>& found) {
+                 const std::optional<Hypothesis>& found) {
   Causes causes;
   if (found) {
     add_differences(causes, *found, report.identity, report.rows);

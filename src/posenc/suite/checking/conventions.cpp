@@ -121,15 +121,15 @@ class Conventions {
 
   /// Those that leave the fewest bits open. The most usual ones are kept, whatever a few noisy rows
   /// show.
-  std::vector<Candidate> nearest() && {
+  std::vector<Hypothesis> nearest() && {
     constexpr std::size_t most = 24;
     constexpr double usual = 6;
     if (points_.empty()) return std::move(all_);
-    for (Candidate& each : all_) each.open = open_bits(each.is);
-    std::ranges::stable_sort(all_, {}, &Candidate::score);
+    for (Hypothesis& each : all_) each.open = open_bits(each.is);
+    std::ranges::stable_sort(all_, {}, &Hypothesis::score);
     const auto rest = all_.begin() + std::min<std::ptrdiff_t>(most, std::ssize(all_));
     all_.erase(
-        std::remove_if(rest, all_.end(), [](const Candidate& each) { return each.bits >= usual; }),
+        std::remove_if(rest, all_.end(), [](const Hypothesis& each) { return each.bits >= usual; }),
         all_.end());
     return std::move(all_);
   }
@@ -155,7 +155,7 @@ class Conventions {
     } catch (const InvalidArgument&) {
       return;  // solved from noise
     }
-    for (const Candidate& each : all_)
+    for (const Hypothesis& each : all_)
       if (each.is.spec == spec && each.is.step == step) return;
     all_.push_back({{.spec = spec, .step = step}, bits, std::move(mistake), intended});
   }
@@ -259,7 +259,7 @@ class Conventions {
   const Recovered& recovered_;
   std::int64_t count_;
   std::vector<Point> points_;
-  std::vector<Candidate> all_;
+  std::vector<Hypothesis> all_;
 };
 
 }  // namespace
@@ -280,8 +280,8 @@ std::vector<double> frequencies_of(const EncodingSpec& spec) {
   return all;
 }
 
-std::vector<Candidate> conventions_like(const Recovered& recovered, std::int64_t count,
-                                        const std::optional<EncodingSpec>& expected) {
+std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
+                                         const std::optional<EncodingSpec>& expected) {
   return Conventions(recovered, count, expected).nearest();
 }
 

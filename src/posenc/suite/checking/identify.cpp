@@ -21,17 +21,17 @@ class Identification {
   Identification(const SampledTable& sample, const CheckOptions& options)
       : sample_(sample), options_(options) {}
 
-  std::optional<Candidate> best() {
+  std::optional<Hypothesis> best() {
     for (const Arrangement each : all_arrangements)
       if (!sample_.holds_phases || each == Arrangement::sines) try_arrangement(each);
     if (usual_.empty() && unusual_.empty()) return {};
     const double of_constants = bits_of_constants();
     const bool is_usual =
         unusual_.empty() || (!usual_.empty() && usual_[0].score() <= unusual_[0].score());
-    const Candidate& nearest = is_usual ? usual_.front() : unusual_.front();
+    const Hypothesis& nearest = is_usual ? usual_.front() : unusual_.front();
     if (is_right(nearest.is))
       return nearest.score() < of_constants ? std::optional(nearest) : std::nullopt;
-    Candidate found = nearest_by_ways();
+    Hypothesis found = nearest_by_ways();
     refine_factor(found.is);
     find_positions(found);
     if (!(found.score() + bits_of_chance() < of_constants)) return {};
@@ -53,7 +53,7 @@ class Identification {
     if (expected && expected->d_model != 2 * count) expected.reset();
     // The positions of less likely conventions are not worth their time.
     std::size_t to_position = shows_frequencies ? 8 : max_d_model;
-    for (Candidate& each : conventions_like(recovered, count, expected)) {
+    for (Hypothesis& each : conventions_like(recovered, count, expected)) {
       each.is.arrangement = arrangement;
       each.bits += bits_of(arrangement, options_);
       const std::vector<double> frequencies = frequencies_of(each.is.spec);
@@ -69,12 +69,12 @@ class Identification {
   std::int64_t usual_first() const { return options_.first.value_or(sample_.holds_phases ? 1 : 0); }
 
   /// The positions that a table with these frequencies may have.
-  void try_positions(const Candidate& convention, const Recovered& recovered,
+  void try_positions(const Hypothesis& convention, const Recovered& recovered,
                      const std::vector<double>& frequencies, std::optional<std::int64_t> found) {
     const auto add = [&](std::int64_t first, std::int64_t step, bool is_negated,
                          std::vector<std::int64_t> positions = {}) {
       if (std::abs(first) > max_position - sample_.table.rows) return;
-      Candidate what = convention;
+      Hypothesis what = convention;
       what.is.first = first;
       what.is.step = step;
       what.is.positions = std::move(positions);
@@ -93,7 +93,7 @@ class Identification {
     if (!backwards || *found > -span || *found == 0) add(*found, step, backwards);
   }
 
-  void try_factors(Candidate what, double fitted, const std::vector<double>& frequencies) {
+  void try_factors(Hypothesis what, double fitted, const std::vector<double>& frequencies) {
     const double of_rule = options_.factor.value_or(attention_factor(what.is.spec.frequencies));
     const double bits = what.bits;
     const auto try_factor = [&](double factor, double of_factor) {
@@ -101,11 +101,11 @@ class Identification {
       what.bits = bits + of_factor;
       // Rounded phases are off by more than unusual conventions are from usual ones, which are
       // therefore kept apart.
-      std::vector<Candidate>& kept = what.bits < most_usual_bits ? usual_ : unusual_;
+      std::vector<Hypothesis>& kept = what.bits < most_usual_bits ? usual_ : unusual_;
       const double limit = kept.size() < most_kept ? infinity : kept.back().score();
       what.open = open_bits_of(sample_, what.is, frequencies, limit - what.bits);
       if (what.score() >= limit) return;
-      kept.insert(std::ranges::upper_bound(kept, what.score(), {}, &Candidate::score), what);
+      kept.insert(std::ranges::upper_bound(kept, what.score(), {}, &Hypothesis::score), what);
       if (kept.size() > most_kept) kept.pop_back();
     };
     try_factor(of_rule > 0 ? of_rule : 1, 0);
@@ -133,11 +133,11 @@ class Identification {
   }
 
   /// The best of those kept, if each is computed in the way that suits it best.
-  Candidate nearest_by_ways() const {
+  Hypothesis nearest_by_ways() const {
     constexpr std::size_t rows = 16;
-    Candidate nearest;
+    Hypothesis nearest;
     for (const auto* const kept : {&usual_, &unusual_}) {
-      for (Candidate each : *kept) {
+      for (Hypothesis each : *kept) {
         each.open = open_by_ways(each.is, rows);
         if (each.score() < nearest.score()) nearest = std::move(each);
       }
@@ -146,7 +146,7 @@ class Identification {
   }
 
   /// Positions that are not a run; repeated ones look like a linear rule.
-  void find_positions(Candidate& found) const {
+  void find_positions(Hypothesis& found) const {
     found.open = open_by_ways(found.is, sample_.rows.size());
     if (!has_both_functions(found.is.arrangement) || !options_.positions.empty()) return;
     const TableIdentity run = found.is;
@@ -215,7 +215,7 @@ class Identification {
 
   const SampledTable& sample_;
   const CheckOptions& options_;
-  std::vector<Candidate> usual_, unusual_;  ///< from the fewest bits on
+  std::vector<Hypothesis> usual_, unusual_;  ///< from the fewest bits on
 };
 
 }  // namespace
@@ -225,7 +225,7 @@ double allowed_error(DataType type, double factor, std::int64_t position) noexce
   return ulp + 16 * 0x1p-53 * factor * (std::fabs(static_cast<double>(position)) + 1);
 }
 
-std::optional<Candidate> identify(const SampledTable& sample, const CheckOptions& options) {
+std::optional<Hypothesis> identify(const SampledTable& sample, const CheckOptions& options) {
   if (sample.rows.empty()) return {};
   return Identification(sample, options).best();
 }

@@ -123,7 +123,7 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
 // Match and identify.
 
 /// What a table may be.
-struct Candidate {
+struct Hypothesis {
   TableIdentity is = {};
   double bits = 0;             ///< that it takes to say it: 0 for the usual one
   std::string mistake = {};    ///< if nobody wants these frequencies: why they are what they are
@@ -137,15 +137,15 @@ struct Candidate {
 /// Those whose frequencies and steps leave the fewest bits of the estimates open; `count`
 /// frequencies in all. Without estimates all that are usual. `expected` is one of them, and takes
 /// no bits.
-std::vector<Candidate> conventions_like(const Recovered& recovered, std::int64_t count,
-                                        const std::optional<EncodingSpec>& expected);
+std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
+                                         const std::optional<EncodingSpec>& expected);
 
 /// The frequencies of a spec as doubles, in radians per position, without reduction.
 std::vector<double> frequencies_of(const EncodingSpec& spec);
 
 /// What the options claim takes no bits. Empty if no known table leaves fewer bits open than
 /// columns of constants.
-std::optional<Candidate> identify(const SampledTable& sample, const CheckOptions& options);
+std::optional<Hypothesis> identify(const SampledTable& sample, const CheckOptions& options);
 
 /// What is good at that position, for entries of a type with that factor: the rule of check.h.
 double allowed_error(DataType type, double factor, std::int64_t position) noexcept;
