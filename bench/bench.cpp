@@ -4,7 +4,6 @@
 #include "posenc/suite/measuring/memory_loops.h"
 #include "posenc/suite/reference.h"
 #include "posenc/version.h"
-#include "posenc_commit.h"
 
 #include <fmt/format.h>
 
@@ -216,7 +215,6 @@ void run_checked(benchmark::State& state, const Work& work, std::optional<Verdic
     state.SetItemsProcessed(state.iterations() * work.elements);
     state.SetBytesProcessed(state.iterations() * bytes);
   }
-  state.SetLabel(work.label);
 }
 
 int run(int argc, char** argv, void (*register_benchmarks)()) {
@@ -227,9 +225,8 @@ int run(int argc, char** argv, void (*register_benchmarks)()) {
   benchmark::AddCustomContext("compiler", compiler());
   benchmark::AddCustomContext("compiler_flags", compiler_flags());
   benchmark::AddCustomContext("posenc_version", library_version());
-  benchmark::AddCustomContext("posenc_commit", POSENC_COMMIT);
+  benchmark::AddCustomContext("kernels", std::string(kernels_digest()));
   benchmark::AddCustomContext("xsimd_version", xsimd_version());
-  benchmark::AddCustomContext("benchmark_version", POSENC_BENCHMARK_VERSION);
   register_benchmarks();
   const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -89,7 +89,7 @@ TEST(BenchEncode, TablesHaveTheirShareOfTheLimit) {
       brief + Arguments{"--benchmark_format=json", "--benchmark_filter=/(naive|rotation).*chunk"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
-  for (const char* key : {"cpu", "compiler", "caches", "posenc_commit"})
+  for (const char* key : {"cpu", "compiler", "caches", "kernels"})
     EXPECT_TRUE(document.at("context").contains(key)) << key;
   EXPECT_GE(document.at("benchmarks").size(), 2U);
   for (const json& each : document.at("benchmarks")) {
