@@ -75,12 +75,6 @@ double limit_of(std::int64_t bytes) {
   return place->second;
 }
 
-std::string isas() {
-  std::string names;
-  for (const Isa isa : cpu().isas) names.append(names.empty() ? "" : " ").append(to_string(isa));
-  return names;
-}
-
 }  // namespace
 
 Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
@@ -221,7 +215,6 @@ int run(int argc, char** argv, void (*register_benchmarks)()) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::AddCustomContext("cpu", cpu().model);
-  benchmark::AddCustomContext("isas", isas());
   benchmark::AddCustomContext("compiler", compiler());
   benchmark::AddCustomContext("compiler_flags", compiler_flags());
   benchmark::AddCustomContext("posenc_version", library_version());

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,8 +26,6 @@ void add_encodes(const std::vector<const Backend*>& backends, const Table& table
 
 void register_benchmarks() {
   peers::register_peers();
-  if (!peers::missing_peers().empty())
-    benchmark::AddCustomContext("missing_peers", std::string(peers::missing_peers()));
 
   // Real tables, one for each size: other presets differ in layout or spacing, which cost next to
   // nothing.
