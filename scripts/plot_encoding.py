@@ -18,8 +18,8 @@ def main() -> int:
                         help="the posenc command (default: build/release/bin/posenc)")
     parser.add_argument("words", nargs="*", metavar="-- OPTION", help="of posenc generate")
     options = parser.parse_args()
-    words = options.words or ["--rows", "100", "--d-model", "128"]
-    output, _ = call_posenc(options.posenc, "generate", "--format", "npy", *words)
+    shape = options.words or ["--rows", "100", "--d-model", "128"]
+    output, _ = call_posenc(options.posenc, "generate", "--format", "npy", *shape)
     table = numpy.load(io.BytesIO(output))
     if table.size == 0:
         raise BadInput("--rows is 0; allowed: at least 1")

@@ -56,7 +56,6 @@ step "Errors of the tutorial's table"
 accuracy tutorial --preset tutorial
 accuracy long_context --rows 131072 --d-model 128
 accuracy far --first 1000000000000 --rows 1000
-printf '\nWith other libraries, by position and by channel: %s\n' "$results/accuracy_*.json"
 
 step "Times, errors and the limits of the memory, for tables of all sizes"
 # Exit code 1: other work ran meanwhile, as the document says.

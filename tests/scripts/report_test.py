@@ -44,8 +44,7 @@ LONG = ", which says at length and without an end what else ran on this machine,
 
 class ReportTest(ScriptTest):
     def report(self, *documents):
-        named = enumerate(documents)
-        paths = [self.write(f"{number}.json", each) for number, each in named]
+        paths = self.write_all(*documents)
         self.output = self.folder / "report"
         return run("report.py", *paths, "--page", self.output)
 

@@ -73,16 +73,12 @@ class InstallTest(ShellTest):
         return self.script("install_dependencies.sh", *arguments)
 
     def test_without_apt_it_names_what_is_missing_and_goes_on(self):
+        (self.path / "installed").write_text("qemu-user\n", encoding="utf-8")
         done = self.install("build", "test")
         self.assert_warned(done, "ninja-build", "groff-base", "no apt-get")
+        self.assertNotIn("qemu-user", done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertFalse((self.root / "build").exists())
-
-    def test_what_is_there_is_not_missing(self):
-        (self.path / "installed").write_text("qemu-user\ngroff-base\n", encoding="utf-8")
-        done = self.install("test")
-        self.assertNotIn("qemu-user", done.stderr)
-        self.assertIn(": valgrind binutils help2man ", done.stderr)
 
     def test_apt_that_fails_stops_nothing(self):
         self.provide("apt-get", FAILING)
@@ -107,9 +103,6 @@ class InstallTest(ShellTest):
         self.provide("id", "#!/bin/bash\necho 1000\n")
         self.assert_warned(self.install(), "ninja-build")
         self.assertIn("sudo: command not found", self.log("install.log"))
-        self.provide("sudo", FAILING)
-        self.assert_warned(self.install(), "ninja-build")
-        self.assertIn("chatter", self.log("install.log"))
 
     def test_unknown_groups_are_refused(self):
         self.assert_refused(self.install("tests"), "'tests'", "allowed: build test ", "torch")
