@@ -201,7 +201,8 @@ Work embed(const Activations& shape, bool is_in_turn) {
       scale(shape, memory, std::sqrt(static_cast<float>(shape.d_model)));
       encoding->forward(y, options);
     } else {
-      tokens->embedding.forward(tokens->ids, *encoding, y, options);
+      tokens->embedding.forward(tokens->ids, y, shape.threads);
+      encoding->forward(y, options);
     }
     return shape.view(memory);
   };

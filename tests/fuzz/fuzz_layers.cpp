@@ -92,9 +92,8 @@ void fuzz_lookup(FuzzedDataProvider& input, Arena& arena) {
   const std::int64_t d_model = widths[width], vocabulary = 30;
   static const std::vector<float> weights(vocabulary * 64, 0.5f);
   const InputEmbedding embedding({weights.data(), vocabulary, d_model, d_model});
-  const PositionalEncoding& encoding = layer(width, input.ConsumeBool());
   const auto y = arena.sequences(input, d_model);
-  const ForwardOptions options = options_of(input);
+  const int threads = input.ConsumeIntegralInRange(0, 3);
   const std::int64_t needed =
       y.batch >= 0 && y.batch <= 5 && y.rows >= 0 && y.rows <= 40 ? y.batch * y.rows : 7;
   std::vector<Id> ids(static_cast<std::size_t>(needed));
@@ -102,17 +101,7 @@ void fuzz_lookup(FuzzedDataProvider& input, Arena& arena) {
   if (input.ConsumeIntegralInRange(0, 15) == 0)
     ids.resize(input.ConsumeIntegralInRange<std::size_t>(0, 20));
   if (!arena.harmless(y)) return;
-  const bool encoded = input.ConsumeBool();
-  const auto call = [&] {
-    if (encoded) {
-      embedding.forward(ids, encoding, y, options);
-    } else {
-      embedding.forward(ids, y, options.threads);
-    }
-  };
-  if (accepted(arena, call) && encoded) {
-    check(encoding, y, options, [&](auto, auto, auto) { return 0.5f * embedding.scale(); });
-  }
+  accepted(arena, [&] { embedding.forward(ids, y, threads); });
 }
 
 /// Usually as many positions as heads have rows, or rows of all sequences.

@@ -37,7 +37,7 @@ class Combiner {
                     MatrixView<const float> encoded) const noexcept {
     const AnySequences& y = work_.y;
     const bool has_encoded = encoded.data != nullptr;
-    const bool dense = work_.x.row_stride() == y.columns && y.row_stride == y.columns &&
+    const bool dense = work_.x.row_stride == y.columns && y.row_stride == y.columns &&
                        (!has_encoded || encoded.stride == y.columns);
     // One sequence has the same memory in both orders. Of several, one row of each in turn, or so
     // few rows at once that their encodings stay in the first-level cache while they are added to
@@ -70,12 +70,11 @@ class Combiner {
     const std::int64_t index =
         y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
     const void* const x = work_.x.row(batch, row);
-    void* const out = static_cast<char*>(y.data) +
-                      (batch * y.batch_stride + row * y.row_stride) * y.element_bytes();
+    void* const out = y.row(batch, row);
     const std::int64_t count = rows * y.columns;
     if (work_.dropout != nullptr)
       return combine_and_drop(x, encoding, out, count, index * y.columns);
-    kernels_.combine({x, encoding, out, count, work_.scale, stores_, y.type});
+    kernels_.combine({x, encoding, out, count, 1, stores_, y.type});
   }
 
   /// In float32, a piece that stays in the first-level cache at a time. `first` is the index of the
@@ -93,7 +92,7 @@ class Combiner {
         kernels_.widen(static_cast<const std::uint16_t*>(x) + i, size, is_bfloat16, piece);
       }
       const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
-      kernels_.combine({piece, of_piece, piece, size, work_.scale});
+      kernels_.combine({piece, of_piece, piece, size, 1});
       work_.dropout->apply(std::span(piece, static_cast<std::size_t>(size)), work_.seed,
                            static_cast<std::uint64_t>(first + i));
       if (type == DataType::float32) {
@@ -128,7 +127,7 @@ void parallel_for_parts(const RowWork& work, const Work& on_part) {
 
 /// One sequence without dropout, whose input and output have the same stride.
 bool is_plain_sum(const RowWork& work) noexcept {
-  return work.y.batch == 1 && work.dropout == nullptr && work.x.row_stride() == work.y.row_stride &&
+  return work.y.batch == 1 && work.dropout == nullptr && work.x.row_stride == work.y.row_stride &&
          work.y.row_stride >= work.y.columns;
 }
 
@@ -139,8 +138,7 @@ void add_to_one_sequence(const Encoder& encoder, RowRange rows, const RowWork& w
       return {data, y.rows, y.columns, y.row_stride};
     };
     encoder.add(
-        rows, view(static_cast<const T*>(work.x.row(0, 0))), work.scale,
-        view(static_cast<T*>(y.data)),
+        rows, view(static_cast<const T*>(work.x.data)), 1, view(static_cast<T*>(y.data)),
         {work.threads, work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
   });
 }
