@@ -1,5 +1,5 @@
-// Grids: the formulas of MAE, SimpleViT and DETR, as those systems write them, in double; types,
-// threads and strides; bad input.
+// Grids: the formulas of MAE, SimpleViT and DETR, as those systems write them, in double; bad
+// input.
 #include "posenc/model/grid.h"
 
 #include "model/layer_support.h"
@@ -79,17 +79,6 @@ TEST(Grid, IsThatOfDetr) {
     append(values, column, grid_columns);
     return values;
   });
-}
-
-TEST(Grid, HasTheSameBitsForEveryStrideAndThreadCount) {
-  const GridSpec spec = mae_grid(d_model);
-  constexpr std::int64_t cells = grid_rows * grid_columns, stride = d_model + 3;
-  const Matrix dense = encode_grid(grid_rows, grid_columns, spec);
-  Matrix padded(cells, stride);
-  encode_grid(grid_rows, grid_columns, spec,
-              MatrixView<float>{padded.data(), cells, d_model, stride}, {3});
-  for (std::int64_t cell = 0; cell < cells; ++cell)
-    EXPECT_TRUE(test::same_bits(padded.row(cell).first(d_model), dense.row(cell))) << cell;
 }
 
 TEST(Grid, MayHaveWideCellsOrNoneOrASingleLine) {
