@@ -82,8 +82,7 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
   const RowWork work = {x, y, dropout_of(options), options.seed, non_temporal, options.threads};
   if (source(y.batch, y.rows) == EncodingSource::fused)
     return add_encoding(encoder(), {options.offset, y.rows}, work);
-  const std::int64_t columns = table_.columns();
-  add_table({table_.data() + options.offset * columns, y.rows, columns, columns}, work);
+  add_table(table_.data() + options.offset * table_.columns(), work);
 }
 
 void PositionalEncoding::backward(const WritableSequences& gradient,
@@ -92,7 +91,7 @@ void PositionalEncoding::backward(const WritableSequences& gradient,
   check_equal("gradient", "columns", gradient.columns, "d_model", spec().d_model);
   check_memory("gradient", gradient);
   if (const Dropout* const dropout = dropout_of(options))
-    add_table({}, {gradient, gradient, dropout, options.seed, false, options.threads});
+    add_table(nullptr, {gradient, gradient, dropout, options.seed, false, options.threads});
 }
 
 }  // namespace posenc

@@ -27,7 +27,7 @@ struct RowWork {
 /// of the batch.
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 
-/// Adds row r of a table to row r of every sequence; nothing if it has no memory.
-void add_table(MatrixView<const float> table, const RowWork& work);
+/// Adds row r of a dense table to row r of every sequence; nothing if it is null.
+void add_table(const float* table, const RowWork& work);
 
 }  // namespace posenc
