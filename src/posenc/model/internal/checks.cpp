@@ -72,17 +72,6 @@ bool are_same(const Strided& view, const Strided& other) noexcept {
 
 }  // namespace
 
-Strided strided(std::string_view name, const InputView& view) {
-  if (view.stride < view.columns) {
-    throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
-                                      view.stride, view.columns));
-  }
-  return {name,
-          view.data,
-          size_of(view.type),
-          {.rows = view.rows, .columns = view.columns, .row_stride = view.stride}};
-}
-
 Strided strided(std::string_view name, const IntegerView& view) {
   return {name, view.data(), view.bytes(), {.columns = view.count()}};
 }

@@ -17,8 +17,18 @@ struct Strided {
   std::int64_t element_bytes;
   HeadsShape shape;
 };
-Strided strided(std::string_view name, const InputView& view);
 Strided strided(std::string_view name, const IntegerView& view);
+template <class Data>
+Strided strided(std::string_view name, const AnyView<Data>& view) {
+  if (view.stride < view.columns) {
+    throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
+                                      view.stride, view.columns));
+  }
+  return {name,
+          view.data,
+          size_of(view.type),
+          {.rows = view.rows, .columns = view.columns, .row_stride = view.stride}};
+}
 /// Of AnySequences, or of a HeadsView.
 template <class View>
 Strided strided(std::string_view name, const View& view) {
