@@ -125,12 +125,11 @@ TYPED_TEST(CApiTypes, EncodesRangesPositionsAndCursorsAsCppDoes) {
 
 TYPED_TEST(CApiTypes, EncodesGridsAsCppDoes) {
   constexpr std::int64_t grid_rows = 3, grid_columns = 5, channels = 64;
-  const GridSpec specs[] = {mae_grid(channels), simple_vit_grid(channels),
-                            detr_grid(channels, grid_rows, grid_columns)};
   for (const std::int32_t convention :
        {POSENC_MAE_GRID, POSENC_SIMPLE_VIT_GRID, POSENC_DETR_GRID}) {
     std::vector<TypeParam> got(grid_rows * grid_columns * channels), expected = got;
-    encode_grid(grid_rows, grid_columns, specs[convention], view_of(expected, channels));
+    encode_grid(static_cast<GridConvention>(convention), grid_rows, grid_columns, channels,
+                view_of(expected, channels));
     const posenc_table out = table_of(got, channels);
     ASSERT_EQ(posenc_encode_grid(convention, grid_rows, grid_columns, channels, &out, nullptr),
               POSENC_OK)

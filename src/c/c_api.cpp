@@ -469,12 +469,8 @@ void posenc_axes_encoder_free(posenc_axes_encoder* encoder) { delete encoder; }
 posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns, int64_t d_model,
                                  const posenc_table* out, const posenc_options* options) {
   return status_of([&] {
-    check_range("convention", convention, 0, POSENC_DETR_GRID);
-    const GridSpec spec = convention == POSENC_MAE_GRID ? mae_grid(d_model)
-                          : convention == POSENC_SIMPLE_VIT_GRID
-                              ? simple_vit_grid(d_model)
-                              : detr_grid(d_model, rows, columns);
-    encode_grid(rows, columns, spec, table_of("out", out), options_of(options));
+    encode_grid(enumerator("convention", convention, GridConvention::detr), rows, columns, d_model,
+                table_of("out", out), options_of(options));
   });
 }
 

@@ -9,6 +9,7 @@
 #include "posenc/frequency_rule.h"
 #include "posenc/matrix.h"
 #include "posenc/model/axes.h"
+#include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/model/sequence_view.h"
@@ -149,6 +150,9 @@ template <>
 inline constexpr auto names_of<EncodingSource> = enum_names<EncodingSource>("source", "automatic",
                                                                             "fused", "cached");
 template <>
+inline constexpr auto names_of<GridConvention> = enum_names<GridConvention>("convention", "mae",
+                                                                            "simple_vit", "detr");
+template <>
 inline constexpr auto names_of<Repeat> = enum_names<Repeat>("repeat", "once", "halves",
                                                             "interleaved");
 template <>
@@ -169,7 +173,7 @@ inline constexpr auto parser_of<Arrangement> = &parse_arrangement;
 
 template <class T>
 concept Named = OneOf<T, Layout, Spacing, System, Arrangement, RotaryLayout, EncodingSource, Repeat,
-                      CacheLayout>;
+                      CacheLayout, GridConvention>;
 
 // ---- Conversions --------------------------------------------------------------------------------
 
