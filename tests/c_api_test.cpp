@@ -2,7 +2,6 @@
 #include "posenc/c_api.h"
 
 #include "c_objects.h"
-#include "frequency_rules.h"
 #include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
@@ -20,7 +19,6 @@
 #include <functional>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace posenc {
@@ -210,15 +208,6 @@ TEST(CApi, StatesBoundsAndMeasuresAccuracyAsCppDoes) {
                           truth.worst.channel));
 }
 
-/// Both encode these rows with the same bits.
-void expect_same_rows(const posenc_spec& spec, const EncodingSpec& truth, RowRange range) {
-  std::vector<float> got(static_cast<std::size_t>(range.count * truth.d_model)), expected = got;
-  backend("rotation").plan(truth)->encode(range, view_of(expected, truth.d_model));
-  const posenc_table out = table_of(got, truth.d_model);
-  EXPECT_EQ(posenc_encode(planned(spec).get(), range.first, range.count, &out, nullptr), POSENC_OK);
-  EXPECT_TRUE(test::same_bits(expected, got));
-}
-
 TEST(CApi, KnowsThePresets) {
   for (const Preset& each : presets()) {
     SCOPED_TRACE(each.name);
@@ -227,19 +216,13 @@ TEST(CApi, KnowsThePresets) {
     ASSERT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, &from, &count), POSENC_OK);
     EXPECT_EQ((RowRange{from, count}), each.rows);
     EXPECT_EQ(spec.frequencies == nullptr, is_base(each.spec.frequencies));
-    expect_same_rows(spec, each.spec, {each.rows.first + each.rows.count - 1, 1});
+    std::vector<float> got(static_cast<std::size_t>(each.spec.d_model)), expected = got;
+    const std::int64_t last = from + count - 1;
+    backend("rotation").plan(each.spec)->encode(RowRange{last, 1}, view_of(expected, spec.d_model));
+    const posenc_table out = table_of(got, spec.d_model);
+    ASSERT_EQ(posenc_encode(planned(spec).get(), last, 1, &out, nullptr), POSENC_OK);
+    EXPECT_TRUE(test::same_bits(expected, got));
     EXPECT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, nullptr, nullptr), POSENC_OK);
-  }
-}
-
-TEST(CApi, HasEveryRuleOfFrequencies) {
-  for (const auto& [name, truth] : test::specs_of_every_rule()) {
-    SCOPED_TRACE(name);
-    if (std::holds_alternative<PickedFrequencies>(truth.frequencies)) continue;  // axes make it
-    const std::string text = to_string(truth.frequencies);
-    const posenc_spec spec = {truth.d_model, truth.base, POSENC_INTERLEAVED,
-                              static_cast<std::int32_t>(truth.spacing), text.c_str()};
-    expect_same_rows(spec, truth, {first, rows});
   }
 }
 
