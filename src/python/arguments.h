@@ -240,7 +240,6 @@ class ArrayArgument {
   void view_as_real();
 
   /// A table: all dimensions but the last are rows, in their order, at equal distances in memory.
-  InputView input() const;
   OutputView output() const;
   /// (rows, columns), (rows, heads, columns), or (batch, rows, heads, columns), written; heads
   /// before rows if heads_first.
@@ -257,8 +256,6 @@ class ArrayArgument {
   }
 
  private:
-  template <class View, class Data>
-  View table(Data* data) const;
   /// And that the last one is contiguous.
   void check_dimensions(py::ssize_t least, py::ssize_t most, const char* allowed) const;
   void* writable_data() const;
