@@ -8,7 +8,6 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
-#include "posenc/suite/accuracy_report.h"
 #include "posenc/version.h"
 #include "support.h"
 
@@ -24,7 +23,6 @@
 namespace posenc {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -182,7 +180,7 @@ TEST(CApi, SelectsAsCppDoes) {
   }
 }
 
-TEST(CApi, StatesBoundsAndMeasuresAccuracyAsCppDoes) {
+TEST(CApi, StatesBoundsAsCppDoes) {
   const auto encoder = planned("rotation32");
   const auto expected = backend("rotation32").plan({d_model});
   double bound = 0;
@@ -193,19 +191,6 @@ TEST(CApi, StatesBoundsAndMeasuresAccuracyAsCppDoes) {
   EXPECT_EQ(is_rounded, 0);
   ASSERT_EQ(posenc_is_correctly_rounded(planned().get(), POSENC_FLOAT32, &is_rounded), POSENC_OK);
   EXPECT_EQ(is_rounded, 1);
-  posenc_error_report report;
-  ASSERT_EQ(posenc_measure_accuracy(encoder.get(), first, rows, POSENC_FLOAT32, 1, &report),
-            POSENC_OK);
-  const Encoder* const one[] = {expected.get()};
-  const suite::AccuracyReport truth = suite::measure_accuracy(one, {first, rows}).front();
-  EXPECT_THAT((std::vector{report.max_abs, report.max_ulp, report.rms, report.correctly_rounded,
-                           report.error_bound}),
-              ElementsAre(truth.error.max_abs, truth.error.max_ulp, truth.error.rms,
-                          truth.error.correctly_rounded, truth.promise.max_abs));
-  EXPECT_THAT((std::vector{report.entries, report.wrongly_rounded, report.worst_position,
-                           report.worst_channel}),
-              ElementsAre(rows * d_model, truth.wrongly_rounded, truth.worst.position,
-                          truth.worst.channel));
 }
 
 TEST(CApi, KnowsThePresets) {
@@ -497,7 +482,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"-9007199254740993", [&] { return posenc_error_bound(e, far, 1, 0, &number); }},
       {"bound is null", [&] { return posenc_error_bound(e, 0, 1, 0, nullptr); }},
       {"answer is null", [&] { return posenc_is_correctly_rounded(e, 0, nullptr); }},
-      {"report is null", [&] { return posenc_measure_accuracy(e, 0, 1, 0, 1, nullptr); }},
       {"'nonsense'", [&] { return posenc_preset("nonsense", &preset, nullptr, nullptr); }},
       {"type is 4", [&] { return posenc_cursor_create(e, 0, 4, &new_cursor); }},
       {"cursor is null", [&] { return posenc_cursor_seek(nullptr, 0); }},

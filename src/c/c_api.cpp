@@ -9,7 +9,6 @@
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
-#include "posenc/suite/accuracy_report.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/version.h"
@@ -359,21 +358,6 @@ posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t
   return status_of([&] {
     const Backend& asked = encoder_of(encoder).backend();
     checked(answer, "answer") = asked.is_correctly_rounded(data_type(type)) ? 1 : 0;
-  });
-}
-
-posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t first, int64_t rows,
-                                      int32_t type, int32_t threads, posenc_error_report* report) {
-  return status_of([&] {
-    posenc_error_report& result = checked(report, "report");
-    const Encoder* const one[] = {&encoder_of(encoder)};
-    const auto measured =
-        suite::measure_accuracy(one, {first, rows},
-                                {.threads = threads, .type = data_type(type), .progress = {}})
-            .front();
-    result = {measured.error.max_abs,           measured.error.max_ulp,   measured.error.rms,
-              measured.error.correctly_rounded, measured.promise.max_abs, measured.entries,
-              measured.wrongly_rounded,         measured.worst.position,  measured.worst.channel};
   });
 }
 
