@@ -4,7 +4,6 @@
 #include "posenc/suite/measuring/memory_loops.h"
 #include "posenc/suite/reference.h"
 #include "posenc/version.h"
-#include "posenc_commit.h"
 
 #include <fmt/format.h>
 
@@ -74,12 +73,6 @@ double limit_of(std::int64_t bytes) {
     }
   }
   return place->second;
-}
-
-std::string isas() {
-  std::string names;
-  for (const Isa isa : cpu().isas) names.append(names.empty() ? "" : " ").append(to_string(isa));
-  return names;
 }
 
 }  // namespace
@@ -216,20 +209,17 @@ void run_checked(benchmark::State& state, const Work& work, std::optional<Verdic
     state.SetItemsProcessed(state.iterations() * work.elements);
     state.SetBytesProcessed(state.iterations() * bytes);
   }
-  state.SetLabel(work.label);
 }
 
 int run(int argc, char** argv, void (*register_benchmarks)()) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::AddCustomContext("cpu", cpu().model);
-  benchmark::AddCustomContext("isas", isas());
   benchmark::AddCustomContext("compiler", compiler());
   benchmark::AddCustomContext("compiler_flags", compiler_flags());
   benchmark::AddCustomContext("posenc_version", library_version());
-  benchmark::AddCustomContext("posenc_commit", POSENC_COMMIT);
+  benchmark::AddCustomContext("kernels", std::string(kernels_digest()));
   benchmark::AddCustomContext("xsimd_version", xsimd_version());
-  benchmark::AddCustomContext("benchmark_version", POSENC_BENCHMARK_VERSION);
   register_benchmarks();
   const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -105,7 +105,6 @@ struct Work {
   /// non-temporal stores, once a process for each size: what disturbs the machine at that moment
   /// is in every share. posenc measure times the same loops between the backends.
   bool has_limit = false;
-  std::string label = {};
 };
 
 /// The work that writes the table by the encoder of the backend, into warm memory.

@@ -1,19 +1,16 @@
 // What does a row cost if rows are not asked for as a table, and what does planning cost?
 //
-//   row_random/<backend>:<isa>/bits:20/d:512                one row at random positions below 2^20
-//   row_next/<backend>:<isa>/d:512                          consecutive rows, one encode call each
+//   row_random/<backend>:<isa>/d:512                      one row at random positions
 //   row_cursor/<backend>:<isa>/rows:32/d:512                consecutive rows from a Cursor, as
 //                                                           decoding asks for them
 //   gather_random/<backend>:<isa>/rows:1024/d:512           random positions in one call
-//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512   64 sequences of 16 consecutive rows
 //   plan/<backend>:<isa>/d:512/spacing:paper                planning, with a base that no encoder
 //                                                           had before
 //   plan_again/<backend>:<isa>/d:512/spacing:paper          planning the same spec again
-//   plan_and_encode/<backend>:<isa>/rows:100/d:20           a small table from nothing
 //   axes/<system>/rows:4096/d:128                           the cells of a grid, on several axes
 //   axes/one/rows:4096/d:128                                the same of one axis, by an Encoder
 //
-// Positions are below 2^20 unless the name has other bits. The formula as it is read is `naive`.
+// Positions are below 2^20. The formula as it is read is `naive`.
 
 #include "bench.h"
 
@@ -36,35 +33,24 @@ namespace {
 
 using Positions = std::vector<std::int64_t>;
 
-constexpr int near_bits = 20, far_bits = 40;
-
 /// Consecutive rows begin in the middle: naive is faster where most phases are below one.
-constexpr std::int64_t middle = std::int64_t{1} << (near_bits - 1);
+constexpr std::int64_t middle = 1 << 19;
 
-/// The same positions in every run, spread evenly over [0, 2^bits).
-Positions random_positions(std::int64_t count, int bits) {
+/// The same positions in every run, spread evenly over [0, 2 * middle).
+Positions random_positions(std::int64_t count) {
   std::mt19937_64 random;  // the default seed
   Positions positions(static_cast<std::size_t>(count));
   for (std::int64_t& position : positions)
-    position = static_cast<std::int64_t>(random() >> (64 - bits));
-  return positions;
-}
-
-Positions runs_of_positions(std::int64_t sequences, std::int64_t run) {
-  Positions positions;
-  for (const std::int64_t first : random_positions(sequences, near_bits)) {
-    for (std::int64_t row = 0; row < run; ++row) positions.push_back(first + row);
-  }
+    position = static_cast<std::int64_t>(random() % (2 * middle));
   return positions;
 }
 
 /// One encode call for each position in turn.
-Work single_rows(const Encoder& encoder, const Positions& positions, int bits) {
+Work row_random(const Encoder& encoder) {
   const OutputView row = warm_view(table_of(1, encoder.spec().d_model));
   const auto position = std::make_shared<std::int64_t>();
-  Work work(row.columns,
-            expected_at(encoder, [=](auto) { return *position; }, {0, std::int64_t{1} << bits}),
-            [=, &encoder, next = std::size_t{0}]() mutable {
+  Work work(row.columns, expected_at(encoder, [=](auto) { return *position; }, {0, 2 * middle}),
+            [=, &encoder, positions = random_positions(4096), next = std::size_t{0}]() mutable {
               *position = positions[next];
               next = (next + 1) % positions.size();
               encoder.encode({.first = *position, .count = 1}, row);
@@ -72,16 +58,6 @@ Work single_rows(const Encoder& encoder, const Positions& positions, int bits) {
             });
   work.rows = 1;
   return work;
-}
-
-Work row_random(const Encoder& encoder, int bits) {
-  return single_rows(encoder, random_positions(4096, bits), bits);
-}
-
-Work row_next(const Encoder& encoder) {
-  Positions positions;
-  for (std::int64_t each = middle; each < middle + 65536; ++each) positions.push_back(each);
-  return single_rows(encoder, positions, near_bits);
 }
 
 /// A cursor encodes that many rows at a time: an iteration that gave fewer would time all or none
@@ -108,11 +84,11 @@ Work row_cursor(const Encoder& encoder) {
   return work;
 }
 
-Work gather(const Encoder& encoder, const Positions& positions) {
-  const auto rows = std::ssize(positions);
+Work gather_random(const Encoder& encoder) {
+  constexpr std::int64_t rows = 1024;
+  const Positions positions = random_positions(rows);
   const auto position = [=](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; };
-  Work work(rows * encoder.spec().d_model,
-            expected_at(encoder, position, {0, std::int64_t{1} << near_bits}),
+  Work work(rows * encoder.spec().d_model, expected_at(encoder, position, {0, 2 * middle}),
             [=, &encoder, view = warm_view(table_of(rows, encoder.spec().d_model))] {
               encoder.encode(positions, view);
               return view;
@@ -126,28 +102,15 @@ void add_rows(const Backend& backend, std::int64_t d_model) {
     add(fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, d_model),
         [&backend, d_model, make] { return make(planned(backend, {.d_model = d_model})); });
   };
-  add_question("row_random", "bits:20/", [](auto& e) { return row_random(e, near_bits); });
-  add_question("row_random", "bits:40/", [](auto& e) { return row_random(e, far_bits); });
-  add_question("row_next", "", row_next);
+  add_question("row_random", "", row_random);
   add_question("row_cursor", "rows:32/", row_cursor);
-  add_question("gather_random", "rows:1024/",
-               [](auto& e) { return gather(e, random_positions(1024, near_bits)); });
-  add_question("gather_runs", "sequences:64/run:16/",
-               [](auto& e) { return gather(e, runs_of_positions(64, 16)); });
-}
-
-/// What programs pay that plan for every table.
-Work plan_and_encode(const Backend& backend, const Table& table) {
-  return {table.elements(), expected_of(planned(backend, table.spec), table.rows),
-          [=, &backend, view = warm_view(table)] {
-            backend.plan(table.spec)->encode(table.rows, view);
-            return view;
-          }};
+  add_question("gather_random", "rows:1024/", gather_random);
 }
 
 Work plan(const Backend& backend, const Table& table, bool again) {
-  Work work = plan_and_encode(backend, table);
+  Work work = encoding_of(backend, table);
   work.elements = 0;
+  work.has_limit = false;
   work.loop = loop_of([&backend, again, spec = table.spec]() mutable {
     if (!again) spec.base = std::nextafter(spec.base, 2 * spec.base);
     const auto encoder = backend.plan(spec);
@@ -222,12 +185,6 @@ void register_benchmarks() {
   }
   for (const std::int64_t d_model : {20, 512, 4096}) {
     for (const Spacing spacing : all_spacings) add_planning(d_model, spacing);
-  }
-  for (const Table& table : {table_of(100, 20), table_of(512, 512)}) {
-    for (const Backend* each : best_backends()) {
-      add(fmt::format("plan_and_encode/{}/{}", each->full_name(), to_string(table)),
-          [=] { return plan_and_encode(*each, table); });
-    }
   }
 }
 

@@ -8,28 +8,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:?usage: build.sh PRESET [TARGET ...]}
 shift
 log=build/logs/build-$preset.log
-shown_lines=40
-
-# Ninja prints what failed after a line of this form; more may follow from jobs that were running.
-failure() {
-  if grep -q '^FAILED: ' "$log"; then
-    awk -v most="$shown_lines" '/^FAILED: / { found = 1 } found && ++shown <= most' "$log"
-  else
-    tail -n "$shown_lines" "$log"
-  fi
-}
-
-build() {
-  cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
-}
 
 mkdir -p "$(dirname "$log")"
 printf '== Building preset %s (log: %s)\n' "$preset" "$log"
 status=0
-build "$@" >"$log" 2>&1 || status=$?
+{
+  cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
+} >"$log" 2>&1 || status=$?
 [[ $status -eq 0 ]] && exit 0
 {
-  failure
+  tail -n 40 "$log"
   printf 'build.sh: building preset %s failed with exit code %d (log: %s)\n' \
     "$preset" "$status" "$log"
 } >&2

@@ -26,7 +26,7 @@ from typing import Any
 
 from reporting.command import (
     POSENC, ROOT, ArgumentParser, call_posenc, check_writable, need_modules, run_main,
-    show_progress, skip, write_whole,
+    skip, write_file,
 )  # fmt: skip
 from reporting.tables import aligned, error_text, share_text
 
@@ -182,11 +182,9 @@ def main() -> int:
     seconds: dict[tuple[str, Shape], dict[str, list[float]]] = {}
     # A new process each time: addresses differ, and times with them.
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        for done, found in enumerate(pool.imap(time_once, [options.shapes] * options.processes), 1):
-            show_progress(f"{done} of {options.processes} processes")
+        for found in pool.imap(time_once, [options.shapes] * options.processes):
             for work, shape, program, each in found:
                 seconds.setdefault((work, shape), {}).setdefault(program, []).append(each)
-    show_progress()
     lines = [["ms", "rows x d", *PROGRAMS, *(f"error of {program}" for program in PHASES)]]
     document: dict[str, Any] = {}
     for (work, shape), times in sorted(seconds.items()):
@@ -205,7 +203,7 @@ def main() -> int:
     print(f"\n{posenc.cpu()}; one thread; medians of {options.processes} processes")
     print("Errors: the largest of all rows, and the share of entries that are correctly rounded.")
     if options.output:
-        write_whole(options.output, json.dumps(document, indent=1) + "\n")
+        write_file(options.output, json.dumps(document, indent=1) + "\n")
     return 0
 
 

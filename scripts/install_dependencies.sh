@@ -2,8 +2,7 @@
 # Installs the missing Debian packages of the named groups. If some cannot be installed, it names
 # them in one line and still exits with 0, since CMake reports what a build needs, wherever it is
 # from.
-#   install_dependencies.sh [GROUP ...]              the default group is build
-#   install_dependencies.sh --left-out [GROUP ...]   installs nothing; lists missing optional parts
+#   install_dependencies.sh [GROUP ...]   the default group is build
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/logs/install.log
@@ -33,32 +32,6 @@ packages_of() {
   esac
 }
 
-# What is left out without a package; nothing of a package that is needed.
-part_of() {
-  case $1 in
-    libmpfr-dev) echo "the tests against MPFR" ;;
-    libsleef-dev) echo "SLEEF among the peers" ;;
-    qemu-user) echo "the tests on emulated CPUs" ;;
-    valgrind) echo "the test that counts instructions" ;;
-    binutils) echo "the test of symbol tables" ;;
-    doxygen) echo "the reference of the headers" ;;
-    groff-base) echo "the test of the manual pages" ;;
-    help2man) echo "the manual pages" ;;
-    chromium) echo "the test of the page" ;;
-    python3-matplotlib) echo "figures and the report" ;;
-    python3-numpy) echo "figures, and NumPy's tables" ;;
-    python3-torch) echo "PyTorch's tables" ;;
-    debootstrap) echo "the tests on other releases of Debian" ;;
-    sollya | gappa | coq | libcoq-*) echo "the test of the proofs" ;;
-    pkg-config) echo "the test of the pkg-config file" ;;
-    python3-dev | pybind11-dev) echo "the Python package, and PyTorch's tables" ;;
-    python3-scikit-build-core | python3-pybind11 | python3-pip)
-      echo "the installation of the package by pip" ;;
-    python3-venv) echo "the test of the package's installation" ;;
-    libclang-rt-dev) echo "sanitizers and fuzzing" ;;
-  esac
-}
-
 # Sets what is missing of the wanted packages.
 look() {
   local package status
@@ -69,25 +42,14 @@ look() {
   done
 }
 
-# Prints why nothing can be installed here, or nothing if it can. On a terminal, sudo asks for the
-# password once.
-obstacle() {
-  if ! command -v apt-get >/dev/null; then
-    echo "there is no apt-get here"
-  elif [[ $(id -u) -eq 0 ]]; then
-    return
-  elif ! command -v sudo >/dev/null; then
-    echo "installing needs root, and there is no sudo"
-  elif [[ -t 0 ]]; then
-    sudo -v -p "[sudo] password of %p, to install $missing: " || echo "sudo does not give root"
-  else
-    sudo -n true &>/dev/null || echo "installing needs root, and sudo does not give it"
-  fi
-}
+# On a terminal, sudo asks for the password.
 as_root() {
-  local sudo=sudo
-  if [[ $(id -u) -eq 0 ]]; then sudo=""; fi
-  $sudo env DEBIAN_FRONTEND=noninteractive "$@" </dev/null >>"$log" 2>&1
+  local sudo=()
+  if [[ $(id -u) -ne 0 ]]; then
+    sudo=(sudo)
+    [[ -t 0 ]] || sudo+=(-n)
+  fi
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null >>"$log" 2>&1
 }
 apt() { as_root apt-get -q "$@" -o DPkg::Lock::Timeout=60; }
 # Installs all packages at once. If that fails, finishes an installation that was cut off, and
@@ -96,31 +58,19 @@ install() {
   local package
   apt update || true  # The package lists that are already there may be enough.
   ! apt install -y --no-install-recommends "$@" || return 0
+  as_root id || return 0  # without root, the rest would fail, too
   as_root dpkg --configure -a || true
   apt install -y --fix-broken --no-remove || true
   for package; do apt install -y --no-install-recommends "$package" || true; done
 }
 
-is_list=no
-if [[ ${1:-} == --left-out ]]; then
-  is_list=yes
-  shift
-fi
 wanted=""
 for group in "${@:-build}"; do wanted+=" $(packages_of "$group")" || exit 2; done
 
 look
 [[ -n $missing ]] || exit 0
-if [[ $is_list == yes ]]; then
-  parts=$(for package in $missing; do
-    part=$(part_of "$package")
-    if [[ -n $part ]]; then echo "  $part (Debian: $package)"; fi
-  done)
-  [[ -z $parts ]] || printf 'Left out, unless installed otherwise than by apt:\n%s\n' "$parts"
-  exit 0
-fi
-reason=$(obstacle)
-if [[ -z $reason ]]; then
+reason="there is no apt-get here"
+if command -v apt-get >/dev/null; then
   mkdir -p "$(dirname "$log")"
   echo "== Installing $missing (log: $log)"
   echo "== $(date): $missing" >>"$log"
@@ -128,6 +78,6 @@ if [[ -z $reason ]]; then
   install $missing
   look
   [[ -n $missing ]] || exit 0
-  reason="apt-get did not bring it, see $log"
+  reason="see $log"
 fi
 echo "install_dependencies.sh: warning: not installed by apt: $missing ($reason)" >&2

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from reporting.command import (
-    CHECK_FAILED, ROOT, ArgumentParser, BadInput, run_main, skip, write_whole,
+    CHECK_FAILED, ROOT, ArgumentParser, BadInput, run_main, skip, write_file,
 )  # fmt: skip
 from reporting.tables import aligned
 
@@ -79,7 +79,7 @@ def main() -> int:
         # What did not change stays, so that the file shows what a change of a kernel cost.
         stays = {name: now for name, now in kept.items() if name not in changed}
         document = dict(sorted({**document, compiler: {**new, **stays}}.items()))
-        write_whole(KEPT, json.dumps(document, indent=1) + "\n")
+        write_file(KEPT, json.dumps(document, indent=1) + "\n")
         print(f"{compiler}: {len(new)} counts are kept, {len(changed)} of them new or changed")
         return 0
     if not kept:

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Measures the CPU at hand and compares it with its document in docs/measured, by posenc compare:
-what got slower or faster, and on which tables. Exit code 1: a regression, or times that are not
-reliable, which are never kept."""
+"""Compares a document of posenc measure with that of its CPU in docs/measured, by posenc compare:
+what got slower or faster, and on which tables. Exit code 1: a regression, a broken bound, or times
+that are not reliable; the last two are never kept."""
 
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from reporting.command import (
-    CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, run_main, write_whole,
+    CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, run_main, write_file,
 )  # fmt: skip
 from reporting.documents import Machine, read_machine
-from reporting.tables import Column, Rows, columns_of, heading, markdown, size_text, speeds, wrapped
+from reporting.tables import (
+    Column, Rows, columns_of, facts, heading, markdown, size_text, speeds, wrapped,
+)  # fmt: skip
 
-NEW = ROOT / "build" / "results" / "measured.json"
 FOLDER = ROOT / "docs" / "measured"
 PAGE = ROOT / "docs" / "measured.md"
 README = ROOT / "README.md"
@@ -49,13 +49,11 @@ def page_of(page: str, kept: Kept) -> str:
     """The page with its tables made anew, below what it says first."""
     rows, parts = [["CPU", "ISA", "compiler", "date", ""]], []
     for name, machine in kept.items():
-        facts = machine.facts
-        isa, date = machine.isas[-1], facts["measured_at"][:10]
-        rows.append([machine.cpu, isa, facts["compiler"], date, f"[JSON](measured/{name})"])
-        said = [f"{level} {size_text(size)}" for level, size in machine.caches.items()]
-        said += [f"{facts['logical_cores']} logical cores", f"kernels {facts['kernels']}"]
+        isa, date = machine.isas[-1], machine.facts["measured_at"][:10]
+        compiler = machine.facts["compiler"]
+        rows.append([machine.cpu, isa, compiler, date, f"[JSON](measured/{name})"])
         sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
-        text = wrapped(f"{', '.join(said)}. {sentence}")
+        text = wrapped(f"{facts(machine)}. {sentence}")
         parts.append(f"\n## {machine.cpu}, {isa}\n\n{text}\n\n{named(table)}\n")
     return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(5)), "\n", *parts])
 
@@ -100,46 +98,37 @@ def keep(document: Path, machine: Machine) -> None:
     page = page_of(PAGE.read_text(encoding="utf-8"), kept)
     readme = readme_of(README.read_text(encoding="utf-8"), kept)
     FOLDER.mkdir(exist_ok=True)
-    write_whole(FOLDER / file_name(machine), document.read_bytes())
-    write_whole(PAGE, page)
-    write_whole(README, readme)
+    write_file(FOLDER / file_name(machine), document.read_bytes())
+    write_file(PAGE, page)
+    write_file(README, readme)
 
 
 def main() -> int:
-    parser = ArgumentParser("measured.py --keep", __doc__)
-    parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT",
-                        help="of posenc measure, on any CPU (default: measure now, in 2 minutes)")
+    parser = ArgumentParser("measured.py measured.json --keep", __doc__)
+    parser.add_argument("document", type=Path, metavar="DOCUMENT", help="of posenc measure")
     parser.add_argument("--keep", action="store_true",
                         help="keep the document as that of its CPU, and write docs/measured.md and "
                              "the README's table anew")
-    parser.add_argument("--posenc", metavar="FILE",
-                        help="the posenc command (default: preset release, built first)")
+    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
+                        help="the posenc command (default: build/release/bin/posenc)")
     arguments = parser.parse_args()
-    posenc, new, is_good = arguments.posenc or POSENC, arguments.document or NEW, True
-    if not arguments.posenc:
-        build = [str(ROOT / "scripts" / "build.sh"), "release", "posenc_cli"]
-        if subprocess.run(build, check=False).returncode != 0:
-            raise BadInput("preset release cannot be built, nothing was measured")
-    if new == NEW:
-        NEW.parent.mkdir(parents=True, exist_ok=True)
-        _, is_good = call_posenc(posenc, "measure", "--format", "json", "--output", str(NEW))
-    now = read_machine(new)
-    # The exit code of posenc measure says either.
-    why_not = now.not_reliable or ("" if is_good else "A bound is broken.")
+    now, is_good = read_machine(arguments.document), True
+    is_broken = any(each.is_bound_broken for each in now.measurements)
+    why_not = now.not_reliable or ("A bound is broken." if is_broken else "")
 
     kept, name = read_kept(), file_name(now)
     if name in kept:
-        text, is_good = call_posenc(posenc, "compare", str(FOLDER / name), str(new))
+        text, is_good = call_posenc(
+            arguments.posenc, "compare", str(FOLDER / name), str(arguments.document)
+        )
         print(text.decode(), end="")
     else:
         cpu = f"{now.cpu}, {now.isas[-1]}"
-        print(f"No document of {cpu}, is kept; --keep makes {new} docs/measured/{name}")
-    for other in sorted(kept.keys() - {name}):
-        print(f"Of another CPU: docs/measured/{other}, {kept[other].facts['measured_at']}")
+        print(f"No document of {cpu}, is kept; --keep makes it docs/measured/{name}")
     if why_not:
         print(f"Never kept. {why_not}")
     elif arguments.keep:
-        keep(new, now)
+        keep(arguments.document, now)
         print(f"Kept: docs/measured/{name}")
     return 0 if is_good and not why_not else CHECK_FAILED
 

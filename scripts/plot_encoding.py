@@ -3,10 +3,9 @@
 which the options after -- go, in the place of --rows 100 --d-model 128."""
 
 import io
-import sys
 
 from reporting import figures
-from reporting.command import POSENC, ArgumentParser, BadInput, call_posenc, run_main, write_whole
+from reporting.command import POSENC, ArgumentParser, BadInput, call_posenc, run_main, write_file
 
 import numpy
 
@@ -17,16 +16,15 @@ def main() -> int:
                         help="default: %(default)s")
     parser.add_argument("--posenc", default=POSENC, metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
-    words = sys.argv[1:]
-    end = words.index("--") if "--" in words else len(words)
-    options = parser.parse_args(words[:end])
-    passed_on = words[end + 1 :] or ["--rows", "100", "--d-model", "128"]
-    output, _ = call_posenc(options.posenc, "generate", "--format", "npy", *passed_on)
+    parser.add_argument("words", nargs="*", metavar="-- OPTION", help="of posenc generate")
+    options = parser.parse_args()
+    shape = options.words or ["--rows", "100", "--d-model", "128"]
+    output, _ = call_posenc(options.posenc, "generate", "--format", "npy", *shape)
     table = numpy.load(io.BytesIO(output))
     if table.size == 0:
         raise BadInput("--rows is 0; allowed: at least 1")
-    note = " ".join([f"{table.shape[0]} rows x {table.shape[1]} channels", *words[end + 1 :]])
-    write_whole(options.output, figures.svg_of(figures.encoding(table, note)))
+    note = " ".join([f"{table.shape[0]} rows x {table.shape[1]} channels", *options.words])
+    write_file(options.output, figures.svg_of(figures.encoding(table, note)))
     print(options.output)
     return 0
 

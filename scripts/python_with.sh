@@ -10,10 +10,6 @@ while [[ $# -gt 0 && $1 != -- ]]; do
   modules+=("$1")
   shift
 done
-[[ $# -ge 2 && -n ${modules[*]-} ]] || {
-  echo "usage: python_with.sh MODULE... -- SCRIPT [ARGUMENT...]" >&2
-  exit 2
-}
 shift
 
 imports=$(printf 'import %s\n' "${modules[@]}")

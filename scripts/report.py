@@ -20,16 +20,13 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true",
                         help="print a row for each backend and each other library, as Markdown")
     parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
-    parser.add_argument("--answer", metavar="FILE", type=Path,
-                        help="of posenc pick, as text: what the page begins with")
     arguments = parser.parse_args()
     machines = read_machines(arguments.documents)
     if arguments.page:
         from reporting.page import write_page  # needs matplotlib
 
-        answer = arguments.answer.read_text(encoding="utf-8") if arguments.answer else ""
         Path(arguments.page).mkdir(parents=True, exist_ok=True)
-        paths = write_page(machines, answer, arguments.page)
+        paths = write_page(machines, arguments.page)
         print(f"{paths[0]}, and {len(paths) - 1} figures beside it")
         return 0
     texts = []

@@ -12,7 +12,6 @@ results=build/results
 measured=$results/measurements.json
 torch=$results/torch.json
 profile=$results/profile.json
-answer=$results/pick.txt
 page=$results/report/index.html
 check_failed=1
 skipped=77
@@ -27,24 +26,17 @@ may_fail() {
   [[ $status -eq 0 || $status -eq $allowed ]] || exit "$status"
 }
 
-# Each writes a document. Exit code 1 of `measure`: other work ran meanwhile, as the document says.
-documents=()
+# Writes a document.
 accuracy() {
-  local document=$results/accuracy_$1.json
-  documents+=("$document")
-  "$bin/posenc_peers" accuracy "${@:2}" --format json --output "$document"
-}
-measure() {
-  documents+=("$2")
-  may_fail "$check_failed" "$bin/$1" measure "${@:3}" --processes "$processes" --format json \
-    --output "$2"
+  "$bin/posenc_peers" accuracy "${@:2}" --format json --output "$results/accuracy_$1.json"
 }
 
 ./scripts/install_dependencies.sh build report peers
 targets=(posenc_cli posenc_peers)
 # PyTorch's times need the Python package, which is built where Debian's packages are there.
-left_out=$(./scripts/install_dependencies.sh --left-out torch)
-if command -v dpkg-query >/dev/null && [[ -z $left_out ]]; then targets+=(posenc_python); fi
+if dpkg-query -W python3-dev pybind11-dev python3-torch &>/dev/null; then
+  targets+=(posenc_python)
+fi
 ./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
 
@@ -57,31 +49,27 @@ mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
 rm -f "$profile" "$measured" "$torch" "$page"  # of an earlier run
 
 step "Backends of this build, and other libraries to compare with"
-"$bin/posenc_peers" list >"$results/list.txt"
-sed -n '1,/^Error bounds/{/^Error bounds/!p;}' "$results/list.txt"
-echo "All of it: $results/list.txt"
+"$bin/posenc_peers" list | sed '/^Error bounds/,$d'
 
 step "Errors of the tutorial's table"
 "$bin/posenc" accuracy --preset tutorial
 accuracy tutorial --preset tutorial
 accuracy long_context --rows 131072 --d-model 128
 accuracy far --first 1000000000000 --rows 1000
-printf '\nWith other libraries, by position and by channel: %s\n' "$results/accuracy_*.json"
 
-step "Times, errors and the limits of the memory, for tables of all sizes and types"
-measure posenc_peers "$measured"
-may_fail "$skipped" ./scripts/compare_torch.py --processes "$processes" --output "$torch"
-if [[ -e $torch ]]; then documents+=("$torch"); fi
-for type in float64 float16 bfloat16; do
-  measure posenc "$results/measurements_$type.json" --preset tutorial --preset wide \
-    --backend rotation --backend rotation32 --dtype "$type"
-done
+step "Times, errors and the limits of the memory, for tables of all sizes"
+# Exit code 1: other work ran meanwhile, as the document says.
+may_fail "$check_failed" "$bin/posenc_peers" measure --processes "$processes" --format json \
+  --output "$measured"
+may_fail "$skipped" ./scripts/python_with.sh torch numpy -- \
+  ./scripts/compare_torch.py --processes "$processes" --output "$torch"
 
 step "Gfloat/s of each backend at its best ISA"
 ./scripts/report.py "$measured"
-may_fail "$check_failed" "$bin/posenc" pick "$measured" --output "$answer"
-may_fail "$skipped" ./scripts/report.py "${documents[@]}" --answer "$answer" --page "${page%/*}"
-./scripts/install_dependencies.sh --left-out report torch peers
+documents=("$measured" "$results"/accuracy_*.json)
+if [[ -e $torch ]]; then documents+=("$torch"); fi
+may_fail "$skipped" ./scripts/python_with.sh matplotlib numpy -- \
+  ./scripts/report.py "${documents[@]}" --page "${page%/*}"
 
 step "The answer"
 may_fail "$check_failed" "$bin/posenc" pick "$measured" --save "$profile"

@@ -2,7 +2,7 @@
 `posenc pick` do. The scripts beside this package are its commands.
 
 A module uses only those above it:
-  command     failures of one line, arguments, exit codes, whole files, calls of posenc
+  command     failures of one line, arguments, exit codes, files, calls of posenc
   documents   documents of measurements, by machine
   tables      numbers as text, and tables of what was measured
   figures     everything that is drawn, with matplotlib

@@ -1,10 +1,9 @@
-"""What every script does in the same way: failures of one line, arguments, exit codes, progress,
-modules that may be missing, files that appear whole or not at all, and calls of posenc."""
+"""What every script does in the same way: failures of one line, arguments, exit codes,
+modules that may be missing, files, and calls of posenc."""
 
 import argparse
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +16,6 @@ CHECK_FAILED = 1
 BAD_INPUT = 2
 SKIPPED = 77  # what ctest and automake take for "skipped"
 EXIT_CODES = "Exit codes: 0 good, 2 bad input or failed I/O, 77 skipped: a module is missing."
-CHOSEN = "POSENC_PYTHON_IS_CHOSEN"  # set when python_with.sh has chosen the interpreter
 
 
 class BadInput(Exception):
@@ -41,8 +39,6 @@ class ArgumentParser(argparse.ArgumentParser):
 def run_main(main: Callable[[], int]) -> NoReturn:
     """Exits with main()'s code, or with one line on stderr and the code of the failure."""
     name = os.path.basename(sys.argv[0])
-    # As Ctrl-C does, so that main() removes its temporary files.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         code = main()
         sys.stdout.flush()
@@ -64,44 +60,24 @@ def skip(reason: str) -> NoReturn:
     sys.exit(SKIPPED)
 
 
-def show_progress(text: str = "") -> None:
-    """Overwrites the last progress on stderr if that is a terminal. No text clears the line."""
-    if sys.stderr.isatty():
-        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
-
-
 def need_modules(*names: str) -> None:
-    """Runs the script again under the first Python that has the modules if this one lacks any: the
-    first on the path may not see what Debian's packages install. Skips the script if none has them.
-    """
-    missing = [name for name in names if importlib.util.find_spec(name) is None]
-    if missing and os.environ.get(CHOSEN) != str(os.getpid()):
-        os.environ[CHOSEN] = str(os.getpid())  # exec keeps the number
-        sys.stdout.flush()
-        with_modules = str(ROOT / "scripts" / "python_with.sh")
-        os.execv(with_modules, [with_modules, *names, "--", *sys.argv])
-    if missing:
-        skip(f"{sys.executable} has no {missing[0]} (Debian: python3-{missing[0]})")
+    """Skips the script if this Python lacks one: scripts/python_with.sh finds one that has them."""
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            skip(f"{sys.executable} has no {name} (Debian: python3-{name})")
 
 
 def check_writable(path: str | Path) -> None:
-    """Before minutes of work, not after. A device or a folder would be replaced, not written."""
-    target = Path(os.path.realpath(path))
-    is_new = target.is_file() or not target.exists()
-    if not is_new or not os.access(target.parent, os.W_OK) or not target.parent.is_dir():
+    """Before minutes of work, not after."""
+    target, folder = Path(path), Path(path).parent
+    if target.is_dir() or not folder.is_dir() or not os.access(
+            target if target.exists() else folder, os.W_OK):  # fmt: skip
         raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Writes a temporary file, then renames it: never half a file."""
+def write_file(path: str | Path, content: str | bytes) -> None:
     check_writable(path)
-    target = Path(os.path.realpath(path))  # a link stays a link
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def call_posenc(path: str | Path, *arguments: str) -> tuple[bytes, bool]:

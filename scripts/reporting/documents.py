@@ -58,7 +58,6 @@ class Error:
     """Against exact values."""
 
     max_abs: float
-    max_ulp: float
     correctly_rounded: float  # share of the entries
     checked: float  # share of the table's entries; 0: some, the document does not say how many
     by_position: list[tuple[int, float]]  # of each octave the last position and the largest error
@@ -96,6 +95,11 @@ class Measurement:
     def max_abs(self) -> float:
         return self.error.max_abs if self.error else math.nan
 
+    @property
+    def is_bound_broken(self) -> bool:
+        is_known = self.error is not None and not math.isnan(self.bound)
+        return is_known and not self.max_abs <= self.bound
+
     def merge(self, new: "Measurement") -> None:
         """Takes the times and the error of a later document, unless that is of fewer entries."""
         self.seconds = new.seconds or self.seconds
@@ -113,7 +117,6 @@ class Machine:
     caches: dict[str, int]  # bytes, by level
     measurements: list[Measurement] = field(default_factory=list)
     disturbed: dict[str, str] = field(default_factory=dict)  # by document, why
-    files: list[str] = field(default_factory=list)
 
     @property
     def not_reliable(self) -> str:
@@ -167,7 +170,7 @@ def _table_of(values: Mapping[str, Any]) -> Table:
 def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
     """With the report of posenc accuracy, which is of all rows."""
     return Error(
-        _number(values["max_abs"]), _number(values["max_ulp"]), float(values["correctly_rounded"]),
+        _number(values["max_abs"]), float(values["correctly_rounded"]),
         float(values.get("checked", bool(report))),
         [(int(each["first"]) + int(each["count"]) - 1, _number(each["max_abs"]))
          for each in report.get("by_position", ())],
@@ -203,8 +206,7 @@ def read_machine(path: Path) -> Machine:
         isas = list(map(str, values["isas"]))
         if not isas:
             raise ValueError("isas is empty")
-        names = ("compiler", "library_version", "kernels", "measured_at")
-        facts = {each: document[each] for each in names}
+        facts = {each: document[each] for each in ("compiler", "kernels", "measured_at")}
         facts["logical_cores"] = values["logical_cores"]
         caches = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
         text = str(document["disturbed"])
@@ -212,7 +214,7 @@ def read_machine(path: Path) -> Machine:
             str(values["cpu"]), facts, isas,
             {level: size for level, size in caches.items() if size},
             [_measurement_of(each) for each in document["measurements"]],
-            {path.name: text} if text else {}, [path.name],
+            {path.name: text} if text else {},
         )  # fmt: skip
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         allowed = "what posenc measure and posenc accuracy write with --format json"
@@ -226,10 +228,9 @@ def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
     machines: dict[str, Machine] = {}
     rows: dict[tuple[str, str, Table], Measurement] = {}
     for found in (read_machine(Path(path)) for path in paths):
-        empty = replace(found, measurements=[], disturbed={}, files=[])
+        empty = replace(found, measurements=[], disturbed={})
         machine = machines.setdefault(found.cpu, empty)
         machine.disturbed |= found.disturbed
-        machine.files += found.files
         for new in found.measurements:
             old = rows.setdefault((machine.cpu, new.name, new.table), new)
             if old is new:

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from reporting import figures
-from reporting.command import BadInput, write_whole
-from reporting.documents import Machine, Measurement
-from reporting.tables import Rows, columns_of, error_cells, of_which_rows, size_text, speeds
+from reporting.command import BadInput, write_file
+from reporting.documents import Machine
+from reporting.tables import Rows, columns_of, facts, speeds
 
 POINTS = (
     "Higher is faster, further left is more accurate. No method that stores plainly gets above "
@@ -56,68 +56,29 @@ def _table(rows: Rows) -> str:
     return f'<div class="wide" tabindex="0">{table}</div>\n'
 
 
-def _facts(machine: Machine) -> str:
-    facts = machine.facts
-    pairs = {
-        "instruction sets": ", ".join(machine.isas),
-        "caches": ", ".join(f"{level} {size_text(size)}" for level, size in machine.caches.items()),
-        "logical cores": facts["logical_cores"],
-        "compiler": facts["compiler"],
-        "posenc": f"{facts['library_version']} (kernels {facts['kernels']})",
-        "measured": facts["measured_at"],
-        "documents": ", ".join(machine.files),
-    }
-    items = (f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>"
-             for name, value in pairs.items() if value)  # fmt: skip
-    return f"<dl>{''.join(items)}</dl>\n<p>{html.escape(machine.not_reliable)}</p>\n"
-
-
-def _row_of(machine: Machine, each: Measurement) -> list[str]:
-    limit, speed = machine.limit(each.table), each.speed
-    name = each.name + {"peer": "*", "limit": " (memory)"}.get(each.role, "")
-    largest, at_most, rounded = error_cells(each)
-    largest += f" {of_which_rows(each)}" if each.error and each.error.checked != 1 else ""
-    ulp = f"{each.error.max_ulp:.3g}" if each.error else ""
-    share = f"{100 * speed / limit:.1f} %" if limit and speed else ""
-    return [name, f"{speed:.3f}" if speed else "", share, largest, at_most, ulp, rounded]
-
-
-def _all_measurements(machine: Machine) -> Iterator[str]:
-    """Of each table a list that opens, of which the fastest is the first."""
-    header = ["", "Gfloat/s", "of limit", "largest |error|", "at most", "largest ulp",
-              "correctly rounded"]  # fmt: skip
-    tables = {each.table for each in machine.measurements}
-    for table in sorted(tables, key=lambda table: (table.entries, table.rows, table.name)):
-        found = [each for each in machine.measurements if each.table == table]
-        rows = [_row_of(machine, each) for each in sorted(found, key=lambda each: -each.speed)]
-        title = f"<summary>{html.escape(table.name)}: {len(rows)} rows</summary>"
-        yield f"<details>{title}{_table([header, *rows])}</details>\n"
-
-
-def write_page(machines: Sequence[Machine], answer: str, folder: str) -> list[Path]:
-    """Writes index.html and the figures; returns their paths, the page's first. The answer is what
-    posenc pick prints, or empty."""
+def write_page(machines: Sequence[Machine], folder: str) -> list[Path]:
+    """Writes index.html and the figures; returns their paths, the page's first."""
     paths, body = [Path(folder, "index.html")], []
-    if answer:
-        body.append(f'<h3>The answer</h3>\n<pre class="wide">{html.escape(answer)}</pre>\n')
     for number, machine in enumerate(machines, 1):
-        body += [f"<h2>{html.escape(machine.cpu)}</h2>\n", _facts(machine), '<div class="figures">']
+        said = (f"{', '.join(machine.isas)}; {facts(machine)}; {machine.facts['compiler']}, "
+                f"{machine.facts['measured_at']}. {machine.not_reliable}")  # fmt: skip
+        body.append(f"<h2>{html.escape(machine.cpu)}</h2>\n<p>{html.escape(said.rstrip())}</p>\n")
+        body.append('<div class="figures">')
         for name, draw, caption in figures_of(machine):
             if figure := draw():
                 name = f"{number}-{name}" if len(machines) > 1 else name
                 paths.append(Path(folder, f"{name}.svg"))
                 svg = figures.svg_of(figure)
-                write_whole(paths[-1], svg)
+                write_file(paths[-1], svg)
                 body.append(_figure(name, svg, caption))
         body.append("</div>\n")
         if machine.plain():
-            sentence, rows = speeds(columns_of(machine), ("backend", "peer"))
+            sentence, rows = speeds(columns_of(machine), ("backend", "peer"), by_isa=True)
             body.append("<h3>Gfloat/s of every backend and library</h3>\n")
             body += [f"<p>{html.escape(sentence)}</p>\n", _table(rows)]
-        body += ["<h3>All measurements</h3>\n", *_all_measurements(machine)]
     if len(paths) == 1:
         allowed = "documents with times or with reports of errors"
         raise BadInput(f"DOCUMENT has nothing to draw; allowed: {allowed}")
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-    write_whole(paths[0], template.replace("<!-- of each CPU a section -->\n", "".join(body)))
+    write_file(paths[0], template.replace("<!-- of each CPU a section -->\n", "".join(body)))
     return paths

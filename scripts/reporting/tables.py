@@ -92,6 +92,13 @@ def heading(machine: Machine) -> str:
     return f"{cpu}; {compiler}, {date}; medians of {len(timed.seconds)} processes"
 
 
+def facts(machine: Machine) -> str:
+    """ "L1 32 KiB, L2 512 KiB, 2 logical cores, kernels 3f9c0a"."""
+    said = [f"{level} {size_text(size)}" for level, size in machine.caches.items()]
+    said.append(f"{machine.facts['logical_cores']} logical cores")
+    return ", ".join([*said, f"kernels {machine.facts['kernels']}"])
+
+
 def columns_of(machine: Machine, *roles: str) -> list[Column]:
     """Every table, by its size alone where that tells the tables apart."""
     tables = list(dict.fromkeys(each.table for each in machine.plain(*roles)))

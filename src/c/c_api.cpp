@@ -9,7 +9,6 @@
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
-#include "posenc/suite/accuracy_report.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/version.h"
@@ -362,21 +361,6 @@ posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t
   });
 }
 
-posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t first, int64_t rows,
-                                      int32_t type, int32_t threads, posenc_error_report* report) {
-  return status_of([&] {
-    posenc_error_report& result = checked(report, "report");
-    const Encoder* const one[] = {&encoder_of(encoder)};
-    const auto measured =
-        suite::measure_accuracy(one, {first, rows},
-                                {.threads = threads, .type = data_type(type), .progress = {}})
-            .front();
-    result = {measured.error.max_abs,           measured.error.max_ulp,   measured.error.rms,
-              measured.error.correctly_rounded, measured.promise.max_abs, measured.entries,
-              measured.wrongly_rounded,         measured.worst.position,  measured.worst.channel};
-  });
-}
-
 posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first, int32_t type,
                                    posenc_cursor** cursor) {
   return create(cursor, "cursor", [&] {
@@ -469,12 +453,8 @@ void posenc_axes_encoder_free(posenc_axes_encoder* encoder) { delete encoder; }
 posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns, int64_t d_model,
                                  const posenc_table* out, const posenc_options* options) {
   return status_of([&] {
-    check_range("convention", convention, 0, POSENC_DETR_GRID);
-    const GridSpec spec = convention == POSENC_MAE_GRID ? mae_grid(d_model)
-                          : convention == POSENC_SIMPLE_VIT_GRID
-                              ? simple_vit_grid(d_model)
-                              : detr_grid(d_model, rows, columns);
-    encode_grid(rows, columns, spec, table_of("out", out), options_of(options));
+    encode_grid(enumerator("convention", convention, GridConvention::detr), rows, columns, d_model,
+                table_of("out", out), options_of(options));
   });
 }
 

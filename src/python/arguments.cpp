@@ -257,8 +257,7 @@ void ArrayArgument::view_as_real() {
   array_ = array_.attr("view")(array_.itemsize() == 8 ? "float32" : "float64");
 }
 
-template <class View, class Data>
-View ArrayArgument::table(Data* data) const {
+OutputView ArrayArgument::output() const {
   check_dimensions(2, 64, "at least two dimensions");
   const std::int64_t columns = array_.shape(array_.ndim() - 1);
   std::int64_t rows = 1, row_stride = columns;
@@ -273,14 +272,9 @@ View ArrayArgument::table(Data* data) const {
   }
   if (rows == 0) row_stride = columns;
   return with_type(type(), [&]<class T>(T) {
-    using Element = std::conditional_t<std::is_const_v<Data>, const T, T>;
-    return View(static_cast<Element*>(data), rows, columns, row_stride);
+    return OutputView(static_cast<T*>(writable_data()), rows, columns, row_stride);
   });
 }
-
-InputView ArrayArgument::input() const { return table<InputView>(array_.data()); }
-
-OutputView ArrayArgument::output() const { return table<OutputView>(writable_data()); }
 
 HeadsView ArrayArgument::heads(bool heads_first) const {
   check_dimensions(2, 4, "two to four dimensions");

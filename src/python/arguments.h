@@ -9,6 +9,7 @@
 #include "posenc/frequency_rule.h"
 #include "posenc/matrix.h"
 #include "posenc/model/axes.h"
+#include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/model/sequence_view.h"
@@ -149,6 +150,9 @@ template <>
 inline constexpr auto names_of<EncodingSource> = enum_names<EncodingSource>("source", "automatic",
                                                                             "fused", "cached");
 template <>
+inline constexpr auto names_of<GridConvention> = enum_names<GridConvention>("convention", "mae",
+                                                                            "simple_vit", "detr");
+template <>
 inline constexpr auto names_of<Repeat> = enum_names<Repeat>("repeat", "once", "halves",
                                                             "interleaved");
 template <>
@@ -169,7 +173,7 @@ inline constexpr auto parser_of<Arrangement> = &parse_arrangement;
 
 template <class T>
 concept Named = OneOf<T, Layout, Spacing, System, Arrangement, RotaryLayout, EncodingSource, Repeat,
-                      CacheLayout>;
+                      CacheLayout, GridConvention>;
 
 // ---- Conversions --------------------------------------------------------------------------------
 
@@ -236,7 +240,6 @@ class ArrayArgument {
   void view_as_real();
 
   /// A table: all dimensions but the last are rows, in their order, at equal distances in memory.
-  InputView input() const;
   OutputView output() const;
   /// (rows, columns), (rows, heads, columns), or (batch, rows, heads, columns), written; heads
   /// before rows if heads_first.
@@ -253,8 +256,6 @@ class ArrayArgument {
   }
 
  private:
-  template <class View, class Data>
-  View table(Data* data) const;
   /// And that the last one is contiguous.
   void check_dimensions(py::ssize_t least, py::ssize_t most, const char* allowed) const;
   void* writable_data() const;

@@ -1,7 +1,6 @@
 // Encoders, positions on several axes, cursors, grids and presets.
 #include "posenc/model/axes.h"
 #include "posenc/model/axes_presets.h"
-#include "posenc/model/grid.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
@@ -69,16 +68,13 @@ Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out
 }
 
 Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_model,
-                        const std::string& convention, DataType type, int threads) {
-  const GridSpec spec = [&] {
-    if (convention == "mae") return mae_grid(d_model);
-    if (convention == "simple_vit") return simple_vit_grid(d_model);
-    if (convention == "detr") return detr_grid(d_model, rows, columns);
-    refuse("convention", "'" + convention + "'", "mae, simple_vit, detr");
-  }();
+                        GridConvention convention, DataType type, int threads) {
+  grid_axes(convention, rows, columns, d_model);  // checks them
   const std::int64_t sizes[] = {rows, columns};
   return table_of(py::none(), {grid_cells(sizes), d_model}, numpy_type(type))
-      .written_by([&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
+      .written_by([&](const OutputView& view) {
+        encode_grid(convention, rows, columns, d_model, view, threads);
+      });
 }
 
 Table encode_like_system(System system, const Positions& positions, std::int64_t d_model,
@@ -217,7 +213,8 @@ powf, sinf and cosf, which its C library or vector library may have off by an ul
 reproduced: here they are correctly rounded, too. Raises ValueError if the system does not have the
 spacing, the rule of frequencies or the dtype.)");
   module.def("encode_grid", &encode_grid_cells, "rows"_a, "columns"_a, "d_model"_a,
-             "convention"_a = "mae", py::kw_only(), "dtype"_a = DataType::float32, "threads"_a = 1,
+             "convention"_a = GridConvention::mae, py::kw_only(), "dtype"_a = DataType::float32,
+             "threads"_a = 1,
              R"(Returns the encodings of a grid's cells: shape (rows * columns, d_model).
 
 The cell of a row and a column is row `row * columns + column`, correctly rounded. convention:

@@ -192,51 +192,6 @@ Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Posi
   return x;
 }
 
-/// One table of both, or cosines and sines apart.
-RotaryCacheView view_of_cache(std::vector<ArrayArgument>& tables, const std::string& layout) {
-  if (tables.size() == 1) {
-    if (layout == "complex") tables[0].view_as_real();
-    const bool is_halves = names_of<CacheLayout>.parse(layout) == CacheLayout::halves;
-    return {tables[0].input(), is_halves ? RotaryLayout::halves : RotaryLayout::interleaved};
-  }
-  if (tables.size() != 2) {
-    throw InvalidArgument("cache has " + std::to_string(tables.size()) +
-                          " arrays; allowed: one, or (cosines, sines)");
-  }
-  auto repeats = names_of<Repeat>;
-  repeats.argument = "layout";
-  return {tables[0].input(), tables[1].input(), repeats.parse(layout)};
-}
-
-/// The rows of a cache that turn heads. A cache of shape (batch, rows, columns) has one for each.
-Rows rows_of_cache(const ArrayArgument& cache, const Heads& heads, std::int64_t first,
-                   const Positions& given) {
-  const Shape shape = cache.shape();
-  if (shape.size() < 3) return rows_of_heads(heads, first, given, 1);
-  const bool is_shared = shape[0] == 1;
-  const bool fits = shape.size() == 3 && (is_shared || shape[0] == heads.batch) &&
-                    shape[1] == heads.rows && first == 0 && given.is_none();
-  if (!fits) {
-    cache.refuse("shape", "(rows, columns), or (" + std::to_string(heads.batch) + ", " +
-                              std::to_string(heads.rows) +
-                              ", columns) without first and positions");
-  }
-  const std::int64_t count = is_shared ? heads.rows : heads.batch * heads.rows;
-  return {RowRange{0, count}, {count}, {}};
-}
-
-Array apply_cache(const PyRotary& self, const Array& cache, const Array& x,
-                  const std::string& layout, std::int64_t first, const Positions& positions,
-                  bool inverse, int threads, bool heads_first) {
-  std::vector<ArrayArgument> tables = arrays_of(cache, "cache");
-  const RotaryCacheView view = view_of_cache(tables, layout);
-  const Heads heads(x, heads_first);
-  const Rows rows = rows_of_cache(tables[0], heads, first, positions);
-  const RotateOptions options = {.inverse = inverse, .threads = threads};
-  without_gil([&] { self.apply_cache(view, heads.views, rows.positions, options); });
-  return x;
-}
-
 // ---- Configurations -----------------------------------------------------------------------------
 
 /// The embeddings of these layers, or by all kinds of layers, where "all" says that all are alike;
@@ -328,14 +283,6 @@ list of arrays, such as queries and keys, is turned by the same angles.
 positions: an array of shape (rows) or (batch, rows), a range or a sequence; if there are several
 axes, an array of shape (axes, rows) or (axes, batch, rows).
 inverse: by the opposite angles.)")
-      .def("apply_cache", &apply_cache, "cache"_a, "x"_a, "layout"_a = "halves", py::kw_only(),
-           "first"_a = 0, "positions"_a = py::none(), "inverse"_a = false, "threads"_a = 1,
-           "heads_first"_a = false,
-           R"(The same by a cache: row first + r of it turns row r of x, or row positions[r].
-
-cache: what cache() returns, or the pair of cosines_and_sines(). One of shape (batch, rows, columns)
-has a row for each row of x. layout: that of the cache, or "once", "halves" or "interleaved" for a
-pair.)")
       .def_property_readonly(
           "channels", [](const PyRotary& self) { return self.channels(); },
           "Which channels are a pair: \"halves\" or \"interleaved\".")

@@ -379,74 +379,48 @@ INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(test::ru
 
 // ---- Kernels ------------------------------------------------------------------------------------
 
-TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
+/// Parts side by side of any size, at any address; or each of the whole row, by masks.
+TEST(JoinKernels, CopyOrSelectPartsOfRows) {
   std::mt19937_64 random(7);
+  const auto below = [&](std::int64_t end) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
+  };
   constexpr std::int64_t table_rows = 13, rows = 41;
   test::for_each_isa([&](const simd::Kernels& kernels) {
-    for (int repetition = 0; repetition < 60; ++repetition) {
-      const bool is_wide = random() % 2 == 0;
+    for (int repetition = 0; repetition < 100; ++repetition) {
+      const bool is_wide = below(2) == 0, has_masks = below(2) == 0;
       std::vector<std::int64_t> wide(rows);
-      for (std::int64_t& at : wide) at = 100 + static_cast<std::int64_t>(random() % table_rows);
+      for (std::int64_t& at : wide) at = 100 + below(table_rows);
       const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
-      std::vector<std::vector<char>> tables;
+      std::vector<std::vector<char>> tables, masks;
       std::vector<simd::JoinPart> parts;
-      std::int64_t row_bytes = 0;
-      for (std::uint64_t p = 0; p < 1 + random() % 4; ++p) {
-        const auto bytes = static_cast<std::int64_t>(2 + 2 * (random() % (p == 3 ? 3000 : 200)));
+      std::int64_t row_bytes = has_masks ? 2 + 2 * below(300) : 0;
+      const std::int64_t count = has_masks ? 2 + below(5) : 1 + below(4);
+      for (std::int64_t p = 0; p < count; ++p) {
+        const std::int64_t bytes = has_masks ? row_bytes : 2 + 2 * below(p == 3 ? 3000 : 200);
         std::vector<char>& table = tables.emplace_back(table_rows * bytes);
         for (char& byte : table) byte = static_cast<char>(random());
+        masks.emplace_back(bytes);
         parts.push_back({table.data(), bytes,
                          is_wide ? static_cast<const void*>(wide.data()) : narrow.data(), is_wide,
-                         100, row_bytes, bytes, nullptr});
-        row_bytes += bytes;
+                         100, has_masks ? 0 : row_bytes, bytes, nullptr});
+        if (!has_masks) row_bytes += bytes;
       }
-      const auto gap = static_cast<std::int64_t>(2 * (random() % 40)),
-                 offset = static_cast<std::int64_t>(2 * (random() % 40));
-      std::vector<char> out(static_cast<std::size_t>(offset + rows * (row_bytes + gap) + 64), 'x'),
-          expected = out;
-      for (std::int64_t r = 0; r < rows; ++r) {
-        for (const simd::JoinPart& part : parts) {
-          std::memcpy(expected.data() + offset + r * (row_bytes + gap) + part.to, part.row(r),
-                      static_cast<std::size_t>(part.bytes));
+      for (std::int64_t at = 0; has_masks && at < row_bytes; ++at)
+        masks[static_cast<std::size_t>(below(count))][at] = static_cast<char>(0xff);
+      const std::int64_t gap = 2 * below(40), offset = 2 * below(40);
+      std::vector<char> out(offset + rows * (row_bytes + gap) + 64, 'x'), expected = out;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        if (has_masks) parts[p].mask = masks[p].data();
+        for (std::int64_t r = 0; r < rows; ++r) {
+          for (std::int64_t at = 0; at < parts[p].bytes; ++at) {
+            if (!has_masks || masks[p][at] != 0)
+              expected[offset + r * (row_bytes + gap) + parts[p].to + at] = parts[p].row(r)[at];
+          }
         }
       }
-      kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
-                    out.data() + offset, row_bytes + gap,
-                    simd::plan_joined_rows(random() % 2 == 0, row_bytes)});
-      ASSERT_EQ(out, expected);
-    }
-  });
-}
-
-TEST(JoinKernels, SelectScatteredBytes) {
-  std::mt19937_64 random(8);
-  constexpr std::int64_t table_rows = 5, rows = 23;
-  test::for_each_isa([&](const simd::Kernels& kernels) {
-    for (int repetition = 0; repetition < 40; ++repetition) {
-      const auto count = static_cast<std::int64_t>(2 + random() % 5),
-                 bytes = static_cast<std::int64_t>(2 + 2 * (random() % 300));
-      std::vector<std::vector<char>> tables(count), masks(count, std::vector<char>(bytes));
-      std::vector<std::size_t> owner(bytes);
-      for (std::size_t at = 0; at < owner.size(); ++at) {
-        owner[at] = random() % static_cast<std::size_t>(count);
-        masks[owner[at]][at] = static_cast<char>(0xff);
-      }
-      std::vector<std::int64_t> index(rows);
-      for (std::int64_t& at : index) at = static_cast<std::int64_t>(random() % table_rows);
-      std::vector<simd::JoinPart> parts;
-      for (std::size_t p = 0; p < tables.size(); ++p) {
-        tables[p].resize(table_rows * bytes);
-        for (char& byte : tables[p]) byte = static_cast<char>(random());
-        parts.push_back(
-            {tables[p].data(), bytes, index.data(), true, 0, 0, bytes, masks[p].data()});
-      }
-      std::vector<char> out(rows * bytes + 64, 'x'), expected = out;
-      for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t at = 0; at < bytes; ++at)
-          expected[r * bytes + at] = parts[owner[at]].row(r)[at];
-      }
-      kernels.join({parts.data(), count, rows, bytes, out.data(), bytes,
-                    simd::plan_joined_rows(random() % 2 == 0, bytes)});
+      kernels.join({parts.data(), count, rows, row_bytes, out.data() + offset, row_bytes + gap,
+                    simd::plan_joined_rows(below(2) == 0, row_bytes)});
       ASSERT_EQ(out, expected);
     }
   });

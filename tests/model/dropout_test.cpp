@@ -95,17 +95,6 @@ TEST(Dropout, MasksOfNeighboursAndOfOtherSeedsAreIndependent) {
     EXPECT_NEAR(agreement(a, a, lag), count / 2.0, tolerance) << lag;
 }
 
-TEST(Dropout, DoesNotDependOnCalls) {
-  const Dropout dropout(0.2);
-  std::vector<float> parts = random_floats(10'000);
-  const std::vector<float> whole = applied(dropout, parts, 11, 3);
-  for (std::size_t begin = 0; begin < parts.size(); begin += 777) {
-    const std::size_t count = std::min<std::size_t>(777, parts.size() - begin);
-    dropout.apply(std::span(parts).subspan(begin, count), 11, 3 + begin);
-  }
-  EXPECT_TRUE(same_memory(parts, whole));
-}
-
 TEST(Dropout, DropsNanToZero) {
   const Dropout dropout(0.5);
   const std::vector<float> in(1000, std::numeric_limits<float>::quiet_NaN());

@@ -1,5 +1,5 @@
-// Grids: the formulas of MAE, SimpleViT and DETR, as those systems write them, in double; types,
-// threads and strides; bad input.
+// Grids: the formulas of MAE, SimpleViT and DETR, as those systems write them, in double; bad
+// input.
 #include "posenc/model/grid.h"
 
 #include "model/layer_support.h"
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -21,10 +22,9 @@ constexpr double rounding = 0x1p-25 + 1e-12;
 /// What a system computes for the cell of a row and a column: d_model values.
 using Formula = std::function<std::vector<double>(double row, double column)>;
 
-void expect_formula(const GridSpec& spec, const Formula& formula) {
-  const Matrix table = encode_grid(grid_rows, grid_columns, spec);
-  ASSERT_EQ(table.rows(), grid_rows * grid_columns);
-  ASSERT_EQ(table.columns(), d_model);
+void expect_formula(GridConvention convention, const Formula& formula) {
+  Matrix table(grid_rows * grid_columns, d_model);
+  encode_grid(convention, grid_rows, grid_columns, d_model, table.view());
   for (std::int64_t row = 0; row < grid_rows; ++row) {
     for (std::int64_t column = 0; column < grid_columns; ++column) {
       const std::vector<double> expected =
@@ -46,10 +46,10 @@ void append_halves(std::vector<double>& values, double position, const std::vect
 }
 
 /// The column's half first, with omega_k = 10000^(-k / denominator).
-void expect_column_first(const GridSpec& spec, double denominator) {
+void expect_column_first(GridConvention convention, double denominator) {
   std::vector<double> omega;
   for (int k = 0; k < d_model / 4; ++k) omega.push_back(1.0 / std::pow(10000.0, k / denominator));
-  expect_formula(spec, [&](double row, double column) {
+  expect_formula(convention, [&](double row, double column) {
     std::vector<double> values;
     append_halves(values, column, omega);
     append_halves(values, row, omega);
@@ -58,10 +58,12 @@ void expect_column_first(const GridSpec& spec, double denominator) {
 }
 
 // models_mae's util/pos_embed.py: get_2d_sincos_pos_embed, where w goes first.
-TEST(Grid, IsThatOfMae) { expect_column_first(mae_grid(d_model), d_model / 4.0); }
+TEST(Grid, IsThatOfMae) { expect_column_first(GridConvention::mae, d_model / 4.0); }
 
 // vit-pytorch's simple_vit.py and Big Vision's vit.py: posemb_sincos_2d.
-TEST(Grid, IsThatOfSimpleVit) { expect_column_first(simple_vit_grid(d_model), d_model / 4.0 - 1); }
+TEST(Grid, IsThatOfSimpleVit) {
+  expect_column_first(GridConvention::simple_vit, d_model / 4.0 - 1);
+}
 
 // detr's models/position_encoding.py: PositionEmbeddingSine with normalize=True and no padding.
 TEST(Grid, IsThatOfDetr) {
@@ -73,7 +75,7 @@ TEST(Grid, IsThatOfDetr) {
       values.push_back(i % 2 == 0 ? std::sin(embed / dim_t) : std::cos(embed / dim_t));
     }
   };
-  expect_formula(detr_grid(d_model, grid_rows, grid_columns), [&](double row, double column) {
+  expect_formula(GridConvention::detr, [&](double row, double column) {
     std::vector<double> values;
     append(values, row, grid_rows);
     append(values, column, grid_columns);
@@ -81,38 +83,30 @@ TEST(Grid, IsThatOfDetr) {
   });
 }
 
-TEST(Grid, HasTheSameBitsForEveryStrideAndThreadCount) {
-  const GridSpec spec = mae_grid(d_model);
-  constexpr std::int64_t cells = grid_rows * grid_columns, stride = d_model + 3;
-  const Matrix dense = encode_grid(grid_rows, grid_columns, spec);
-  Matrix padded(cells, stride);
-  encode_grid(grid_rows, grid_columns, spec,
-              MatrixView<float>{padded.data(), cells, d_model, stride}, {3});
-  for (std::int64_t cell = 0; cell < cells; ++cell)
-    EXPECT_TRUE(test::same_bits(padded.row(cell).first(d_model), dense.row(cell))) << cell;
-}
-
-TEST(Grid, MayHaveWideCellsOrNoneOrASingleLine) {
-  EXPECT_EQ(encode_grid(2, 3, mae_grid(1 << 16))(0, (1 << 16) - 1), 1.0F);  // cos 0
-  EXPECT_EQ(encode_grid(0, 5, mae_grid(8)).rows(), 0);
-  EXPECT_EQ(encode_grid(5, 0, mae_grid(8)).rows(), 0);
-  EXPECT_FLOAT_EQ(encode_grid(1, 3, mae_grid(8))(1, 0), std::sin(1.0F));
+TEST(Grid, MayHaveWideCellsOrNone) {
+  Matrix table(6, 1 << 16);
+  encode_grid(GridConvention::mae, 2, 3, 1 << 16, table.view());
+  EXPECT_EQ(table(0, (1 << 16) - 1), 1.0F);  // cos 0
+  for (const auto& [rows, columns] : {std::pair(0, 5), std::pair(5, 0)})
+    encode_grid(GridConvention::mae, rows, columns, 8, Matrix(0, 8).view());
 }
 
 TEST(Grid, BadInputIsRefused) {
   constexpr std::int64_t huge = std::int64_t{1} << 40;
-  const GridSpec mae = mae_grid(8);
   Matrix small(3, 8);
+  const auto grid = [&](GridConvention convention, std::int64_t rows, std::int64_t columns,
+                        std::int64_t channels = 8, int threads = 1) {
+    return [=, &small] { encode_grid(convention, rows, columns, channels, small.view(), threads); };
+  };
   test::expect_refused({
-      {"d_model is 6; allowed for a grid", [] { mae_grid(6); }},
-      {"size of the grid is 0", [] { detr_grid(8, 0, 1); }},
-      {"d_model is 4", [] { simple_vit_grid(4); }},
-      {"a size of the grid is -1", [&] { encode_grid(-1, 1, mae); }},
-      {"a size of the grid is -1", [&] { encode_grid(1, -1, mae); }},
-      {"at most 9007199254740992 cells", [&] { encode_grid(huge, huge, mae); }},
-      {"view has 3 rows; allowed: at least the row count, 4",
-       [&] { encode_grid(2, 2, mae, small.view()); }},
-      {"threads is 0", [&] { encode_grid(1, 1, mae, small.view(), {0}); }},
+      {"d_model is 6; allowed for a grid", grid(GridConvention::mae, 1, 1, 6)},
+      {"size of the grid is 0", grid(GridConvention::detr, 0, 1)},
+      {"d_model is 4", grid(GridConvention::simple_vit, 1, 1, 4)},
+      {"a size of the grid is -1", grid(GridConvention::mae, -1, 1)},
+      {"a size of the grid is -1", grid(GridConvention::mae, 1, -1)},
+      {"at most 9007199254740992 cells", grid(GridConvention::mae, huge, huge)},
+      {"view has 3 rows; allowed: at least the row count, 4", grid(GridConvention::mae, 2, 2)},
+      {"threads is 0", grid(GridConvention::mae, 1, 1, 8, 0)},
   });
 }
 

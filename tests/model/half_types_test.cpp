@@ -133,33 +133,6 @@ TYPED_TEST(HalfTypes, SumsAreThoseOfFloat32RoundedOnce) {
   });
 }
 
-/// Pairs that are fewer than a vector, more, and many; subnormals, infinity and NaN among them.
-TYPED_TEST(HalfTypes, HeadsAreTurnedAsThoseOfFloat32AndRoundedOnce) {
-  constexpr DataType type = data_type_of<TypeParam>;
-  const auto angles = test::random_floats(400);
-  std::mt19937 random(3);
-  test::for_each_isa([&](const simd::Kernels& kernels) {
-    for (const std::int64_t pairs : {1, 3, 8, 17, 33, 64, 100}) {
-      for (const bool interleaved : {false, true}) {
-        const std::int64_t stride = 2 * pairs + 1, elements = 2 * stride;
-        std::vector<TypeParam> x(elements), expected(elements);
-        for (TypeParam& each : x) each.bits = static_cast<std::uint16_t>(random());
-        std::vector<float> wide(x.size());
-        kernels.widen(&x[0].bits, elements, is_bfloat16<TypeParam>, wide.data());
-        kernels.rotate({angles.data(), 2 * pairs, pairs, x.data(), stride, 2, type, interleaved});
-        kernels.rotate({angles.data(), 2 * pairs, pairs, wide.data(), stride, 2, DataType::float32,
-                        interleaved});
-        kernels.narrow(wide.data(), elements, is_bfloat16<TypeParam>, &expected[0].bits);
-        const auto is_nan = [](TypeParam value) { return std::isnan(to_double(value)); };
-        std::int64_t wrong = 0;
-        for (std::size_t i = 0; i < x.size(); ++i)
-          wrong += x[i] != expected[i] && !(is_nan(x[i]) && is_nan(expected[i]));
-        EXPECT_EQ(wrong, 0) << pairs << " pairs, interleaved " << interleaved;
-      }
-    }
-  });
-}
-
 /// A tensor in 16 bits, and the same values in float32.
 template <class T>
 struct Tensors {
@@ -239,20 +212,6 @@ TYPED_TEST(HalfTypes, HeadsAreTurnedByACacheAsThoseOfFloat32AndRoundedOnce) {
     rotary.apply_cache(cached, view_of(x.wide.data(), BatchOrder::batch_first));
     EXPECT_EQ(x.differing(), 0);
   }
-}
-
-TYPED_TEST(HalfTypes, MemoryThatOverlapsIsRefusedByItsBytes) {
-  const PositionalEncoding layer({.d_model = 4}, 100);
-  std::vector<TypeParam> memory(60, TypeParam{7});
-  const auto forward = [&](std::int64_t y) {
-    return [&memory, &layer, y] {
-      layer.forward(batch_first<const TypeParam>(memory.data(), 1, 5, 4),
-                    batch_first(memory.data() + y, 1, 5, 4));
-    };
-  };
-  test::expect_refused({{"output overlaps input, 2 bytes after it", forward(1)},
-                        {"output overlaps input, 38 bytes after it", forward(19)}});
-  forward(20)();
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Lookup and scaling, and the single pass that also encodes, which has the same bits as separate
-// calls.
+// Lookup and scaling.
 #include "posenc/model/input_embedding.h"
 
 #include "model/layer_support.h"
@@ -67,22 +66,6 @@ TEST_P(Embedding, IsScaledLookup) {
   }
 }
 
-TEST_P(Embedding, InOnePassHasTheSameBitsAsSeparateCalls) {
-  const InputEmbedding embedding(weights());
-  const auto ids = some_ids<std::int64_t>(batch * rows);
-  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached}) {
-    const PositionalEncoding encoding({.d_model = d_model()}, 200, 0.2, source);
-    for (const bool training : {false, true}) {
-      const ForwardOptions options = {.offset = 100, .training = training, .seed = 3, .threads = 2};
-      Sequences in_turn = sequences(), at_once = sequences();
-      embedding.forward(ids, in_turn.view());
-      encoding.forward(in_turn.view(), options);
-      embedding.forward(ids, encoding, at_once.view(), options);
-      EXPECT_TRUE(same_memory(in_turn.memory(), at_once.memory()));
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Layers, Embedding,
                          testing::Combine(testing::Values(2, 6, 64, 130, 512),
                                           testing::Values(BatchOrder::batch_first,
@@ -96,14 +79,12 @@ TEST(InputEmbedding, AcceptsZeroIds) {
   const std::vector<float> weights(12);
   const InputEmbedding embedding({weights.data(), 3, 4, 4});
   embedding.forward(std::vector<std::int32_t>{}, batch_first<float>(nullptr, 0, 7, 4));
-  embedding.forward(std::vector<std::int64_t>{}, PositionalEncoding({.d_model = 4}, 10),
-                    sequence_first<float>(nullptr, 0, 2, 4));
+  embedding.forward(std::vector<std::int64_t>{}, sequence_first<float>(nullptr, 0, 2, 4));
 }
 
 TEST(InputEmbedding, NamesAnIdOutOfRange) {
   const std::vector<float> weights(200);
   const InputEmbedding embedding({weights.data(), 50, 4, 4});
-  const PositionalEncoding encoding({.d_model = 4}, 10);
   const std::vector<float> before(24, 7.0f);
   std::vector<float> y = before;
   const std::vector<std::int32_t> ids = {0, 1, 2, 3, 50, 5};
@@ -112,7 +93,7 @@ TEST(InputEmbedding, NamesAnIdOutOfRange) {
   test::expect_refused({
       {"id is 50 at sequence 1, row 1; allowed: 0 to 49, the vocabulary has 50 rows",
        [&] { embedding.forward(ids, by_batch); }},
-      {"id is 50 at sequence 0, row 2;", [&] { embedding.forward(ids, encoding, by_rows); }},
+      {"id is 50 at sequence 0, row 2;", [&] { embedding.forward(ids, by_rows); }},
       {"id is -1 at sequence 0, row 1", [&] { embedding.forward(wide, by_batch); }},
   });
   EXPECT_EQ(y, before);
@@ -122,7 +103,6 @@ TEST(InputEmbedding, RefusesInvalidArguments) {
   std::vector<float> memory(64, 1.0f);
   const InputEmbedding embedding({memory.data(), 4, 4, 4});
   const std::vector<std::int32_t> ids = {0, 1};
-  const PositionalEncoding wide({.d_model = 8}, 9), small({.d_model = 4}, 1);
   const auto at = [&](std::int64_t begin, std::int64_t rows, std::int64_t columns = 4) {
     return batch_first(memory.data() + begin, 1, rows, columns);
   };
@@ -144,10 +124,6 @@ TEST(InputEmbedding, RefusesInvalidArguments) {
        [&] { embedding.forward(ids, at(16, 3)); }},
       {"output overlaps weights", [&] { embedding.forward(ids, at(12, 2)); }},
       {"output has 6 columns; allowed: d_model, 4", [&] { embedding.forward(ids, at(16, 2, 6)); }},
-      {"encoding has 8 channels; allowed: d_model, 4",
-       [&] { embedding.forward(ids, wide, at(16, 2)); }},
-      {"rows end at 2 (2 from offset 0); allowed: at most max_rows, 1",
-       [&] { embedding.forward(ids, small, at(16, 2)); }},
   });
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0f), 64);
 }

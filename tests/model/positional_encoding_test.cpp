@@ -129,21 +129,6 @@ TEST_P(Forward, AppliesTheMaskOfTheSeed) {
   EXPECT_TRUE(back.gaps_untouched());
 }
 
-TEST_P(Forward, HasTheSameBitsRowByRow) {
-  Sequences whole = sequences(), steps = sequences();
-  whole.fill();
-  steps.fill();
-  const PositionalEncoding encoding = layer();
-  encoding.forward(whole.view(), {.offset = offset});
-  for (std::int64_t r = 0; r < shape().rows; ++r) {
-    SequenceView<float> row = steps.view();
-    row.data = steps.row(0, r);
-    row.rows = 1;
-    encoding.forward(row, {.offset = offset + r});
-  }
-  EXPECT_TRUE(same_memory(whole.memory(), steps.memory()));
-}
-
 std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {
   const auto& [shape, order, source] = info.param;
   constexpr const char* names[] = {"automatic", "fused", "cached"};

@@ -154,10 +154,6 @@ class EmptyTest(unittest.TestCase):
                 for y in (layer.forward(x), layer.forward(x, out=x), layer.backward(x, seed=1),
                           rotary.apply(x), rotary.apply(x, heads_first=True), rotary.apply([x, x])):
                     self.assertEqual(np.shape(y)[-x.ndim:], x.shape)
-        x = np.empty((0, D_MODEL), np.float32)
-        for cache, layout in ((rotary.cache(range(0)), "halves"),
-                              (rotary.cosines_and_sines(range(0)), "once")):
-            self.assertIs(rotary.apply_cache(cache, x, layout), x)
 
 
 class DuckTest(unittest.TestCase):
@@ -186,7 +182,6 @@ class DuckTest(unittest.TestCase):
     def test_no_dtype_is_the_default_one(self):
         for none in (posenc.encode(3, D_MODEL, dtype=None), AXES.encode(range(3), dtype=None),
                      ENCODERS[0].encode(3, dtype=None), posenc.encode_grid(3, 1, 8, dtype=None),
-                     next(posenc.Cursor(ENCODERS[0], dtype=None)),
                      posenc.Rotary(D_MODEL).cache(range(3), dtype=None)):
             self.assertEqual(none.dtype, np.float32)
 
@@ -239,7 +234,6 @@ class UninitialisedTest(unittest.TestCase):
         encoder, axes = (each.__new__(each) for each in (posenc.Encoder, posenc.Axes))
         accuracy = posenc.Accuracy.__new__(posenc.Accuracy)
         for name, call in (("self", lambda: encoder.backend), ("self", lambda: encoder.encode(3)),
-                           ("self", lambda: posenc.Cursor(encoder)),
                            ("self", lambda: posenc.Encoder(8, accuracy=accuracy)),
                            ("axes", lambda: posenc.AxesEncoder(axes)),
                            ("axes", lambda: posenc.Rotary(axes=axes))):

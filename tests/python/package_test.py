@@ -56,16 +56,12 @@ class EncoderTest(unittest.TestCase):
         halves = posenc.real_positions([0.5, 1.25], denominator=2)
         expect_equal(halves.multiples, [1, 2])
         self.assertEqual((halves.frequencies.factor, halves.max_error), (2, 0.25))
-        with self.assertRaisesRegex(ValueError, r"positions\[1\] is -1e\+300; allowed: -9007199"):
-            posenc.real_positions([0, -1e300])
         for bad in ([2**53 + 1], np.array([1], np.longdouble) / 3, [1j], ["1"]):
             with self.assertRaisesRegex(ValueError, r"positions has .*; allowed: "):
                 posenc.real_positions(bad)
         for same in ([1, 2], (1.0, 2.0), np.array([1, 2], np.float16)):
             expect_equal(posenc.real_positions(same).multiples, [1, 2])
         self.assertEqual(posenc.real_positions([]).multiples.shape, (0,))
-        with self.assertRaisesRegex(ValueError, "denominator is 3; allowed: a power of two"):
-            posenc.real_positions([0.5], 3)
         with self.assertRaisesRegex(ValueError, r"positions.shape is \(1, 1\); allowed: one dim"):
             posenc.real_positions([[0.5]])
 
@@ -109,8 +105,6 @@ class EncoderTest(unittest.TestCase):
         for same in (encoder.encode(ROWS), posenc.encode(ROWS, **fairseq),
                      layer.forward(np.zeros_like(table))):
             expect_equal(same, table)
-        expect_equal(next(posenc.Cursor(encoder)), table[0])
-        expect_equal(next(posenc.Cursor(encoder, 3)), table[1])
         expect_equal(layer.forward(np.zeros_like(table[1:]), offset=3), table[1:])
         llama = posenc.Encoder(**posenc.preset("llama_3_1")).encode(range(10**5, 10**5 + 3))
         rule = posenc.Llama3Scaling()
@@ -142,34 +136,12 @@ class EncoderTest(unittest.TestCase):
         halves = [posenc.encode(each, 8, layout="halves") for each in (x, y)]
         table = posenc.encode_grid(3, 5, 16)
         expect_equal(table, np.hstack(halves))
-        for dtype in ("float64", "float16"):
-            expect_equal(posenc.encode_grid(3, 5, 16, dtype=dtype).astype(np.float16),
-                         table.astype(np.float16))
+        expect_equal(posenc.encode_grid(3, 5, 16, dtype="float16"), table.astype(np.float16))
         detr = posenc.encode_grid(3, 5, 16, "detr")
         self.assertAlmostEqual(float(detr[-1, 1]), 1.0, 6)  # cos of almost 2 pi
         for bad in ((3, 5, 6), (-1, 5, 16), (3, 5, 16, "vit"), (1 << 40, 1 << 40, 16)):
             with self.subTest(bad), self.assertRaises(ValueError):
                 posenc.encode_grid(*bad)
-
-    def test_a_cursor_gives_the_rows_of_tables(self):
-        cursor = posenc.Cursor(self.encoder, 10)
-        rows = np.stack([next(cursor) for _ in range(ROWS)])
-        expect_equal(rows, self.encoder.encode(range(10, 10 + ROWS)))
-        for dtype in ("float64", "float16", "bfloat16"):
-            table = self.encoder.encode(range(10, 12), dtype=dtype)
-            row = next(posenc.Cursor(self.encoder, 10, dtype))
-            self.assertEqual(row.dtype, table.dtype)
-            expect_equal(row, table[0])
-        cursor.seek(3)
-        self.assertEqual(cursor.position, 3)
-        expect_equal(next(pickle.loads(pickle.dumps(cursor))), self.encoder.encode([3])[0])
-        cursor.seek(2**53)
-        expect_equal(next(cursor), self.encoder.encode([2**53])[0])
-        for far in (lambda: next(cursor), lambda: cursor.seek(-(2**53) - 1)):
-            with self.assertRaisesRegex(ValueError, "first position is .*; allowed: "):
-                far()
-        with self.assertRaisesRegex(TypeError, "encoder is 8; allowed: Encoder"):
-            posenc.Cursor(8)
 
     def test_other_threads_run_meanwhile(self):
         table = np.empty((1 << 17, 512), np.float32)
@@ -198,6 +170,8 @@ class LayerTest(unittest.TestCase):
         one = x[1].copy()
         self.assertIs(layer.forward(one, out=one, offset=7), one)
         expect_equal(one, expected[1])
+        half = x.astype(np.float16)
+        expect_equal(layer.forward(half), layer.forward(half.astype(np.float32)).astype(np.float16))
 
     def test_dropout_drops_forward_and_backward_alike(self):
         layer = posenc.PositionalEncoding(D_MODEL, 100, dropout=0.5)
@@ -206,15 +180,6 @@ class LayerTest(unittest.TestCase):
         self.assertTrue(0.4 < kept.mean() < 0.6)
         gradient = layer.backward(ones.copy(), seed=5)
         expect_equal(gradient, np.where(kept, 2, 0))
-
-    def test_half_types_are_those_of_float32_rounded_once(self):
-        rotary, layer = posenc.Rotary(D_MODEL), posenc.PositionalEncoding(D_MODEL, 100)
-        half = np.linspace(-1, 1, ROWS * D_MODEL).astype(np.float16).reshape(ROWS, D_MODEL)
-        wide = half.astype(np.float32)
-        added = layer.forward(half)
-        self.assertEqual(added.dtype, np.float16)
-        expect_equal(added, layer.forward(wide).astype(np.float16))
-        expect_equal(rotary.apply(half, 7), rotary.apply(wide, 7).astype(np.float16))
 
     def test_rotary_turns_by_its_cache(self):
         half = D_MODEL // 2
@@ -291,32 +256,9 @@ class LayerTest(unittest.TestCase):
             positions, out=(table[:, :half], table[:, half:D_MODEL]))
         expect_equal(table[:, :D_MODEL], posenc.Rotary(D_MODEL).cache(positions))
 
-    def test_rotary_applies_every_cache(self):
+    def test_rotary_turns_back(self):
         rotary = posenc.Rotary(D_MODEL, channels="interleaved")
         x = np.linspace(-1, 1, 2 * 3 * 4 * D_MODEL, dtype=np.float32).reshape(2, 3, 4, D_MODEL)
-        rows = np.array([[5, 0, 39], [1, 1, 7]], np.int32)
-        expected = rotary.apply(x.copy(), positions=rows + 100)
-        of_cache = range(100, 100 + ROWS)
-        caches = [(rotary.cache(of_cache, layout), layout)
-                  for layout in ("halves", "interleaved", "complex")]
-        caches += [(rotary.cosines_and_sines(of_cache, repeat), repeat)
-                   for repeat in ("once", "halves", "interleaved")]
-        for cache, layout in caches:
-            turned = x.copy()
-            self.assertIs(rotary.apply_cache(cache, turned, layout, positions=rows), turned)
-            expect_equal(turned, expected)
-        for each in (rotary.cache(rows + 100), rotary.cosines_and_sines(rows + 100, "halves")):
-            expect_equal(rotary.apply_cache(each, x.copy()), expected)
-            refusal = "cache.*shape is .*; allowed: .*, or \\(1, 3, c"
-            with self.assertRaisesRegex(ValueError, refusal):
-                rotary.apply_cache(each, x[0].copy())
-        shared = rotary.cache(rows[:1] + 100)
-        expect_equal(
-            rotary.apply_cache(shared, x.copy()), rotary.apply(x.copy(), positions=rows[0] + 100))
-        cache = caches[0][0]
-        for inverse in (False, True):
-            expect_equal(rotary.apply_cache(cache, x.copy(), first=9, inverse=inverse, threads=2),
-                         rotary.apply(x.copy(), 109, inverse=inverse))
         back = rotary.apply(rotary.apply(x.copy(), 100), 100, inverse=True)
         np.testing.assert_allclose(back, x, atol=2.0**-20, rtol=0)
 
@@ -411,7 +353,7 @@ out, encoder, rotary = np.empty((3, 8), np.float32), posenc.Encoder(8), posenc.R
 axes = posenc.AxesEncoder(rotary.axes)
 for array in (posenc.encode(3, 8), encoder.encode(3), axes.encode(3), rotary.cache(3),
               posenc.PositionalEncoding(8).forward(out), posenc.encode_grid(1, 3, 8),
-              posenc.encode_like("tutorial", 3, 8), next(posenc.Cursor(encoder))):
+              posenc.encode_like("tutorial", 3, 8)):
     assert_type(array, NDArray[Any])
 assert_type(rotary.cosines_and_sines(3), Tuple[NDArray[Any], NDArray[Any]])
 for same in (encoder.encode(3, out), axes.encode(3, out=out), rotary.cache(3, out=out),
@@ -488,8 +430,6 @@ class BadInputTest(unittest.TestCase):
             "positions.shape is \\(2, 40\\); allowed: \\(rows\\), \\(3, rows\\)":
                 lambda: on_axes.cache(np.zeros((2, ROWS), int)),
             "layout is 'once'": lambda: rotary.cache(range(3), "once"),
-            "layout is 'pairs'; allowed: once":
-                lambda: rotary.apply_cache((out, out), out, "pairs"),
             "repeat is 'twice'": lambda: rotary.cosines_and_sines(range(3), "twice"),
             "out is not a pair": lambda: rotary.cosines_and_sines(range(3), out=out),
             "sines overlaps cosines":
@@ -498,7 +438,6 @@ class BadInputTest(unittest.TestCase):
                 lambda: rotary.cache(range(3), "complex", dtype="float16"),
             "out.dtype is float32; allowed with the layout complex":
                 lambda: rotary.cache(range(ROWS), "complex", out=out[:, :33]),
-            "cache has 3 arrays": lambda: rotary.apply_cache((out, out, out), out),
             "dimension is not given": lambda: posenc.Rotary(),
             "dimension is 8; allowed: that of the axes, 6":
                 lambda: posenc.Rotary(8, axes=posenc.axes_in_sections([1, 1, 1])),

@@ -174,11 +174,6 @@ class RefusalTest(unittest.TestCase):
             for message, text in {
                 "the configuration is \\[\\]; allowed: an object": "[]",
                 "the configuration is not JSON near byte 2; allowed: the text": "{",
-                "model_type is given twice; allowed: once": '{"model_type": 1, "model_type": 2}',
-                "the configuration is nested 65 deep; allowed: at most 64": "[" * 99 + "]" * 99,
-                "the configuration is not JSON near byte 6": '{"a":+1}',
-                "the configuration is not JSON near byte 7; ": '{"a":01}',
-                "the configuration is not JSON near byte 8": '{"a":1.}',
             }.items():
                 file.write_text(text, encoding="utf-8")
                 with self.assertRaisesRegex(ValueError, f"^{message}"):

@@ -55,8 +55,8 @@ def table(rows, d_model, threads=1, **spec):
 def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, by_position=(),
         checked=1.0):  # fmt: skip
     """A measurement. Speed: 10^9 entries a second in the median of three processes; 0: not timed.
-    By position: the largest errors of octaves, from position 0. Checked: of how many entries the error
-    is."""
+    By position: the largest errors of octaves, from position 0. Checked: of how many entries the
+    error is."""
     backend, _, isa = name.partition(":")
     count = of_table["rows"]["count"]
     seconds = count * of_table["spec"]["d_model"] / speed / 1e9 if speed else 0
@@ -150,6 +150,10 @@ class ScriptTest(unittest.TestCase):
         text = content if isinstance(content, str) else json.dumps(content)
         path.write_text(text, encoding="utf-8")
         return path
+
+    def write_all(self, *documents):
+        """0.json, 1.json, ..."""
+        return [self.write(f"{number}.json", each) for number, each in enumerate(documents)]
 
     def assert_refused(self, done, *words):
         """Exit 2 and one line on stderr that has the words; nothing on stdout."""

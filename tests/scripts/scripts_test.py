@@ -26,7 +26,6 @@ APT_GET = """#!/bin/bash
 DPKG_QUERY = """#!/bin/bash
 if grep -qx "${@: -1}" "$FAKE/installed" 2>/dev/null; then echo installed; fi
 """
-NOT_ROOT = "#!/bin/bash\necho 1000\n"
 
 
 class ShellTest(ScriptTest):
@@ -74,16 +73,12 @@ class InstallTest(ShellTest):
         return self.script("install_dependencies.sh", *arguments)
 
     def test_without_apt_it_names_what_is_missing_and_goes_on(self):
+        (self.path / "installed").write_text("qemu-user\n", encoding="utf-8")
         done = self.install("build", "test")
         self.assert_warned(done, "ninja-build", "groff-base", "no apt-get")
+        self.assertNotIn("qemu-user", done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertFalse((self.root / "build").exists())
-
-    def test_what_is_there_is_not_missing(self):
-        (self.path / "installed").write_text("qemu-user\ngroff-base\n", encoding="utf-8")
-        done = self.install("test")
-        self.assertNotIn("qemu-user", done.stderr)
-        self.assertIn(": valgrind binutils help2man ", done.stderr)
 
     def test_apt_that_fails_stops_nothing(self):
         self.provide("apt-get", FAILING)
@@ -105,21 +100,9 @@ class InstallTest(ShellTest):
 
     def test_without_root_it_names_what_is_missing_and_goes_on(self):
         self.provide("apt-get", APT_GET)
-        self.provide("id", NOT_ROOT)
-        self.assert_warned(self.install(), "ninja-build", "needs root, and there is no sudo")
-        self.provide("sudo", FAILING)
-        done = self.install()
-        self.assert_warned(done, "ninja-build", "needs root, and sudo does not give it")
-        self.assertEqual(done.stdout, "")
-
-    def test_left_out_parts_are_listed(self):
-        done = self.install("--left-out", "test", "peers")
-        self.assert_good(done)
-        lines = done.stdout.splitlines()
-        self.assertEqual(lines[0], "Left out, unless installed otherwise than by apt:")
-        self.assertIn("  the test of the manual pages (Debian: groff-base)", lines)
-        self.assertEqual(len(lines), len(set(lines)))
-        self.assertEqual(self.install("--left-out", "avx512").stdout, "")  # has no optional parts
+        self.provide("id", "#!/bin/bash\necho 1000\n")
+        self.assert_warned(self.install(), "ninja-build")
+        self.assertIn("sudo: command not found", self.log("install.log"))
 
     def test_unknown_groups_are_refused(self):
         self.assert_refused(self.install("tests"), "'tests'", "allowed: build test ", "torch")
@@ -176,22 +159,6 @@ Errors while running CTest
 """
 
 
-# What each test printed, as ctest keeps it: GoogleTest prints a reason on the next line, and once
-# for each part of a test.
-OUTPUTS = """Output:
-x_test.cpp:12: Skipped
-cannot add
-x_test.cpp:12: Skipped
-cannot add
-<end of output>
-Output:
-x_test.cpp:12: Skipped
-cannot add
-Output:
-Skipped: no Python has it
-"""
-
-
 class TestTest(ShellTest):
     """scripts/test.sh, with a ctest that says what CTEST says."""
 
@@ -205,9 +172,6 @@ class TestTest(ShellTest):
 echo "ctest $*"
 cat <<'E'
 {text}E
-mkdir -p build/release/Testing/Temporary
-cat >build/release/Testing/Temporary/LastTest.log <<'E'
-{OUTPUTS}E
 exit {code}
 """)
 
@@ -216,17 +180,19 @@ exit {code}
         self.assertEqual(done.returncode, 8)
         lines = done.stdout.splitlines()
         start = lines.index("== Testing preset release (log: build/logs/test.log)") + 1
-        self.assertEqual(lines[start : start + 10], [
+        self.assertEqual(lines[start:], [
             "  10 % of 20 tests",
             " 2/20 Test  #2: bad ......***Failed    0.02 sec",
             "why it failed",
             " 100 % of 20 tests",
+            "20/20 Test #20: left_out ......***Skipped   0.00 sec",
             "95% tests passed, 1 tests failed out of 20",
             "Total Test time (real) =   0.09 sec",
+            "The following tests did not run:",
+            "\t 20 - left_out (Skipped)",
             "The following tests FAILED:",
             "\t  2 - bad (Failed)",
             "Errors while running CTest",
-            "1 tests were skipped: cannot add; no Python has it",
         ])  # fmt: skip
         self.assertEqual(self.log("test.log"), f"ctest --preset release -j2 -R a|b\n{CTEST}")
 
@@ -266,7 +232,7 @@ class RunTest(ShellTest):
     def run_it(self, program=PROGRAM):
         (self.path / "sample.json").write_text(json.dumps(sample()), encoding="utf-8")
         self.provide("cmake", "#!/bin/bash\n")
-        (self.root / "scripts" / "compare_torch.py").write_text("#!/bin/bash\nexit 77\n")
+        (self.root / "scripts" / "compare_torch.py").write_text("raise SystemExit(77)\n")
         programs = self.root / "build" / "release" / "bin"
         programs.mkdir(parents=True)
         for name in ("posenc", "posenc_peers"):
@@ -282,9 +248,6 @@ class RunTest(ShellTest):
         for line in (
             "posenc accuracy --preset tutorial\n",
             f"posenc_peers measure --processes 3 --format json --output {measured}\n",
-            "posenc measure --preset tutorial --preset wide --backend rotation "
-            "--backend rotation32 --dtype bfloat16 --processes 3 --format json --output "
-            "build/results/measurements_bfloat16.json\n",
             "\n8 x 512                 4.0         7.0    13     20\n",
             f"posenc pick {measured} --save build/results/profile.json\n",
             "\nProfile:   build/results/profile.json",

@@ -143,6 +143,15 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
       {"/measurements/1/table/spec/base", 0.5},
       {"/measurements/1/table/spec/frequencies", "spiral"},
       {"/measurements/1/table/rows/first", 1.5},
+      {"/machine/isas", "avx2"},
+      {"/kernels", 7},
+      {"/disturbed", 1},
+      {"/measurements/1/isa", 2},
+      {"/measurements/1/table/name", json::array()},
+      {"/measurements/1/table/spec/layout", "diagonal"},
+      {"/measurements/1/table/rows/count", 0},
+      {"/measurements/1/table/dtype", "float8"},
+      {"/measurements/1/table/stride", 0},
       {"/measurements/1/table/threads", 0},
       {"/measurements/1/table/stores", "fast"}};
   for (const auto& [place, value] : wrong) {

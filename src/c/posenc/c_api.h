@@ -166,23 +166,6 @@ posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, i
 posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
                                           int32_t* answer);
 
-/// The measured errors of a table (suite/accuracy_report.h).
-typedef struct posenc_error_report {
-  double max_abs;            ///< largest |entry - exact value|
-  double max_ulp;            ///< the same in ulp
-  double rms;                ///< root of the mean squared error
-  double correctly_rounded;  ///< share of entries nearest to their exact values
-  double error_bound;        ///< proven bound of max_abs
-  int64_t entries;           ///< that were compared
-  int64_t wrongly_rounded;   ///< not nearest to their exact values
-  int64_t worst_position;    ///< of the entry with the error max_abs
-  int64_t worst_channel;     ///< of the same entry
-} posenc_error_report;
-
-/// Compares a table with the reference.
-posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t first, int64_t rows,
-                                      int32_t type, int32_t threads, posenc_error_report* report);
-
 // ---- Cursors and real positions (cursor.h, real_positions.h) ------------------------------------
 
 /// A cursor of rows of that type from position `first` on. The encoder must outlive it.
@@ -192,7 +175,6 @@ posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
 /// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
 posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
-/// Accepts null.
 void posenc_cursor_free(posenc_cursor* cursor);
 
 /// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
@@ -236,7 +218,6 @@ typedef struct posenc_axis_pairs {
 posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
                                             int32_t layout, int32_t parts_have_layouts,
                                             posenc_axes** axes);
-/// Accepts null.
 void posenc_axes_free(posenc_axes* axes);
 
 /// Plans for tables of that type. The axes may be freed then.
@@ -247,7 +228,6 @@ posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
 posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
                                  const posenc_positions* positions, const posenc_table* out,
                                  const posenc_options* options);
-/// Accepts null.
 void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
 
 /// Conventions of grids.
@@ -298,7 +278,6 @@ posenc_status posenc_positional_encoding_forward(const posenc_positional_encodin
 posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options);
-/// Accepts null.
 void posenc_positional_encoding_free(posenc_positional_encoding* layer);
 
 // ---- Rotary position embeddings (model/rotary.h) ------------------------------------------------
@@ -367,7 +346,6 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t for
                                         const posenc_heads* x, int64_t count,
                                         const posenc_positions* rows_of_cache,
                                         const posenc_rotate_options* options);
-/// Accepts null.
 void posenc_rotary_free(posenc_rotary* rotary);
 
 #ifdef __cplusplus

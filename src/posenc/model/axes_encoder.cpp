@@ -7,10 +7,11 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <span>
+#include <unordered_map>
 
 namespace posenc {
 namespace detail {
@@ -64,20 +65,13 @@ EncodingSpec spec_of(const AxesSpec& spec, std::span<const AxisPair> pairs, Layo
                                  (pair.part == pairs.front().part || spec_of_part(pair) == result);
                         });
   if (!is_whole) {
-    constexpr std::uint32_t none = UINT32_MAX;
     PickedFrequencies rule;
-    rule.picks.reserve(pairs.size());
-    std::vector<std::uint32_t> numbers(spec.parts.size(), none);  // parts may share an encoding
+    std::map<std::size_t, std::uint32_t> numbers;  // of the encodings of parts, in the rule
     for (const AxisPair& pair : pairs) {
-      std::uint32_t& number = numbers[pair.part];
-      if (number == none) {
-        const auto found = std::ranges::find_if(
-            rule.encodings, [&](const auto& each) { return *each == spec_of_part(pair); });
-        number = static_cast<std::uint32_t>(found - rule.encodings.begin());
-        if (found == rule.encodings.end())
-          rule.encodings.push_back(std::make_shared<EncodingSpec>(spec_of_part(pair)));
-      }
-      rule.picks.push_back({number, static_cast<std::uint32_t>(pair.k)});
+      const auto number = static_cast<std::uint32_t>(numbers.size());
+      const auto [found, is_new] = numbers.emplace(pair.part, number);
+      if (is_new) rule.encodings.push_back(std::make_shared<EncodingSpec>(spec_of_part(pair)));
+      rule.picks.push_back({found->second, static_cast<std::uint32_t>(pair.k)});
     }
     result = {.frequencies = std::move(rule)};
   }
@@ -86,16 +80,10 @@ EncodingSpec spec_of(const AxesSpec& spec, std::span<const AxisPair> pairs, Layo
   return result;
 }
 
-/// Most are in order.
-template <class Key>
-void sort_by(const Key& key, std::vector<AxisPair>& pairs) {
-  if (!std::ranges::is_sorted(pairs, {}, key)) std::ranges::stable_sort(pairs, {}, key);
-}
-
 /// All pairs of a row, in ascending order of their sines.
 std::vector<AxisPair> sorted_pairs(const AxesSpec& spec) {
   std::vector<AxisPair> pairs = pairs_of(spec);
-  sort_by([](const AxisPair& pair) { return pair.channels.sine; }, pairs);
+  std::ranges::sort(pairs, {}, [](const AxisPair& pair) { return pair.channels.sine; });
   return pairs;
 }
 
@@ -139,7 +127,7 @@ AxesEncoder::Plan::Plan(const AxesSpec& from, const Accuracy& accuracy, DataType
     return spec.parts_have_layouts ? static_cast<std::int64_t>(pair.part)
                                    : spec.parts[pair.part].axis;
   };
-  sort_by(group_of, pairs);
+  std::ranges::stable_sort(pairs, {}, group_of);
   std::vector<EncodingSpec> specs;
   std::int64_t copies = 0;
   for (auto begin = pairs.begin(), end = begin; begin != pairs.end(); begin = end) {
@@ -195,30 +183,17 @@ namespace {
 struct Numbered {
   std::vector<std::int64_t> distinct = {};
   std::vector<std::int32_t> numbers = {};
-};
 
-Numbered number_distinct(const IntegerView& positions) {
-  constexpr std::int32_t none = -1;
-  std::vector<std::int32_t> slots(std::bit_ceil(static_cast<std::size_t>(2 * positions.count())),
-                                  none);
-  std::vector<std::int64_t> distinct;
-  std::vector<std::int32_t> numbers;
-  numbers.reserve(static_cast<std::size_t>(positions.count()));
-  for (std::int64_t row = 0; row < positions.count(); ++row) {
-    const std::int64_t position = positions[row];
-    // Fibonacci hashing: consecutive positions fall far apart.
-    std::size_t slot = static_cast<std::uint64_t>(position) * 0x9e3779b97f4a7c15 >>
-                       (64 - std::countr_zero(slots.size()));
-    while (slots[slot] != none && distinct[static_cast<std::size_t>(slots[slot])] != position)
-      slot = (slot + 1) & (slots.size() - 1);
-    if (slots[slot] == none) {
-      slots[slot] = static_cast<std::int32_t>(distinct.size());
-      distinct.push_back(position);
+  explicit Numbered(const IntegerView& positions) {
+    std::unordered_map<std::int64_t, std::int32_t> known;
+    for (std::int64_t row = 0; row < positions.count(); ++row) {
+      const auto next = static_cast<std::int32_t>(distinct.size());
+      const auto [found, is_new] = known.try_emplace(positions[row], next);
+      if (is_new) distinct.push_back(positions[row]);
+      numbers.push_back(found->second);
     }
-    numbers.push_back(slots[slot]);
   }
-  return {std::move(distinct), std::move(numbers)};
-}
+};
 
 }  // namespace
 
@@ -269,7 +244,7 @@ void PreparedRows::prepare(const AxisPlan& plan, int threads) {
     part.first = least;
     encode(RowRange{least, most - least + 1}, most - least + 1);
   } else {
-    const auto numbered = std::make_shared<Numbered>(number_distinct(positions));
+    const auto numbered = std::make_shared<Numbered>(positions);
     part.index = numbered->numbers.data();
     part.has_wide_index = false;
     memory_.push_back(numbered);

@@ -5,30 +5,10 @@
 
 #include <cmath>
 #include <numbers>
-#include <utility>
 #include <vector>
 
 namespace posenc {
 namespace {
-
-void check_quarters(std::int64_t d_model, std::int64_t least) {
-  if (d_model >= least && d_model % 4 == 0) return;
-  throw InvalidArgument(format_text(
-      "d_model is {}; allowed for a grid: a multiple of 4, at least {}", d_model, least));
-}
-
-/// The encodings of a row and of a column side by side.
-GridSpec side_by_side(AxisPairs first, AxisPairs second, std::int64_t first_position = 0) {
-  return {{.parts = {std::move(first), std::move(second)}, .parts_have_layouts = true},
-          first_position};
-}
-
-/// The column's half first.
-GridSpec column_first(std::int64_t d_model, Spacing spacing, std::int64_t least) {
-  check_quarters(d_model, least);
-  const EncodingSpec each = {.d_model = d_model / 2, .layout = Layout::halves, .spacing = spacing};
-  return side_by_side({.axis = 1, .spec = each}, {.axis = 0, .spec = each});
-}
 
 /// The frequencies of DETR along a side of that size.
 FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
@@ -45,40 +25,36 @@ FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
 
 }  // namespace
 
-GridSpec mae_grid(std::int64_t d_model) { return column_first(d_model, Spacing::paper, 4); }
-
-GridSpec simple_vit_grid(std::int64_t d_model) {
-  return column_first(d_model, Spacing::inclusive, 8);
+AxesSpec grid_axes(GridConvention convention, std::int64_t rows, std::int64_t columns,
+                   std::int64_t d_model) {
+  const bool is_detr = convention == GridConvention::detr,
+             is_simple_vit = convention == GridConvention::simple_vit;
+  const std::int64_t least = is_simple_vit ? 8 : 4;
+  if (d_model < least || d_model % 4 != 0) {
+    throw InvalidArgument(format_text(
+        "d_model is {}; allowed for a grid: a multiple of 4, at least {}", d_model, least));
+  }
+  EncodingSpec half = {.d_model = d_model / 2};
+  if (!is_detr) half.layout = Layout::halves;
+  if (is_simple_vit) half.spacing = Spacing::inclusive;
+  AxisPairs of_row = {.axis = 0, .spec = half}, of_column = {.axis = 1, .spec = half};
+  if (!is_detr) return {.parts = {of_column, of_row}, .parts_have_layouts = true};
+  of_row.spec.frequencies = normalised_frequencies(half.d_model, rows);
+  of_column.spec.frequencies = normalised_frequencies(half.d_model, columns);
+  return {.parts = {of_row, of_column}, .parts_have_layouts = true};
 }
 
-GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns) {
-  check_quarters(d_model, 4);
-  const std::int64_t half = d_model / 2;
-  return side_by_side(
-      {.axis = 0, .spec = {.d_model = half, .frequencies = normalised_frequencies(half, rows)}},
-      {.axis = 1, .spec = {.d_model = half, .frequencies = normalised_frequencies(half, columns)}},
-      1);
-}
-
-void encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec, OutputView out,
-                 EncodeOptions options) {
-  const std::int64_t sizes[] = {rows, columns}, firsts[] = {spec.first, spec.first};
+void encode_grid(GridConvention convention, std::int64_t rows, std::int64_t columns,
+                 std::int64_t d_model, OutputView out, EncodeOptions options) {
+  const std::int64_t first = convention == GridConvention::detr ? 1 : 0;
+  const std::int64_t sizes[] = {rows, columns}, firsts[] = {first, first};
   const std::int64_t cells = grid_cells(sizes);
-  const AxesEncoder encoder(spec.axes, {}, out.type);
+  const AxesEncoder encoder(grid_axes(convention, rows, columns, d_model), {}, out.type);
   // Before memory for positions is taken.
   check_threads(options.threads);
-  check_view(out, cells, spec.d_model());
+  check_view(out, cells, d_model);
   const std::vector<std::int64_t> positions = grid_positions(sizes, firsts);
   encoder.encode(RowPositions(positions.data(), 2, cells, cells), out, options);
-}
-
-Matrix encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec,
-                   EncodeOptions options) {
-  validate(spec.axes);
-  const std::int64_t sizes[] = {rows, columns};
-  Matrix table(grid_cells(sizes), spec.d_model());
-  encode_grid(rows, columns, spec, table.view(), options);
-  return table;
 }
 
 }  // namespace posenc

@@ -3,8 +3,7 @@
 /// section 3.4).
 #pragma once
 
-#include "posenc/encoder.h"
-#include "posenc/model/positional_encoding.h"
+#include "posenc/matrix.h"
 #include "posenc/model/sequence_view.h"
 
 #include <cstdint>
@@ -28,22 +27,14 @@ class InputEmbedding {
   /// Shape (vocabulary, d_model).
   MatrixView<const float> weights() const noexcept { return view_; }
 
-  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, if an id is out
-  /// of range (the message names the id, its place and the vocabulary), if the number of ids is not
-  /// batch * rows, if y is not allowed (see PositionalEncoding::forward) or overlaps the ids or the
-  /// weights, or if threads < 1.
-  void forward(const IntegerView& ids, const SequenceView<float>& y,
-               EncodeOptions options = {}) const;
-
-  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory. The bits are those of
-  /// forward(), then encoding.forward(). encoding.selection() says which backend computes PE, and
-  /// why. Throws as both do, and if the two d_model differ.
-  void forward(const IntegerView& ids, const PositionalEncoding& encoding,
-               const SequenceView<float>& y, const ForwardOptions& options = {}) const;
+  /// y = scale() * weights[id]; PositionalEncoding::forward() then adds the encodings. Throws
+  /// InvalidArgument, before anything is written, if an id is out of range (the message names the
+  /// id, its place and the vocabulary), if the number of ids is not batch * rows, if y is not
+  /// allowed (see PositionalEncoding::forward) or overlaps the ids or the weights, or if threads <
+  /// 1.
+  void forward(const IntegerView& ids, const SequenceView<float>& y, int threads = 1) const;
 
  private:
-  void check(const IntegerView& ids, const SequenceView<float>& y, int threads) const;
-
   MatrixView<const float> view_;
   float scale_;
 };

@@ -23,6 +23,19 @@ SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accu
   return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy});
 }
 
+/// The rows must be below max_rows.
+void check_rows(std::int64_t rows, std::int64_t offset, std::int64_t max_rows) {
+  if (offset < 0 || offset > max_rows)
+    throw InvalidArgument(
+        format_text("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows));
+  if (rows > max_rows - offset) {
+    throw InvalidArgument(
+        format_text("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
+                    static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
+                    offset, max_rows));
+  }
+}
+
 std::string_view order_name(BatchOrder order) noexcept {
   return order == BatchOrder::batch_first ? "batch_first" : "sequence_first";
 }
@@ -50,29 +63,6 @@ EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows)
                                                     : EncodingSource::fused;
 }
 
-void PositionalEncoding::check_rows(std::int64_t rows, std::int64_t offset) const {
-  if (offset < 0 || offset > max_rows_) {
-    throw InvalidArgument(
-        format_text("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows_));
-  }
-  if (rows > max_rows_ - offset) {
-    throw InvalidArgument(
-        format_text("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
-                    static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
-                    offset, max_rows_));
-  }
-}
-
-void PositionalEncoding::add_to(const RowWork& work, std::int64_t offset) const {
-  if (work.y.batch == 0 || work.y.rows == 0) return;
-  if (source(work.y.batch, work.y.rows) == EncodingSource::cached) {
-    const std::int64_t columns = table_.columns();
-    add_table({table_.data() + offset * columns, work.y.rows, columns, columns}, work);
-  } else {
-    add_encoding(encoder(), {offset, work.y.rows}, work);
-  }
-}
-
 void PositionalEncoding::forward(const AnySequences& x, const WritableSequences& y,
                                  const ForwardOptions& options) const {
   check_threads(options.threads);
@@ -85,12 +75,14 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
   }
   check_same_rows<AnySequences>("output", y, "the input", x);
   check_apart(strided("output", y), strided("input", x), true);
-  check_rows(x.rows, options.offset);
-  const bool is_empty = y.batch == 0 || y.rows == 0;  // the other one may be huge then
-  const bool non_temporal = !is_empty && x.data != y.data &&
-                            is_non_temporal(options.stores, 4 * y.batch * y.rows * y.columns);
-  add_to({InputRows(x), 1.0f, y, dropout_of(options), options.seed, non_temporal, options.threads},
-         options.offset);
+  check_rows(x.rows, options.offset, max_rows_);
+  if (y.batch == 0 || y.rows == 0) return;  // The other size may be huge.
+  const bool non_temporal =
+      x.data != y.data && is_non_temporal(options.stores, 4 * y.batch * y.rows * y.columns);
+  const RowWork work = {x, y, dropout_of(options), options.seed, non_temporal, options.threads};
+  if (source(y.batch, y.rows) == EncodingSource::fused)
+    return add_encoding(encoder(), {options.offset, y.rows}, work);
+  add_table(table_.data() + options.offset * table_.columns(), work);
 }
 
 void PositionalEncoding::backward(const WritableSequences& gradient,
@@ -98,10 +90,8 @@ void PositionalEncoding::backward(const WritableSequences& gradient,
   check_threads(options.threads);
   check_equal("gradient", "columns", gradient.columns, "d_model", spec().d_model);
   check_memory("gradient", gradient);
-  if (const Dropout* const dropout = dropout_of(options)) {
-    add_table({},
-              {InputRows(gradient), 1.0f, gradient, dropout, options.seed, false, options.threads});
-  }
+  if (const Dropout* const dropout = dropout_of(options))
+    add_table(nullptr, {gradient, gradient, dropout, options.seed, false, options.threads});
 }
 
 }  // namespace posenc

@@ -76,13 +76,10 @@ class PositionalEncoding {
   void backward(const WritableSequences& gradient, const ForwardOptions& options) const;
 
  private:
-  friend class InputEmbedding;
-  void add_to(const struct RowWork& work, std::int64_t offset) const;
   /// Null if nothing is dropped.
   const Dropout* dropout_of(const ForwardOptions& options) const noexcept {
     return options.training && dropout_.probability() > 0 ? &dropout_ : nullptr;
   }
-  void check_rows(std::int64_t rows, std::int64_t offset) const;
 
   SelectedEncoder selected_;
   std::int64_t max_rows_;

@@ -103,19 +103,14 @@ void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pa
 /// to[k] = from[k * step], as float32. T is float, Float16 or BFloat16.
 template <class T>
 void read_values(const T* from, std::int64_t step, std::int64_t count, float* to) noexcept {
-  constexpr std::int64_t at_once = 64;
-  T dense[at_once];
-  for (std::int64_t begin = 0, number = 0; begin < count; begin += number) {
-    number = step == 1 ? count : std::min(at_once, count - begin);
-    const T* values = from + begin;
-    if (step != 1) {
-      for (std::int64_t k = 0; k < number; ++k) dense[k] = from[(begin + k) * step];
-      values = dense;
-    }
-    if constexpr (std::is_same_v<T, float>) {
-      std::copy_n(values, number, to + begin);
-    } else {
-      simd::best_kernels().widen(&values->bits, number, std::is_same_v<T, BFloat16>, to + begin);
+  if constexpr (std::is_same_v<T, float>) {
+    for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * step];
+  } else {
+    std::uint16_t dense[64];
+    for (std::int64_t begin = 0, number = 0; begin < count; begin += number) {
+      number = std::min(std::ssize(dense), count - begin);
+      for (std::int64_t k = 0; k < number; ++k) dense[k] = from[(begin + k) * step].bits;
+      simd::best_kernels().widen(dense, number, std::is_same_v<T, BFloat16>, to + begin);
     }
   }
 }
@@ -131,16 +126,16 @@ void read_cache_row(const CachePlaces<const T>& from, std::int64_t row, std::int
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// There must be at least these rows of exactly so many columns. Returns them.
-InputView check_output(const char* name, const OutputView& out, std::int64_t rows,
-                       std::int64_t columns) {
+Strided check_output(const char* name, const OutputView& out, std::int64_t rows,
+                     std::int64_t columns) {
   if (out.rows < rows) {
     throw InvalidArgument(
         format_text("{} has {} rows; allowed: at least {}", name, out.rows, rows));
   }
   check_equal(name, "columns", out.columns, "this layout", columns);
-  InputView used(static_cast<const float*>(out.data), rows, columns, out.stride);
-  used.type = out.type;
-  check_memory(name, used);
+  Strided used = strided(name, out);
+  used.shape.rows = rows;
+  check_memory(used);
   return used;
 }
 
@@ -165,17 +160,11 @@ void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
   validate(rows, 1);
   const std::int64_t all = std::min(cache.cosines.rows, cache.sines.rows);
   if (rows.count() == 0) return;
-  if (!rows.is_range()) {
-    const auto [least, most] = detail::extent_of(rows.list(0));
-    check_range("row of the cache", least, 0, all - 1);
-    check_range("row of the cache", most, 0, all - 1);
-    return;
-  }
-  check_range("row of the cache", rows.first(), 0, all - 1);
-  if (rows.count() > all - rows.first()) {
-    throw InvalidArgument(
-        format_text("cache has {} rows; allowed: at least {}", all, rows.count() + rows.first()));
-  }
+  const detail::Extent extent = rows.is_range()
+                                    ? detail::Extent{rows.first(), rows.first() + rows.count() - 1}
+                                    : detail::extent_of(rows.list(0));
+  check_range("row of the cache", extent.least, 0, all - 1);
+  check_range("row of the cache", extent.most, 0, all - 1);
 }
 
 /// Checks tensors and their number of positions. Returns true if each sequence has its own.
@@ -303,33 +292,28 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
                });
 }
 
-/// Writes rows of a cache, of which each value is convert(entry of the type Entry).
-template <class Entry, class T, class Convert>
-void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
-                const CachePlaces<T>& places, int threads, const Convert& convert) {
-  const std::int64_t columns = encoder.d_model();
-  const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
-  for_each_block<Entry>(
-      rows.count(), columns, threads, columns,
-      [&](std::int64_t begin, std::int64_t count, Entry* entries) {
-        rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
-        for (std::int64_t row = 0; row < count; ++row)
-          write_cache_row(places, begin + row, columns / 2, entries + row * columns, convert);
-      });
-}
-
-/// The same with values that are multiplied by a factor unless that is 1: of 16 bits, each is the
+/// Writes cosines and sines, multiplied by a factor unless that is 1: of 16 bits, each is then the
 /// product of a float32 entry and the factor, rounded once.
-void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                       const OutputView& cosines, const OutputView& sines,
-                       const CacheLayout& layout, int threads) {
+void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
+                const OutputView& cosines, const OutputView& sines, const CacheLayout& layout,
+                int threads) {
   if (positions.count() == 0) return;
+  const std::int64_t columns = encoder.d_model();
   with_type(cosines.type, [&]<class T>(T) {
-    using Entry = std::conditional_t<sizeof(T) == 2, float, T>;
     const CachePlaces<T> places(cosines, sines, layout);
-    if (factor == 1) return fill_cache<T>(encoder, positions, places, threads, std::identity());
-    fill_cache<Entry>(encoder, positions, places, threads,
-                      [=](Entry entry) { return nearest<T>(static_cast<double>(entry) * factor); });
+    const auto fill = [&]<class Entry>(Entry, const auto& convert) {
+      const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
+      for_each_block<Entry>(
+          rows.count(), columns, threads, columns,
+          [&](std::int64_t begin, std::int64_t count, Entry* entries) {
+            rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
+            for (std::int64_t row = 0; row < count; ++row)
+              write_cache_row(places, begin + row, columns / 2, entries + row * columns, convert);
+          });
+    };
+    using Scaled = std::conditional_t<sizeof(T) == 2, float, T>;
+    if (factor == 1) return fill(T(), std::identity());
+    fill(Scaled(), [=](Scaled entry) { return nearest<T>(static_cast<double>(entry) * factor); });
   });
 }
 
@@ -387,8 +371,8 @@ void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputVie
   check_output("cache", out, positions.count(), dimension());
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
-  fill_scaled_cache(encoder_, attention_factor(), positions, out, out,
-                    layout_of(layout, dimension() / 2), options.threads);
+  fill_cache(encoder_, attention_factor(), positions, out, out, layout_of(layout, dimension() / 2),
+             options.threads);
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
@@ -396,12 +380,11 @@ void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, Out
   const CacheLayout layout = layout_of(repeat, dimension() / 2);
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
-  const InputView to_cosines = check_output("cosines", cosines, positions.count(), layout.columns),
-                  to_sines = check_output("sines", sines, positions.count(), layout.columns);
+  const Strided to_cosines = check_output("cosines", cosines, positions.count(), layout.columns),
+                to_sines = check_output("sines", sines, positions.count(), layout.columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
-  check_apart(strided("sines", to_sines), strided("cosines", to_cosines));
-  fill_scaled_cache(encoder_, attention_factor(), positions, cosines, sines, layout,
-                    options.threads);
+  check_apart(to_sines, to_cosines);
+  fill_cache(encoder_, attention_factor(), positions, cosines, sines, layout, options.threads);
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,

@@ -81,25 +81,43 @@ struct SequenceView {
   }
 };
 
+/// `heads` heads of `columns` channels in each of the `rows` rows of `batch` sequences. Head h of
+/// row r of sequence b starts at data + b * batch_stride + h * head_stride + r * row_stride. The
+/// stride of a dimension of size 1 is ignored.
+struct HeadsShape {
+  std::int64_t batch = 1;         ///< sequences
+  std::int64_t heads = 1;         ///< of each row
+  std::int64_t rows = 1;          ///< of each sequence
+  std::int64_t columns = 0;       ///< channels of a head
+  std::int64_t batch_stride = 0;  ///< elements from one sequence to the next
+  std::int64_t head_stride = 0;   ///< elements from one head to the next
+  std::int64_t row_stride = 0;    ///< elements from one row to the next
+};
+
 /// A SequenceView of any element type but double, from which it converts implicitly.
-struct AnySequences : SequenceView<void> {
+struct AnySequences : HeadsShape {
   /// The same memory.
   template <class T>
   AnySequences(const SequenceView<T>& of) noexcept
-      : SequenceView<void>{const_cast<std::remove_const_t<T>*>(of.data),
-                           of.order,
-                           of.batch,
-                           of.rows,
-                           of.columns,
-                           of.batch_stride,
-                           of.row_stride},
+      : HeadsShape{.batch = of.batch,
+                   .rows = of.rows,
+                   .columns = of.columns,
+                   .batch_stride = of.batch_stride,
+                   .row_stride = of.row_stride},
+        order(of.order),
+        data(const_cast<std::remove_const_t<T>*>(of.data)),
         type(data_type_of<std::remove_const_t<T>>) {
     static_assert(size_of(data_type_of<std::remove_const_t<T>>) <= 4);
   }
 
-  std::int64_t element_bytes() const noexcept { return size_of(type); }  ///< of an element
+  /// The first element of a row of a sequence.
+  void* row(std::int64_t sequence, std::int64_t row) const noexcept {
+    return static_cast<char*>(data) + (sequence * batch_stride + row * row_stride) * size_of(type);
+  }
 
-  DataType type;  ///< of the elements
+  BatchOrder order;  ///< of the dimensions
+  void* data;        ///< the first element of row 0 of sequence 0
+  DataType type;     ///< of the elements
 };
 
 /// One that may be written to.
@@ -123,19 +141,6 @@ SequenceView<T> sequence_first(T* data, std::int64_t rows, std::int64_t batch,
                                std::int64_t columns) noexcept {
   return {data, BatchOrder::sequence_first, batch, rows, columns, columns, batch * columns};
 }
-
-/// `heads` heads of `columns` channels in each of the `rows` rows of `batch` sequences. Head h of
-/// row r of sequence b starts at data + b * batch_stride + h * head_stride + r * row_stride. The
-/// stride of a dimension of size 1 is ignored.
-struct HeadsShape {
-  std::int64_t batch = 1;         ///< sequences
-  std::int64_t heads = 1;         ///< of each row
-  std::int64_t rows = 1;          ///< of each sequence
-  std::int64_t columns = 0;       ///< channels of a head
-  std::int64_t batch_stride = 0;  ///< elements from one sequence to the next
-  std::int64_t head_stride = 0;   ///< elements from one head to the next
-  std::int64_t row_stride = 0;    ///< elements from one row to the next
-};
 
 /// Heads in memory, which must not overlap. Any strides are allowed:
 ///

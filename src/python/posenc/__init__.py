@@ -11,7 +11,6 @@ allowed raises ValueError or TypeError, in one line, before anything is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ from posenc.rotary_config import rotary_from_config
 __all__ = [
     "__version__", "Accuracy", "accuracy", "Axes", "axes_alternating", "axes_in_blocks",
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
-    "AxisPairs", "backends", "BaseTurns", "check", "CheckReport", "cpu", "Cursor",
+    "AxisPairs", "backends", "BaseTurns", "check", "CheckReport", "cpu",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
     "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
     "PositionalEncoding", "preset", "presets", "ProportionalScaling", "real_positions",
@@ -54,38 +53,3 @@ def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int
     rows = row_count(positions)
     encoder = Encoder(d_model, rows=rows, dtype=dtype, **convention)
     return encoder.encode(positions, dtype=dtype, threads=threads)
-
-
-class Cursor(Iterator[NDArray[Any]]):
-    """Rows at consecutive positions, one at a time.
-
-    next(cursor) returns the row at `position`, of shape (d_model,) and that dtype, and advances. It
-    begins at `first`, by default that of the encoder. A row costs little more than in a table. Two
-    threads must not use one cursor at once.
-    """
-
-    def __init__(self, encoder: Encoder, first: int | None = None, dtype: Any = "float32") -> None:
-        if not isinstance(encoder, Encoder):
-            raise TypeError(f"encoder is {encoder!r}; allowed: Encoder")
-        self._encoder, self._dtype = encoder, dtype
-        self.seek(encoder.first if first is None else first)
-
-    def seek(self, position: int) -> None:
-        """Moves to any position from -2**53 to 2**53."""
-        self._rows = iter(self._encoder.encode(range(position, position), dtype=self._dtype))
-        self._position = position
-
-    @property
-    def position(self) -> int:
-        return self._position
-
-    def __next__(self) -> NDArray[Any]:
-        row: NDArray[Any]
-        for row in self._rows:
-            break
-        else:  # the next 32 rows, up to the last position
-            ahead = range(self._position, min(self._position + 32, 2**53 + 1))
-            self._rows = iter(self._encoder.encode(ahead, dtype=self._dtype))
-            row = next(self._rows)
-        self._position += 1
-        return row

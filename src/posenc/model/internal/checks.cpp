@@ -1,8 +1,8 @@
 #include "posenc/model/internal/checks.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
-#include <utility>
 
 namespace posenc {
 namespace {
@@ -11,15 +11,25 @@ std::uintptr_t address_of(const Strided& view) noexcept {
   return reinterpret_cast<std::uintptr_t>(view.data);
 }
 
+struct Dimension {
+  std::int64_t stride, size;
+  std::string_view stride_name, units;
+};
+
+std::array<Dimension, 3> dimensions_of(const Strided& view) noexcept {
+  const HeadsShape& shape = view.shape;
+  return {{{shape.batch_stride, shape.batch, "batch_stride", "sequences"},
+           {shape.head_stride, shape.heads, "head_stride", "heads"},
+           {shape.row_stride, shape.rows, "row_stride", "rows"}}};
+}
+
 /// Bytes from the first element to the last; 0 if two runs overlap, or if a difference of pointers
 /// cannot hold them.
 std::int64_t span_in_bytes(const Strided& view) noexcept {
-  std::array<std::pair<std::int64_t, std::int64_t>, 3> dimensions;  // stride and size
-  std::ranges::transform(view.dimensions, dimensions.begin(),
-                         [](const auto& each) { return std::pair(each.stride, each.size); });
-  std::ranges::sort(dimensions);
-  std::int64_t elements = view.columns, beyond_first = 0, bytes = 0;
-  for (const auto& [stride, size] : dimensions) {
+  std::array<Dimension, 3> dimensions = dimensions_of(view);
+  std::ranges::sort(dimensions, {}, &Dimension::stride);
+  std::int64_t elements = view.shape.columns, beyond_first = 0, bytes = 0;
+  for (const auto& [stride, size, stride_name, units] : dimensions) {
     if (size == 1) continue;
     const bool is_apart = stride >= elements &&
                           !__builtin_mul_overflow(size - 1, stride, &beyond_first) &&
@@ -35,7 +45,7 @@ bool alternate(const Strided& view, const Strided& other) noexcept {
   std::int64_t period = INT64_MAX;
   const auto each_stride = [&](const auto& use) {
     for (const Strided* const of : {&view, &other}) {
-      for (const Strided::Dimension& each : of->dimensions) {
+      for (const Dimension& each : dimensions_of(*of)) {
         if (each.size > 1) use(each.stride * of->element_bytes);
       }
     }
@@ -48,68 +58,41 @@ bool alternate(const Strided& view, const Strided& other) noexcept {
   const Strided &first = is_later ? other : view, &second = is_later ? view : other;
   const auto shift = static_cast<std::int64_t>((address_of(second) - address_of(first)) %
                                                static_cast<std::uintptr_t>(period));
-  return shift >= first.columns * first.element_bytes &&
-         period - shift >= second.columns * second.element_bytes;
+  return shift >= first.shape.columns * first.element_bytes &&
+         period - shift >= second.shape.columns * second.element_bytes;
 }
 
 bool are_same(const Strided& view, const Strided& other) noexcept {
   return view.data == other.data &&
-         std::ranges::equal(view.dimensions, other.dimensions, [](const auto& a, const auto& b) {
-           return a.size == b.size && (a.size == 1 || a.stride == b.stride);
-         });
+         std::ranges::equal(dimensions_of(view), dimensions_of(other),
+                            [](const auto& a, const auto& b) {
+                              return a.size == b.size && (a.size == 1 || a.stride == b.stride);
+                            });
 }
 
 }  // namespace
 
-Strided strided(std::string_view name, const InputView& view) {
-  if (view.stride < view.columns) {
-    throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
-                                      view.stride, view.columns));
-  }
-  return {name,
-          view.data,
-          size_of(view.type),
-          view.columns,
-          {{{"rows", "stride", view.rows, view.stride}}}};
-}
-
-Strided strided(std::string_view name, const AnySequences& view) {
-  return {name,
-          view.data,
-          view.element_bytes(),
-          view.columns,
-          {{{"sequences", "batch_stride", view.batch, view.batch_stride},
-            {"rows", "row_stride", view.rows, view.row_stride}}}};
-}
-
-Strided strided(std::string_view name, const HeadsView& view) {
-  return {name,
-          view.data,
-          size_of(view.type),
-          view.columns,
-          {{{"sequences", "batch_stride", view.batch, view.batch_stride},
-            {"heads", "head_stride", view.heads, view.head_stride},
-            {"rows", "row_stride", view.rows, view.row_stride}}}};
-}
-
 Strided strided(std::string_view name, const IntegerView& view) {
-  return {name, view.data(), view.bytes(), view.count()};
+  return {name, view.data(), view.bytes(), {.columns = view.count()}};
 }
 
 std::int64_t check_memory(const Strided& view) {
-  const auto& [name, data, element_bytes, columns, dimensions] = view;
-  for (const auto& [units, stride_name, size, stride] : dimensions) {
+  const std::string_view name = view.name;
+  const std::int64_t columns = view.shape.columns;
+  bool is_empty = false;
+  const auto check_size = [&](std::int64_t size, std::string_view units) {
     if (size < 0)
       throw InvalidArgument(format_text("{} has {} {}; allowed: 0 or more", name, size, units));
-  }
-  if (columns < 0)
-    throw InvalidArgument(format_text("{} has {} columns; allowed: 0 or more", name, columns));
-  if (columns == 0 || std::ranges::count(dimensions, 0, &Strided::Dimension::size) > 0) return 0;
+    is_empty |= size == 0;
+  };
+  for (const Dimension& each : dimensions_of(view)) check_size(each.size, each.units);
+  check_size(columns, "columns");
+  if (is_empty) return 0;
   const std::int64_t bytes = span_in_bytes(view);
   if (bytes == 0) {
     std::string strides;
-    for (const auto& [units, stride_name, size, stride] : dimensions) {
-      if (units.empty()) continue;
+    for (const auto& [stride, size, stride_name, units] : dimensions_of(view)) {
+      if (size == 1) continue;
       strides += format_text("{}{} {} of {} {}", strides.empty() ? "" : ", ", stride_name, stride,
                              size, units);
     }
@@ -117,7 +100,7 @@ std::int64_t check_memory(const Strided& view) {
         "{} has {}; allowed: strides that keep {} columns apart, in at most 2^63 - 1 bytes", name,
         strides, columns));
   }
-  if (data == nullptr) {
+  if (view.data == nullptr) {
     throw InvalidArgument(
         format_text("{} has no memory (data is null); allowed: a valid pointer", name));
   }

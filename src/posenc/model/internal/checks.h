@@ -5,28 +5,35 @@
 #include "posenc/model/sequence_view.h"
 #include "posenc/support/check.h"
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
 namespace posenc {
 
-/// What checks see of any view: runs of `columns` elements in up to three dimensions.
+/// What checks see of any view: runs of shape.columns elements.
 struct Strided {
-  struct Dimension {
-    std::string_view units, stride_name;
-    std::int64_t size = 1, stride = 0;
-  };
   std::string_view name;
   const void* data;
   std::int64_t element_bytes;
-  std::int64_t columns;
-  std::array<Dimension, 3> dimensions = {};
+  HeadsShape shape;
 };
-Strided strided(std::string_view name, const InputView& view);
-Strided strided(std::string_view name, const AnySequences& view);
-Strided strided(std::string_view name, const HeadsView& view);
 Strided strided(std::string_view name, const IntegerView& view);
+template <class Data>
+Strided strided(std::string_view name, const AnyView<Data>& view) {
+  if (view.stride < view.columns) {
+    throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
+                                      view.stride, view.columns));
+  }
+  return {name,
+          view.data,
+          size_of(view.type),
+          {.rows = view.rows, .columns = view.columns, .row_stride = view.stride}};
+}
+/// Of AnySequences, or of a HeadsView.
+template <class View>
+Strided strided(std::string_view name, const View& view) {
+  return {name, view.data, size_of(view.type), view};
+}
 
 /// Sizes must not be negative, strides must keep runs apart, and the data must not be null. The
 /// stride of a dimension of size 1 may be any, except that of a matrix. Returns the bytes from the

@@ -27,40 +27,24 @@ const ConfigJson& neutral_keys() {
 }
 
 /// A key with one of these in its name may be one of a rotary embedding.
-constexpr std::string_view rope_like[] = {
-    "rope",      "nope",      "rotary",     "rotate",      "theta",
-    "yarn",      "ntk",       "mscale",     "position",    "pos_emb",
-    "alibi",     "head_dim",  "head_size",  "kv_channels", "compression_ratio",
-    "base_freq", "freq_base", "freq_alloc", "freq_scale"};
+constexpr std::string_view rope_like =
+    "rope nope rotary rotate theta yarn ntk mscale position pos_emb alibi head_dim head_size "
+    "kv_channels compression_ratio base_freq freq_base freq_alloc freq_scale";
 
 /// Objects whose keys are a user's words, or those of another program.
-constexpr std::string_view free_objects[] = {"label2id", "id2label", "quantization_config",
-                                             "dual_chunk_attention_config"};
+constexpr std::string_view free_objects =
+    "label2id id2label quantization_config dual_chunk_attention_config";
 
 /// Parts of multimodal models, whose rotary embeddings are not those of the text.
-constexpr std::string_view other_parts[] = {"audio",
-                                            "audio_config",
-                                            "audio_encoder_config",
-                                            "audio_processor",
-                                            "audio_video_config",
-                                            "code2wav_config",
-                                            "codec_config",
-                                            "dac_config",
-                                            "depth_decoder_config",
-                                            "embd_layer",
-                                            "encoder_config",
-                                            "image_processor",
-                                            "img_processor",
-                                            "perceiver_config",
-                                            "projector_config",
-                                            "qformer_config",
-                                            "semantic_model_config",
-                                            "talker_config",
-                                            "token2wav_config",
-                                            "video_config",
-                                            "vision_config",
-                                            "visual",
-                                            "vq_config"};
+constexpr std::string_view other_parts =
+    "audio audio_config audio_encoder_config audio_processor audio_video_config code2wav_config "
+    "codec_config dac_config depth_decoder_config embd_layer encoder_config image_processor "
+    "img_processor perceiver_config projector_config qformer_config semantic_model_config "
+    "talker_config token2wav_config video_config vision_config visual vq_config";
+
+bool is_one_of(std::string_view key, std::string_view words) {
+  return std::ranges::count(split(words, ' '), key) > 0;
+}
 
 /// Quotes NaN and infinities, which Python writes.
 std::string with_quoted_numbers(std::string_view text) {
@@ -109,7 +93,7 @@ bool is_rope_like(std::string_view key) {
       lower.replace(at, word.size(), "_");
   }
   return lower == "alpha" || lower.ends_with("_pct") ||
-         std::ranges::any_of(rope_like, [&](std::string_view part) {
+         std::ranges::any_of(split(rope_like, ' '), [&](const std::string& part) {
            return lower.find(part) != std::string::npos;
          });
 }
@@ -234,8 +218,8 @@ void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
     const std::string inner_path = path.empty() ? key : path + '.' + key;
-    const bool is_part = scope == Scope::multimodal && std::ranges::count(other_parts, key) > 0;
-    if (is_part || is_read(inner_path) || std::ranges::count(free_objects, key) > 0) continue;
+    const bool is_part = scope == Scope::multimodal && is_one_of(key, other_parts);
+    if (is_part || is_read(inner_path) || is_one_of(key, free_objects)) continue;
     if (scope != Scope::rule && !is_rope_like(key)) {
       check_all_read(inner, inner_path, scope);
       continue;
