@@ -115,7 +115,7 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
       });
     }
     if (!is_base(from.spec.frequencies)) continue;
-    // Rounded once, or kept in double.
+    // Computed in double.
     BasicMatrix<double> in_double(rows.count, from.spec.d_model);
     const double h =
         static_cast<double>(from.spec.d_model) / 2 - (from.spec.spacing == inclusive ? 1 : 0);
@@ -124,8 +124,7 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
         const auto [k, is_cosine] = content_of(arrangement, from.spec.d_model, column);
         const double phase = static_cast<double>(rows.first + row) *
                              std::exp(-static_cast<double>(k) * (std::log(from.spec.base) / h));
-        const double value = is_cosine ? std::cos(phase) : std::sin(phase);
-        in_double(row, column) = from.spec.spacing == inclusive ? static_cast<float>(value) : value;
+        in_double(row, column) = is_cosine ? std::cos(phase) : std::sin(phase);
       }
     }
     const CheckReport report = check(in_double.view());

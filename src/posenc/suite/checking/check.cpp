@@ -417,11 +417,12 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   const SampledTable sample(table);
   report.entries_not_finite = sample.entries_not_finite;
   const auto found = identify(sample, options);
-  if (!found && table.columns % 2 == 1 && table.columns >= 3 && !options.spec) {
+  const double explained = found ? found->explained : 0;
+  if (explained <= 0.5 && table.columns % 2 == 1 && table.columns >= 3 && !options.spec) {
     CheckReport of_pairs = without_last_column();
     if (of_pairs.is_identified) return of_pairs;
   }
-  const auto other = other_reading(table, found ? found->explained : 0);
+  const auto other = other_reading(table, explained);
   if (!found && !other && !options.spec) {
     add_unset_rows(report.causes, sample, [](std::int64_t) { return true; });
     return report;

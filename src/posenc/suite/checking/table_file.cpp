@@ -37,7 +37,8 @@ constexpr TypeNames type_names[] = {
 
 std::optional<DataType> type_named(std::string_view name, std::string_view TypeNames::*format) {
   const auto* const found = std::ranges::find(type_names, name, format);
-  return found == std::end(type_names) ? std::nullopt : std::optional(found->type);
+  if (name.empty() || found == std::end(type_names)) return {};
+  return found->type;
 }
 
 std::string shape_text(const Shape& shape) {
@@ -219,6 +220,7 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   NpyHeader header = {.bytes = static_cast<std::int64_t>(length_at + length_bytes + fields.size())};
   // A dictionary of Python, without its padding: so short that a regex does not recurse deeply.
   std::string text(fields.substr(0, fields.find_last_not_of(" \n") + 1));
+  text.erase(0, text.find_first_not_of(' '));
   constexpr std::size_t most_bytes = 1000;
   if (text.size() > most_bytes || !text.starts_with('{')) refuse_npy("it is no short dictionary");
   text.front() = ',';  // before every field
