@@ -51,35 +51,6 @@ Positions random_positions(std::int64_t rows) {
   return Positions(std::move(each));
 }
 
-/// Text, an image, text and another image, as a multimodal model has them.
-Positions text_and_images() {
-  std::vector<std::int64_t> axes[3];
-  std::int64_t next = 0;
-  const auto add_text = [&](std::int64_t rows) {
-    for (; rows > 0; --rows, ++next) {
-      for (auto& axis : axes) axis.push_back(next);
-    }
-  };
-  const auto add_image = [&](std::int64_t height, std::int64_t width) {
-    for (std::int64_t h = 0; h < height; ++h) {
-      for (std::int64_t w = 0; w < width; ++w) {
-        axes[0].push_back(next);
-        axes[1].push_back(next + h);
-        axes[2].push_back(next + w);
-      }
-    }
-    next += std::max(height, width);
-  };
-  add_text(40);
-  add_image(6, 7);
-  add_text(5);
-  add_image(3, 4);
-  add_text(33);
-  std::vector<std::int64_t> all;
-  for (const auto& axis : axes) all.insert(all.end(), axis.begin(), axis.end());
-  return Positions(std::move(all));
-}
-
 struct Case {
   std::string name;
   AxesSpec spec;
@@ -166,7 +137,7 @@ void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
 }
 
 TEST_P(Axes, HaveTheRowsOfOneAxis) {
-  for (const Positions& positions : {grid(), random_positions(50), text_and_images()}) {
+  for (const Positions& positions : {grid(), random_positions(50)}) {
     expect_rows_of_one_axis<float>(GetParam().spec, positions);
     expect_rows_of_one_axis<double>(GetParam().spec, positions);
     expect_rows_of_one_axis<Float16>(GetParam().spec, positions);

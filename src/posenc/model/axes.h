@@ -173,20 +173,15 @@ class RowPositions {
 /// is not null, and each is -max_position to max_position.
 void validate(const RowPositions& positions, std::int64_t axes);
 
-/// Encodings planned for a spec. Immutable: any number of threads may use one. A row is a pure
-/// function of its positions, and correctly rounded unless another accuracy was asked for, so that
-/// its bits are the same everywhere.
+/// Encodings planned for a spec. Immutable: any number of threads may use one, and copies share it.
+/// A row is a pure function of its positions, and correctly rounded unless another accuracy was
+/// asked for, so that its bits are the same everywhere.
 class AxesEncoder {
  public:
   /// Plans the backends that are selected for tables of `type` at any position. Throws
   /// InvalidArgument if the spec is not allowed or no backend promises the accuracy.
   explicit AxesEncoder(const AxesSpec& spec, const Accuracy& accuracy = {},
                        DataType type = DataType::float32);
-  ~AxesEncoder();
-  /// The other may then only be destroyed or assigned to.
-  AxesEncoder(AxesEncoder&&) noexcept;
-  /// The other may then only be destroyed or assigned to.
-  AxesEncoder& operator=(AxesEncoder&&) noexcept;
 
   /// What it was planned for.
   const AxesSpec& spec() const noexcept;
@@ -204,7 +199,7 @@ class AxesEncoder {
  private:
   friend class detail::PreparedRows;
   struct Plan;
-  std::unique_ptr<const Plan> plan_;
+  std::shared_ptr<const Plan> plan_;
 };
 
 /// The number of cells of a grid. Throws InvalidArgument if there are more axes than max_axes, a

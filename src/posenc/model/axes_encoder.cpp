@@ -156,10 +156,7 @@ EncodingSpec spec_of_equal_positions(const AxesSpec& spec) {
 }
 
 AxesEncoder::AxesEncoder(const AxesSpec& spec, const Accuracy& accuracy, DataType type)
-    : plan_(std::make_unique<Plan>(spec, accuracy, type)) {}
-AxesEncoder::~AxesEncoder() = default;
-AxesEncoder::AxesEncoder(AxesEncoder&&) noexcept = default;
-AxesEncoder& AxesEncoder::operator=(AxesEncoder&&) noexcept = default;
+    : plan_(std::make_shared<Plan>(spec, accuracy, type)) {}
 
 const AxesSpec& AxesEncoder::spec() const noexcept { return plan_->spec; }
 std::int64_t AxesEncoder::d_model() const noexcept { return plan_->d_model; }

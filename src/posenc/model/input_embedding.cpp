@@ -1,6 +1,7 @@
 #include "posenc/model/input_embedding.h"
 
 #include "posenc/model/internal/checks.h"
+#include "posenc/spec.h"
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
