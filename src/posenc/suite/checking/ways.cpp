@@ -173,30 +173,45 @@ constexpr RowRecurrence row_recurrences[] = {
     {"rows from the two before by a recurrence in float32, never re-anchored",
      [](Pair now, Pair before, Pair step) { return 2 * step.real() * now - before; }}};
 
-/// The entries of the sample, in its order. A frequency is followed from row 0
-/// to the last one.
+/// The entries of the sample, in its order; empty if they leave more bits open than the limit,
+/// which the first rows of most recurrences show.
 std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
-                              const SampledTable& sample, const TableIdentity& identity) {
-  std::map<std::int64_t, std::size_t> order;
-  for (std::size_t i = 0; i < sample.rows.size(); ++i) order[sample.rows[i]] = i;
-  const std::size_t columns = sample.columns.size();
-  std::vector<double> values(sample.got.size());
-  for (std::size_t column = 0; column < columns; ++column) {
-    const auto [k, is_cosine] =
-        content_of(identity.arrangement, sample.table.columns, sample.columns[column]);
+                              const SampledTable& sample, const TableIdentity& identity,
+                              double limit) {
+  struct Column {
+    Pair now, before, step;
+    double scale;
+    bool is_cosine;
+  };
+  std::vector<Column> columns;
+  for (const std::int64_t column : sample.columns) {
+    const auto [k, is_cosine] = content_of(identity.arrangement, sample.table.columns, column);
     const auto pair_at = [&, k = k](std::int64_t position) {
       const double phase = way.phase(k, position);
       return Pair(static_cast<float>(std::cos(phase)), static_cast<float>(std::sin(phase)));
     };
-    Pair now = pair_at(identity.position(0)), before = pair_at(identity.position(-1));
-    const Pair step = pair_at(identity.step);
     const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-    std::int64_t row = 0;
-    for (const auto& [sampled, i] : order) {
-      for (; row < sampled; ++row) before = std::exchange(now, recurrence.next(now, before, step));
-      values[i * columns + column] =
-          sign * identity.factor * static_cast<double>(is_cosine ? now.real() : now.imag());
+    columns.push_back({pair_at(identity.position(0)), pair_at(identity.position(-1)),
+                       pair_at(identity.step), sign * identity.factor, is_cosine});
+  }
+  std::map<std::int64_t, std::size_t> order;
+  for (std::size_t i = 0; i < sample.rows.size(); ++i) order[sample.rows[i]] = i;
+  std::vector<double> values(sample.got.size());
+  double bits = 0;
+  std::int64_t row = 0;
+  for (const auto& [sampled, i] : order) {
+    for (; row < sampled; ++row) {
+      for (Column& each : columns)
+        each.before = std::exchange(each.now, recurrence.next(each.now, each.before, each.step));
     }
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      const Column& each = columns[column];
+      const std::size_t index = i * columns.size() + column;
+      values[index] =
+          each.scale * static_cast<double>(each.is_cosine ? each.now.real() : each.now.imag());
+      bits += open_bits(sample.got[index], values[index], sample.type, identity.position(sampled));
+    }
+    if (bits > limit) return {};
   }
   return values;
 }
@@ -311,9 +326,11 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
   for (std::size_t i = 0; may_be_recurrence && i < std::min(ways.size(), most_usual); ++i) {
     if (ways[i].divides) break;
     for (const RowRecurrence& each : row_recurrences) {
-      const std::vector<double> values = values_of(each, ways[i], sample, identity);
-      consider({.kind = CauseKind::row_recurrence, .text = each.text, .bits = 8},
-               [&](const SampledEntry& entry) { return values[entry.index]; });
+      const Way way = {.kind = CauseKind::row_recurrence, .text = each.text, .bits = 8};
+      const std::vector<double> values =
+          values_of(each, ways[i], sample, identity, least + tie - way.bits);
+      if (values.empty()) continue;
+      consider(way, [&](const SampledEntry& entry) { return values[entry.index]; });
     }
   }
   std::erase_if(found, [&](const Way& each) { return each.bits > least + tie; });
