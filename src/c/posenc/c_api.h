@@ -175,6 +175,7 @@ posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
 /// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
 posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
+/// Accepts null.
 void posenc_cursor_free(posenc_cursor* cursor);
 
 /// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
@@ -218,6 +219,7 @@ typedef struct posenc_axis_pairs {
 posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
                                             int32_t layout, int32_t parts_have_layouts,
                                             posenc_axes** axes);
+/// Accepts null.
 void posenc_axes_free(posenc_axes* axes);
 
 /// Plans for tables of that type. The axes may be freed then.
@@ -228,6 +230,7 @@ posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
 posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
                                  const posenc_positions* positions, const posenc_table* out,
                                  const posenc_options* options);
+/// Accepts null.
 void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
 
 /// Conventions of grids.
@@ -278,6 +281,7 @@ posenc_status posenc_positional_encoding_forward(const posenc_positional_encodin
 posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options);
+/// Accepts null.
 void posenc_positional_encoding_free(posenc_positional_encoding* layer);
 
 // ---- Rotary position embeddings (model/rotary.h) ------------------------------------------------
@@ -346,6 +350,7 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t for
                                         const posenc_heads* x, int64_t count,
                                         const posenc_positions* rows_of_cache,
                                         const posenc_rotate_options* options);
+/// Accepts null.
 void posenc_rotary_free(posenc_rotary* rotary);
 
 #ifdef __cplusplus
