@@ -1,5 +1,5 @@
-"""docs/map.md follows a call through the sources: each function of its table stands in the file that
-it names, in this order of calls, and the table is short."""
+"""docs/map.md follows a call through the sources: each function of its table stands in the file
+that it names, in this order of calls, and the table is short."""
 
 import pathlib
 import re

@@ -9,7 +9,7 @@ install(EXPORT posenc-targets NAMESPACE posenc:: DESTINATION ${cmake_folder})
 
 # Every header in these folders is public, and so are some of folders that are not.
 set(folders "")
-set(some simd/row_task.h)  # the argument of a backend's encode_rows(), for backends that users write
+set(some simd/row_task.h)  # the argument of encode_rows(), for backends that users write
 if(POSENC_MODEL)
   list(APPEND folders model/)
 endif()

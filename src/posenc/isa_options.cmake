@@ -48,6 +48,7 @@ function(posenc_compile_for isa)
     $<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribution>)
   # With sanitizers, -O3 takes three times as long to compile.
   set(level $<IF:$<CONFIG:Debug>,-O1,-O3>)
+  set(options -fvisibility=hidden -fno-exceptions -fno-lto)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
-    "${level};-fvisibility=hidden;-fno-exceptions;-fno-lto;${optimisation};${no_warning};${flags_${isa}}")
+    "${level};${options};${optimisation};${no_warning};${flags_${isa}}")
 endfunction()

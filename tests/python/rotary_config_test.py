@@ -72,7 +72,8 @@ class ReadingsTest(unittest.TestCase):
     def test_defaults_of_classes(self):
         for each in CLASSES["classes"]:
             for model_type in each["types"].split():
-                every = posenc.rotary_from_config(in_llava({"model_type": model_type}), layers="all")
+                config = in_llava({"model_type": model_type})
+                every = posenc.rotary_from_config(config, layers="all")
                 for kind, reading in each["kinds"].items():
                     with self.subTest(model_type, kind=kind):
                         self.assert_reading(every[kind], reading)

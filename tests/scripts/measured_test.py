@@ -122,7 +122,8 @@ class MeasuredTest(ScriptTest):
     def test_keep_writes_the_document_the_page_and_the_readme(self):
         self.assertIn(f"\nKept: docs/measured/{NAME}\n", self.keep(sample()))
         self.assertEqual(json.loads((self.kept / NAME).read_text(encoding="utf-8")), sample())
-        self.assertEqual(self.readme.read_text(encoding="utf-8"), README.replace("\nold\n\n", SHOWN))
+        shown = README.replace("\nold\n\n", SHOWN)
+        self.assertEqual(self.readme.read_text(encoding="utf-8"), shown)
         page = self.page.read_text(encoding="utf-8")
         for line in (
             f"| A CPU | avx2 | g++ 12.2.0 | 2026-11-24 | [JSON](measured/{NAME}) |",

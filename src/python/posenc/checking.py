@@ -18,12 +18,13 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     """Judges a table, identifies it, and says what is wrong with it.
 
     table: an array or a tensor in the memory of the CPU, of any strides, with two dimensions
-    besides those of size 1; or of pairs (n, d / 2, 2), or complex: cosine + i sine. preset_name, expected: what it should be; without them, it is found
-    from the values. expected: d_model, base, layout, spacing, frequencies, first, as in Encoder();
-    what is not named is found. config, layers: a model's config.json, as in rotary_from_config():
-    the table should be the cache of its rotary embedding. layout may also be
-    "interleaved_cos_first". max_error: every entry must be within it, instead of an ulp of the type
-    at 1 (and what phases in double cost). Raises ValueError if an argument is not allowed.
+    besides those of size 1; or of pairs (n, d / 2, 2), or complex: cosine + i sine. preset_name,
+    expected: what it should be; without them, it is found from the values. expected: d_model, base,
+    layout, spacing, frequencies, first, as in Encoder(); what is not named is found. config,
+    layers: a model's config.json, as in rotary_from_config(): the table should be the cache of its
+    rotary embedding. layout may also be "interleaved_cos_first". max_error: every entry must be
+    within it, instead of an ulp of the type at 1 (and what phases in double cost). Raises
+    ValueError if an argument is not allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
     """
