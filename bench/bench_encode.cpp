@@ -1,6 +1,7 @@
 // How fast are tables encoded, and how far is that from what the memory system allows?
 //
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (names: bench.h)
+//   encode_fresh/<backend>:<isa>/memory:matrix/rows:512/d:512   memory that is allocated each time
 
 #include "bench.h"
 #include "peers.h"
@@ -8,7 +9,12 @@
 #include "posenc/cpu.h"
 
 #include <fmt/format.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 
+#include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -24,7 +30,30 @@ void add_encodes(const std::vector<const Backend*>& backends, const Table& table
   }
 }
 
+/// What do page faults cost? Owner is a Matrix or a vector, which is made and destroyed each time.
+template <class Owner, class... Sizes>
+void add_fresh(const char* name, const Table& table, Sizes... sizes) {
+  for (const Backend* backend : fast_backends()) {
+    add(fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), name, to_string(table)),
+        [=] {
+          const Encoder& encoder = planned(*backend, table.spec);
+          return Work{table.elements(), expected_of(encoder, table.rows),
+                      [=, &encoder, memory = std::shared_ptr<Owner>()]() mutable {
+                        memory.reset();
+                        memory = std::make_shared<Owner>(sizes...);
+                        const OutputView view = view_of(table, memory->data());
+                        encoder.encode(table.rows, view);
+                        return view;
+                      }};
+        });
+  }
+}
+
 void register_benchmarks() {
+#ifdef M_MMAP_THRESHOLD
+  // glibc keeps freed memory, and hands it out again, warm, unless the threshold is a fixed one.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
   peers::register_peers();
 
   // Real tables, one for each size: other presets differ in layout or spacing, which cost next to
@@ -77,6 +106,12 @@ void register_benchmarks() {
     Table table = table_of(rows, d_model);
     for (table.threads = 1; table.threads <= cpu().logical_cores; table.threads *= 2)
       add_encodes(fast_backends(), table);
+  }
+
+  for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {
+    const Table table = table_of(rows, d_model);
+    add_fresh<Matrix>("matrix", table, rows, d_model);
+    add_fresh<std::vector<float>>("vector", table, static_cast<std::size_t>(table.elements()));
   }
 }
 
