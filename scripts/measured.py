@@ -68,7 +68,8 @@ def _columns(line: str, kept: Kept) -> tuple[str, list[Column]]:
     if missing := [size for size in sizes if size not in tables]:
         raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
     said = [f"{tables[size].size} ({size_text(tables[size].bytes)})" for size in sizes]
-    sentence = f"{label}: {heading(machine)}; {said[0]} in cache, {said[1]} beyond."
+    origin = f"{heading(machine)}; kernels {machine.facts['kernels']}"
+    sentence = f"{label}: {origin}; {said[0]} in cache, {said[1]} beyond."
     headings = (f"{label}, in cache", "beyond")
     return sentence, [(text, machine, tables[size]) for text, size in zip(headings, sizes)]
 

@@ -27,10 +27,10 @@ old
 after
 """
 SHOWN = """
-One: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes; 8 x 512 (16 KiB) in cache,
-5000 x 512 (9.8 MiB) beyond. Two words: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes;
-5000 x 512 (9.8 MiB) in cache, 8 x 512 (16 KiB) beyond. Errors: the largest of all rows of
-5000 x 512, and at most what is proven.
+One: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes; kernels 3f9c0a; 8 x 512 (16 KiB)
+in cache, 5000 x 512 (9.8 MiB) beyond. Two words: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3
+processes; kernels 3f9c0a; 5000 x 512 (9.8 MiB) in cache, 8 x 512 (16 KiB) beyond. Errors: the
+largest of all rows of 5000 x 512, and at most what is proven.
 
 | Gfloat/s | One, in cache | beyond | Two words, in cache | beyond | largest error | at most | \
 correctly rounded |
