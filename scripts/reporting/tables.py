@@ -19,12 +19,13 @@ def speed_text(speed: float) -> str:
 
 
 def share_text(share: float, is_of_all: bool) -> str:
-    """Of entries: of all of a table, or of some. Truncated and not rounded: it says "all" only of
-    all, and 100 % only of a whole."""
+    """Of entries: of all of a table, or of some. It says "all" only of all, and 100 % only of a
+    whole."""
     if share == 1 and is_of_all:
         return "all"
     decimals = 0 if share == 1 else 6 if share > 0.99999 else 3 if share > 0.99 else 1
-    return f"{math.floor(share * 100 * 10**decimals + 1e-6) / 10**decimals:.{decimals}f} %"
+    most = 100 if share == 1 else 100 - 10**-decimals
+    return f"{min(100 * share, most):.{decimals}f} %"
 
 
 def error_text(error: float) -> str:

@@ -114,7 +114,7 @@ class TextTest(ScriptTest):
             (66.0, "66"), (9.97, "10"), (4.94, "4.9"), (0.997, "1.0"), (0.06, "0.06"), (0, ""),
         ):  # fmt: skip
             self.assertEqual(tables.speed_text(speed), expected)
-        for share, expected in ((1, "100 %"), (0.999999999, "99.999999 %"), (0.58, "58.0 %")):
+        for share, expected in ((1, "100 %"), (0.999999999, "99.999999 %"), (0.027929, "2.8 %")):
             self.assertEqual(tables.share_text(share, False), expected)
         self.assertEqual(tables.share_text(1, True), "all")
         self.assertEqual(tables.error_text(2.98e-8), "2.98e-8")
