@@ -1,5 +1,6 @@
 // posenc check: how wrong a table from elsewhere is, what it is, and why it is wrong.
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/checking/rotated.h"
 
 #include "cli/commands.h"
 #include "cli/little_endian.h"
@@ -95,17 +96,20 @@ Json json_of(const TableIdentity& identity) {
           {"presets", identity.presets}};
 }
 
+Json json_of(const std::vector<Cause>& causes) {
+  Json all = Json::array();
+  for (const Cause& each : causes)
+    all.push_back({{"kind", to_string(each.kind)}, {"text", each.text}, {"rival", each.is_rival}});
+  return all;
+}
+
 Json document_of(const CheckReport& report) {
   Json json = new_document();
   json["table"] = {
       {"rows", report.rows}, {"columns", report.columns}, {"dtype", to_string(report.type)}};
   json["good"] = report.is_good;
   json["identified"] = report.is_identified;
-  json["causes"] = Json::array();
-  for (const Cause& each : report.causes) {
-    json["causes"].push_back(
-        {{"kind", to_string(each.kind)}, {"text", each.text}, {"rival", each.is_rival}});
-  }
+  json["causes"] = json_of(report.causes);
   json["entries_not_finite"] = report.entries_not_finite;
   if (!report.is_identified) return json;
   json["identity"] = json_of(report.identity);
@@ -139,7 +143,94 @@ std::string page_of(const Json& document, const CheckReport& report) {
                      details_page(document.at("report"), report.type, report.identity.arrangement));
 }
 
+/// Positions of a file, or on axes, or from --first on; and what the kernel turns by.
+struct Rotation {
+  RotarySpec rotary;
+  RotatedOptions options;
+  std::vector<std::int64_t> positions;
+};
+
+Rotation rotation_of(const Options& options, std::int64_t channels) {
+  Rotation rotation;
+  if (!options.config.empty()) {
+    rotation.rotary = layers_of(reading_of(options), options.layers).rotary;
+  } else if (!options.axes.empty()) {
+    AxesTable grid = axes_table(options.axes, options.grid);
+    rotation.rotary.angles = std::move(grid.spec);
+    rotation.positions = std::move(grid.positions);
+    rotation.options.positions = RowPositions(rotation.positions.data(),
+                                              rotation.rotary.angles.axes(), grid.rows, grid.rows);
+  } else {
+    Options of_head = options;
+    if (!options.d_model && options.presets.empty()) of_head.d_model = channels;
+    rotation.rotary = rotary_spec(shape_of(of_head).spec);
+  }
+  if (!options.rotary.empty())
+    rotation.rotary.channels =
+        options.rotary == "halves" ? RotaryLayout::halves : RotaryLayout::interleaved;
+  if (!options.positions.empty()) {
+    rotation.positions = read_positions(options.positions);
+    rotation.options.positions = RowPositions(rotation.positions);
+  }
+  rotation.options.first = options.first.value_or(0);
+  rotation.options.max_error = options.max_error;
+  rotation.options.threads = options.threads.value_or(cpu().logical_cores);
+  return rotation;
+}
+
+Json json_of(const AngleErrors& errors) {
+  return {{"max", errors.max}, {"rms", errors.rms}, {"noise", errors.noise}};
+}
+
+Json document_of(const RotatedReport& report) {
+  Json json = new_document();
+  json["heads"] = {{"rows", report.rows},
+                   {"heads", report.heads},
+                   {"dtype", to_string(report.type)},
+                   {"rotary", to_string(report.rotary)}};
+  json["good"] = report.is_good;
+  json["causes"] = json_of(report.causes);
+  json["allowed_error"] = report.allowed_error;
+  json["angles_off"] = report.angles_off;
+  json["error"] = json_of(report.errors);
+  json["max_length_error"] = report.max_length_error;
+  json["worst"] = {{"row", report.worst_row}, {"pair", report.worst_pair}};
+  json["by_position"] = json["by_pair"] = Json::array();
+  for (const auto& [least, most, errors] : report.by_position) {
+    json["by_position"].push_back(json_of(errors));
+    json["by_position"].back().update(suite::to_json(RowRange{least, most - least + 1}));
+  }
+  for (const AngleErrors& errors : report.by_pair) {
+    json["by_pair"].push_back(json_of(errors));
+    json["by_pair"].back()["pair"] = json["by_pair"].size() - 1;
+  }
+  return json;
+}
+
+int check_rotation(const Options& options) {
+  const TableFileOptions how = {
+      .tensor = options.tensor, .type = options.data_type(), .holds_heads = true};
+  const TableInMemory before = read_table(options.rotated, how),
+                      after = read_table(options.table, how);
+  const Rotation rotation = rotation_of(options, after.stored.columns);
+  const RotatedReport report =
+      check_rotated(before.heads(), after.heads(), rotation.rotary, rotation.options);
+  const Json document = document_of(report);
+  const auto errors_of = [&](const Column& part, const Json& rows) {
+    return table(rows, {part, number("max |error|", "/max", error_text),
+                        number("RMS", "/rms", error_text), number("noise", "/noise", error_text)});
+  };
+  write_document(options, document,
+                 fmt::format("{}\nAngles in radians, by position\n\n{}\nWorst pairs\n\n{}",
+                             wrapped(to_string(report) + "\n"),
+                             errors_of(positions_column("positions"), document.at("by_position")),
+                             errors_of(text("pair", "/pair", Align::right),
+                                       largest(document.at("by_pair"), "/max", 8))));
+  return report.is_good ? good : check_failed;
+}
+
 int check_table(const Options& options) {
+  if (!options.rotated.empty()) return check_rotation(options);
   const CheckOptions expected = expected_of(options);
   const TableInMemory table = read_table(
       options.table,
@@ -160,7 +251,7 @@ Subcommand check_command() {
       .run = check_table,
       .options = "TABLE --preset" + spec_options +
                  "--config --layers --twice --repeated --positions --tensor --dtype "
-                 "--max-error --threads",
+                 "--max-error --threads --rotated --rotary --axes --grid",
       .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
                    {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
                     "judge it as a model's table, and as nothing else"},
@@ -168,17 +259,27 @@ Subcommand check_command() {
                     "judge it as the cache of a model's rotary embedding"},
                    {"posenc check table.raw --d-model 512 --dtype bfloat16",
                     "raw elements, whose shape no header says"},
+                   {"posenc check --rotated queries.npy turned.npy --config config.json",
+                    "judge a kernel by heads before and after it, (rows, heads, channels)"},
                    {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
                     "another limit, and a report for programs"}},
-      .descriptions = {{"--threads", "number of threads (default: all cores)"},
-                       {"--max-error",
-                        "an entry is good if |error| is up to X (default: an ulp of the type at 1, "
-                        "and what phases in double cost)"}},
+      .descriptions =
+          {{"--threads", "number of threads (default: all cores)"},
+           {"--max-error",
+            "an entry is good if |error| is up to X (default: an ulp of the type at 1, "
+            "and what phases in double cost)"},
+           {"--rotary",
+            "pairs of channels that are turned: halves, interleaved (default: halves)"}},
       .excludes = {{"--config", "--preset --base --layout --spacing --frequencies"},
                    {"--twice", "--repeated --layout"},
                    {"--repeated", "--layout"},
-                   {"--positions", "--first"}},
-      .needs = {{"--layers", "--config"}}};
+                   {"--positions", "--first"},
+                   {"--axes", "--config --preset --positions" + spec_options},
+                   {"--rotated", "--layout --twice --repeated"}},
+      .needs = {{"--layers", "--config"},
+                {"--rotary", "--rotated"},
+                {"--axes", "--rotated"},
+                {"--grid", "--axes"}}};
 }
 
 }  // namespace posenc::cli

@@ -196,6 +196,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       flag("--twice", &Options::is_twice,
            "cosines or sines, and the same again: cos_cached of Transformers"),
       flag("--repeated", &Options::is_repeated, "cosines or sines, each in two adjacent columns"),
+      text("--rotated", "FILE", &Options::rotated,
+           "heads before a kernel that turns them by rotary angles; TABLE holds those after it"),
       text("A", "FILE", &Options::before, "JSON of posenc measure or posenc accuracy"),
       text("B", "FILE", &Options::after, "the same, compared with A"),
       real("--tolerance", &Options::tolerance,

@@ -97,17 +97,6 @@ std::vector<Column> with_errors(std::vector<Column> columns) {
   return columns;
 }
 
-/// The `count` largest first, by the number at the path.
-Json largest(const Json& rows, const std::string& path, std::size_t count) {
-  auto sorted = rows.get<std::vector<Json>>();
-  std::ranges::stable_sort(sorted, std::greater(), [&path](const Json& row) {
-    const Json value = at(row, path);
-    return value.is_number() ? value.get<double>() : 0.0;
-  });
-  sorted.resize(std::min(sorted.size(), count));
-  return sorted;
-}
-
 /// Insertions, deletions, replacements and swaps of neighbours that make one word the other
 /// (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -173,6 +162,16 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
 Json at(const Json& row, const std::string& path) {
   const Json::json_pointer pointer(path);
   return row.contains(pointer) ? row.at(pointer) : Json();
+}
+
+Json largest(const Json& rows, const std::string& path, std::size_t count) {
+  auto sorted = rows.get<std::vector<Json>>();
+  std::ranges::stable_sort(sorted, std::greater(), [&path](const Json& row) {
+    const Json value = at(row, path);
+    return value.is_number() ? value.get<double>() : 0.0;
+  });
+  sorted.resize(std::min(sorted.size(), count));
+  return sorted;
 }
 
 Column text(const std::string& header, const std::string& path, Align align) {

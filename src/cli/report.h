@@ -47,6 +47,9 @@ struct Column {
 /// The value at a path in a row, such as "/error/max_abs"; null if there is none.
 Json at(const Json& row, const std::string& path);
 
+/// The `count` largest first, by the number at the path.
+Json largest(const Json& rows, const std::string& path, std::size_t count);
+
 /// The text at a path.
 Column text(const std::string& header, const std::string& path, Align align = Align::left);
 /// The number at a path; "-" if there is none.

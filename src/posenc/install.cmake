@@ -15,7 +15,8 @@ if(POSENC_MODEL)
 endif()
 if(POSENC_SUITE)
   list(APPEND some suite/accuracy_report.h suite/parity.h suite/pick.h suite/profile.h
-    suite/checking/check.h suite/measuring/measure.h suite/measuring/measurement.h)
+    suite/checking/check.h suite/checking/rotated.h suite/measuring/measure.h
+    suite/measuring/measurement.h)
 endif()
 foreach(folder IN ITEMS "" LISTS folders)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/posenc/${folder}*.h)

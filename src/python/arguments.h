@@ -15,6 +15,7 @@
 #include "posenc/model/sequence_view.h"
 #include "posenc/spec.h"
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/checking/rotated.h"
 #include "posenc/suite/parity.h"
 #include "posenc/support/enum_names.h"
 
@@ -103,7 +104,7 @@ concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
 concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, PyAxesEncoder,
-                      PyEncoder, PyPositionalEncoding, PyRotary>;
+                      PyEncoder, PyPositionalEncoding, PyRotary, RotatedReport>;
 
 /// True of an object of that class whose __init__ has run. Python makes others by
 /// Class.__new__(Class), whose memory nothing has written.

@@ -1,6 +1,7 @@
 // Accuracy reports, picks, and checks of tables from elsewhere.
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/checking/rotated.h"
 #include "posenc/suite/measuring/measurement.h"
 #include "posenc/suite/pick.h"
 #include "python/module.h"
@@ -112,7 +113,41 @@ CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
   return check(table, options);
 }
 
-Typed<"list[tuple[str, str]]"> causes_of(const CheckReport& report) {
+/// Queries or keys: (rows, heads, channels), or with rows and heads exchanged.
+HeadsTable heads_of(const ArrayArgument& array) {
+  HeadsTable heads = {.data = array.array().data(), .type = array.type()};
+  const py::ssize_t dimensions = array.array().ndim();
+  std::vector<py::ssize_t> kept;
+  for (py::ssize_t i = 0; i < dimensions; ++i)
+    if (dimensions <= 3 || array.array().shape(i) != 1) kept.push_back(i);
+  if (kept.size() != 2 && kept.size() != 3)
+    array.refuse("shape", "(rows, heads, channels), besides dimensions of size 1");
+  heads.sizes[1] = heads.strides[1] = 1;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const std::size_t to = i + 1 == kept.size() ? 2 : i;
+    heads.sizes[to] = array.array().shape(kept[i]);
+    heads.strides[to] = array.stride(kept[i]);
+  }
+  return heads;
+}
+
+RotatedReport check_rotated_heads(const Array& from_before, const Array& from_after,
+                                  const Positions& from, const PyRotary& rotary,
+                                  std::optional<double> max_error, int threads) {
+  const ArrayArgument before(from_before, "before"), after(from_after, "after");
+  const Rows rows = rows_of(from, rotary.spec().angles.axes(), 0);
+  const HeadsTable heads = heads_of(before), turned = heads_of(after);
+  const ReleasedGil no_gil;
+  return check_rotated(heads, turned, rotary.spec(),
+                       {.positions = rows.positions, .max_error = max_error, .threads = threads});
+}
+
+Typed<"dict[str, float]"> errors_of(const AngleErrors& errors) {
+  return py::dict("max"_a = errors.max, "rms"_a = errors.rms, "noise"_a = errors.noise);
+}
+
+template <class Report>
+Typed<"list[tuple[str, str]]"> causes_of(const Report& report) {
   py::list causes;
   for (const Cause& each : report.causes)
     causes.append(py::make_tuple(to_string(each.kind), each.text));
@@ -153,13 +188,38 @@ Printed, it is three lines: the verdict, what the table is, and why it is wrong.
       .def_readonly("entries_not_finite", &Report::entries_not_finite)
       .def_property_readonly("identity", &identity_of,
                              "What the table was judged as: a dictionary, empty if not known.")
-      .def_property_readonly("causes", &causes_of,
+      .def_property_readonly("causes", &causes_of<Report>,
                              "A list of (kind, text): ('shifted_rows', 'the first row is ...').")
       .def("__repr__", [](const Report& each) { return to_string(each); });
   module.def("check_table", &check_table, "table"_a, py::kw_only(), "d_model"_a = py::none(),
              "base"_a = py::none(), "layout"_a = py::none(), "spacing"_a = py::none(),
              "frequencies"_a = py::none(), "first"_a = py::none(), "max_error"_a = py::none(),
              "threads"_a = 1, "rotary"_a = py::none(), "What check() calls.");
+
+  using Rotated = RotatedReport;
+  py::class_<Rotated>(module, "RotatedReport", R"(What check_rotated() says of a kernel.
+
+Printed, it is three lines: the verdict, what was judged, and the causes.)")
+      .def_readonly("is_good", &Rotated::is_good)
+      .def_readonly("angles_off", &Rotated::angles_off)
+      .def_readonly("max_length_error", &Rotated::max_length_error)
+      .def_property_readonly(
+          "errors", [](const Rotated& each) { return errors_of(each.errors); },
+          "Of the angles, in radians: the largest, the RMS, and the noise.")
+      .def_property_readonly(
+          "by_position",
+          [](const Rotated& each) {
+            py::list all;
+            for (const auto& [least, most, errors] : each.by_position)
+              all.append(py::make_tuple(least, most, errors_of(errors)));
+            return Typed<"list[tuple[int, int, dict[str, float]]]">(all);
+          },
+          "(least, most, errors) for each octave of positions.")
+      .def_property_readonly("causes", &causes_of<Rotated>, "A list of (kind, text).")
+      .def("__repr__", [](const Rotated& each) { return to_string(each); });
+  module.def("check_rotated_heads", &check_rotated_heads, "before"_a, "after"_a, "positions"_a,
+             "rotary"_a, py::kw_only(), "max_error"_a = py::none(), "threads"_a = 1,
+             "What check_rotated() calls.");
 
   py::class_<FrequencyReport>(module, "FrequencyReport",
                               "What check_frequencies() says of an inv_freq.")

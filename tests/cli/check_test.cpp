@@ -167,6 +167,36 @@ TEST(CheckCommand, JudgesTheCacheOfAModel) {
   test::expect_refused(run_posenc({"check", cache, "--config", llama, "--base", "5"}), "--config");
 }
 
+TEST(CheckCommand, JudgesRotatedHeads) {
+  const ScratchFolder folder;
+  std::vector<float> heads(60 * 4 * 32);
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    heads[i] = static_cast<float>(i * 7919 % 1009) / 500 - 1;
+  const auto write = [&](const std::string& file) {
+    std::string fields = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 60, 4, 32)}";
+    fields.resize(117, ' ');
+    write_file(
+        (folder.path() / file).string(),
+        std::string("\x93NUMPY\x01\x00\x76\x00", 10) + fields + "\n" +
+            std::string(reinterpret_cast<const char*>(heads.data()), heads.size() * sizeof(float)));
+    return (folder.path() / file).string();
+  };
+  const std::string before = write("before.npy");
+  Rotary(32).apply(rows_first(heads.data(), 1, 60, 4, 32));
+  const Arguments with = {"--rotated", before};
+  const std::string after = write("after.npy");
+  expect_exit(run_check(after, with), 0, "good: every angle is within 5.9");
+  expect_exit(run_check(after, with + Arguments{"--base", "500000"}), 1, "wrong: ");
+  const auto result =
+      run_check(after, with + Arguments{"--rotary", "interleaved", "--format", "json"});
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_FALSE(json.at("good"));
+  EXPECT_EQ(json.at("causes").at(0).at("kind"), "other_arrangement");
+  EXPECT_EQ(json.at("by_pair").size(), 16U);
+  expect_refused(run_check(after, {"--rotary", "halves"}), "--rotary");
+  expect_refused(run_check(after, with + Arguments{"--d-model", "64"}), "at least 64 channels");
+}
+
 TEST(CheckCommand, ReadsOneOfSeveralTensors) {
   const ScratchFolder folder;
   const std::string file = folder / "table.safetensors";

@@ -27,6 +27,38 @@ def kinds(report):
     return [kind for kind, _ in report.causes]
 
 
+class CheckRotatedTest(unittest.TestCase):
+    def test_kernels(self):
+        first, rows = 131072 - 256, 256
+        positions = range(first, first + rows)
+        before = np.random.default_rng(1).standard_normal((rows, 4, 64), dtype=np.float32)
+        after = before.copy()
+        rotary = posenc.Rotary(64)
+        rotary.apply(after, positions=positions)
+        report = posenc.check_rotated(before, after, positions, rotary)
+        self.assertTrue(report.is_good, str(report))
+        self.assertLess(report.errors["rms"], 5e-8)
+        self.assertEqual(report.by_position[0][:2], (first, first + rows - 1))
+        report = posenc.check_rotated(before, after, rows, rotary)
+        self.assertEqual(kinds(report), ["shifted_rows"], str(report))
+        with self.assertRaisesRegex(ValueError, "positions has 3 of them; allowed: 256"):
+            posenc.check_rotated(before, after, [1, 2, 3], rotary)
+        with self.assertRaisesRegex(ValueError, "before.shape is .*; allowed: .rows, heads, chan"):
+            posenc.check_rotated(before[0, 0], after, positions, rotary)
+
+    def test_tensors_of_float32_phases(self):
+        x = torch.randn(1, 4, 256, 64)
+        phases = torch.arange(131072 - 256, 131072).float()[:, None] / 1e4 ** (
+            torch.arange(0, 64, 2).float() / 64)
+        for dtype in (torch.float32, torch.bfloat16):
+            cos, sin = (torch.cat((of, of), -1).to(dtype) for of in (phases.cos(), phases.sin()))
+            before = x.to(dtype)
+            halves = torch.cat((-before[..., 32:], before[..., :32]), -1)
+            report = posenc.check_rotated(before, before * cos + halves * sin,
+                                          range(131072 - 256, 131072), posenc.Rotary(64))
+            self.assertIn("phases in float32", str(report))
+
+
 class CheckTest(unittest.TestCase):
     def test_good_tables_of_every_type_shape_and_stride(self):
         for dtype in ("float32", "float64", "float16", "bfloat16"):

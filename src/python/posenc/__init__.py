@@ -21,11 +21,11 @@ refusals.install(_posenc)  # before anything is imported from it
 
 from posenc._posenc import (
     Accuracy, Axes, AxesEncoder, AxisPairs, CheckReport, Encoder, PositionalEncoding, Rotary,
-    __version__, accuracy, axes_alternating, axes_in_blocks, axes_in_sections,
+    RotatedReport, __version__, accuracy, axes_alternating, axes_in_blocks, axes_in_sections,
     axes_interleaved, axes_presets, axes_table, backends, cpu, encode_grid,
     encode_like, grid_positions, pick, preset, presets, row_count,
 )
-from posenc.checking import check
+from posenc.checking import check, check_rotated
 from posenc.frequencies import (
     BaseTurns, LinearScaling, Llama3Scaling, LongRopeScaling, NtkScaling, ProportionalScaling,
     RealPositions, TurnFrequencies, YarnScaling, dynamic_ntk_scaling, real_positions,
@@ -35,11 +35,12 @@ from posenc.rotary_config import rotary_from_config
 __all__ = [
     "__version__", "Accuracy", "accuracy", "Axes", "axes_alternating", "axes_in_blocks",
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
-    "AxisPairs", "backends", "BaseTurns", "check", "CheckReport", "cpu",
+    "AxisPairs", "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
     "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
     "PositionalEncoding", "preset", "presets", "ProportionalScaling", "real_positions",
-    "RealPositions", "Rotary", "rotary_from_config", "TurnFrequencies", "YarnScaling",
+    "RealPositions", "Rotary", "rotary_from_config", "RotatedReport",
+    "TurnFrequencies", "YarnScaling",
 ]
 
 

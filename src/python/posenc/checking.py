@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from posenc._posenc import CheckReport, check_table, preset
+from posenc._posenc import (
+    CheckReport, RotatedReport, Rotary, check_rotated_heads, check_table, preset,
+)
 from posenc.rotary_config import Config, rotary_from_config
 
-__all__ = ["check"]
+__all__ = ["check", "check_rotated"]
 
 
 def check(table: Any, preset_name: str | None = None, /, *, config: Config | None = None,
@@ -35,6 +37,26 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
         del convention["d_model"]  # the table's own
         expected = convention | expected
     return check_table(_of_two_dimensions(table), threads=threads, max_error=max_error, **expected)
+
+
+def check_rotated(before: Any, after: Any, positions: Any, rotary: Rotary, *,
+                  max_error: float | None = None, threads: int = 1) -> RotatedReport:
+    """Judges a kernel that turns queries or keys, by heads before and after it.
+
+    before, after: arrays or tensors, from any device: (rows, heads, channels), or with rows and
+    heads exchanged, besides dimensions of size 1. Random numbers show most, in many heads.
+    positions: as Rotary.apply() takes them, or the number of rows, from position 0 on. max_error:
+    of an angle in radians, besides the noise of rounded elements; by default an ulp of float32.
+    Raises ValueError if an argument is not allowed.
+
+    >>> posenc.check_rotated(q, kernel(q, positions), positions, posenc.Rotary(128))
+    """
+    return check_rotated_heads(_on_cpu(before), _on_cpu(after), positions, rotary,
+                               max_error=max_error, threads=threads)
+
+
+def _on_cpu(heads: Any) -> Any:
+    return heads.detach().cpu() if hasattr(heads, "detach") else heads
 
 
 def _of_two_dimensions(table: Any) -> Any:

@@ -28,8 +28,9 @@ static_assert(static_cast<int>(Layout::halves_cos_first) ==
 constexpr auto cause_names = enum_names<CauseKind>(
     "cause", "float32_phases", "channel_recurrence", "row_recurrence", "narrow_frequencies",
     "narrow_positions", "narrow_phases", "narrow_entries", "exchanged_halves",
-    "exchanged_functions", "other_arrangement", "negated_sines", "shifted_rows", "other_base",
-    "other_spacing", "other_rule", "attention_factor", "inexact_functions", "unset_rows");
+    "exchanged_functions", "other_arrangement", "other_axis", "negated_sines", "shifted_rows",
+    "other_base", "other_spacing", "other_rule", "attention_factor", "inexact_functions",
+    "unset_rows");
 
 /// The spec with the table's d_model, if it names none.
 EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
@@ -308,8 +309,9 @@ void add_ways(Causes& causes, const SampledTable& sample, const TableIdentity& i
   for (const Way& each : ways) {
     if (ways.front().is_exact || each.is_exact) continue;
     if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
-    causes.push_back({each.kind, format_text("{}: {} of the entries have these bits", each.text,
-                                             percent_text(each.share))});
+    const std::string share =
+        format_text(": {} of the entries have these bits", percent_text(each.share));
+    causes.push_back({each.kind, each.text + (sample.noise.empty() ? share : "")});
   }
   for (auto each = causes.begin() + first; each != causes.end(); ++each)
     each->is_rival = std::ssize(causes) > first + 1;
@@ -360,10 +362,7 @@ void add_inexact_functions(Causes& causes, const CheckReport& report) {
 Causes causes_of(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
                  const std::optional<Hypothesis>& found) {
   Causes causes;
-  if (found) {
-    add_differences(causes, *found, report.identity, report.rows);
-    add_ways(causes, sample, found->is);
-  }
+  if (found) causes = causes_of_difference(sample, *found, report.identity);
   add_unset_rows(causes, sample, [&](std::int64_t row) {
     return judgement.off[static_cast<std::size_t>(row)] > 0;
   });
@@ -388,6 +387,14 @@ Arrangement arrangement_of(Layout layout) noexcept { return static_cast<Arrangem
 Arrangement parse_arrangement(std::string_view name) { return arrangement_names.parse(name); }
 
 std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }
+
+std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypothesis& found,
+                                        const TableIdentity& wanted) {
+  Causes causes;
+  add_differences(causes, found, wanted, sample.table.rows);
+  add_ways(causes, sample, found.is);
+  return causes;
+}
 
 CheckReport check(const TableView& table, const CheckOptions& options) {
   if (table.rows < 1 || table.columns < 1)
@@ -496,9 +503,12 @@ std::string identity_text(const CheckReport& report) {
 }
 
 std::string cause_text(const CheckReport& report) {
-  if (report.is_good) return "cause: none, the table is good";
+  return report.is_good ? "cause: none, the table is good" : cause_text(report.causes);
+}
+
+std::string cause_text(const std::vector<Cause>& causes) {
   std::string text;
-  for (const Cause& each : report.causes) {
+  for (const Cause& each : causes) {
     const bool follows_rival = each.is_rival && text.size() > 0 && (&each - 1)->is_rival;
     text += (text.empty() ? "" : follows_rival ? "; or, as likely: " : "; and ") + each.text;
   }

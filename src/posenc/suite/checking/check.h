@@ -129,6 +129,7 @@ enum class CauseKind {
   exchanged_halves,
   exchanged_functions,  ///< sines for cosines, and the reverse
   other_arrangement,
+  other_axis,  ///< pairs of rotated heads
   negated_sines,
   shifted_rows,
   other_base,

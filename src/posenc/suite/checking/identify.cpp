@@ -59,7 +59,7 @@ class Identification {
       const std::vector<double> frequencies = frequencies_of(each.is.spec);
       std::optional<std::int64_t> first;
       if (to_position > 0) {
-        first = first_position(recovered.each, frequencies, sample_.type, usual_first());
+        first = first_position(recovered.each, frequencies, sample_, usual_first());
         --to_position;
       }
       try_positions(each, recovered, frequencies, first);
@@ -121,7 +121,8 @@ class Identification {
     bool is_right = true;
     for_each_entry(sample_, identity, sample_.rows.size(), [&](const SampledEntry& entry) {
       const double off = std::fabs(entry.got - entry.value_at(entry.phase(frequencies)));
-      is_right = off <= allowed_error(sample_.type, identity.factor, entry.position);
+      is_right = off <= allowed_error(sample_.type, identity.factor, entry.position) +
+                            (sample_.noise.empty() ? 0 : 6 * sample_.noise[entry.index]);
       return is_right;
     });
     return is_right;
@@ -182,7 +183,7 @@ class Identification {
       const double middle = median(column);
       double of_zero = 0, of_constant = 24;
       for (const double each : column) {
-        const double unit = 2 * half_ulp_of_one(sample_.type);
+        const double unit = 2 * sample_.entry_error;
         of_zero += std::log2(1 + std::fabs(each) / unit);
         of_constant += std::log2(1 + std::fabs(each - middle) / unit);
       }

@@ -41,7 +41,9 @@ std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most);
 
 /// A table, what its rows hold, and some of its entries.
 struct SampledTable {
-  explicit SampledTable(const TableView& whole, bool holds_phases = false);
+  /// Entries that were measured have noise, of a column for each frequency of halves.
+  explicit SampledTable(const TableView& whole, bool holds_phases = false,
+                        const TableView& noise = {});
 
   bool is_set(std::int64_t row) const noexcept {
     return states[static_cast<std::size_t>(row)] == RowState::set;
@@ -53,8 +55,10 @@ struct SampledTable {
   std::int64_t entries_not_finite = 0;
   /// Of the sample, in no order, so that each part of it is a sample too. The rows are set.
   std::vector<std::int64_t> rows, columns;
-  std::vector<double> got;  ///< row by row
-  DataType type;            ///< the narrowest that holds them
+  std::vector<double> got;    ///< row by row
+  std::vector<double> noise;  ///< a standard deviation of each; empty if there is none
+  DataType type;              ///< the narrowest that holds them
+  double entry_error;         ///< of an entry near 1: half an ulp of the type, or the noise
 };
 
 /// An entry of the sample, and what it should hold.
@@ -112,8 +116,8 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement);
 /// The position of row 0, if the estimates show it; `usual` if it is as good as any. `frequencies`
 /// are those of all k.
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
-                                           std::span<const double> frequencies, DataType type,
-                                           std::int64_t usual);
+                                           std::span<const double> frequencies,
+                                           const SampledTable& sample, std::int64_t usual);
 
 /// The position of each row of a table whose entries are pairs, if they are not first + step row:
 /// packed sequences, repeated or shuffled positions. Empty if there is none.
@@ -147,6 +151,13 @@ std::vector<double> frequencies_of(const EncodingSpec& spec);
 /// columns of constants.
 std::optional<Hypothesis> identify(const SampledTable& sample, const CheckOptions& options);
 
+/// What the table is, and should not be, and how its entries are rounded.
+std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypothesis& found,
+                                        const TableIdentity& wanted);
+
+/// "cause: ", and all of them.
+std::string cause_text(const std::vector<Cause>& causes);
+
 /// What is good at that position, for entries of a type with that factor: the rule of check.h.
 double allowed_error(DataType type, double factor, std::int64_t position) noexcept;
 
@@ -179,8 +190,8 @@ struct Way {
   double phase(std::int64_t k, std::int64_t at) const noexcept;
 };
 
-/// All of them; the first one is exact. Entries may be truncated to bfloat16.
-std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate = false);
+/// All of them, of which the first one is exact; and each with entries that are rounded so.
+std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> entries = {});
 
 /// The bits that the sample leaves open if it holds exact values. Stops where they exceed the
 /// limit.

@@ -29,15 +29,15 @@ double turned(double angle) noexcept {
 }
 
 /// What the angle of a point of rounded entries is uncertain by.
-double angle_error_of(DataType type) noexcept {
-  return std::max(4 * half_ulp_of_one(type), 0x1p-23);
+double angle_error_of(const SampledTable& sample) noexcept {
+  return std::max(4 * sample.entry_error, 0x1p-23);
 }
 
 /// One frequency of a table, as a point on a circle for each row.
 class Circle {
  public:
   Circle(const SampledTable& sample, Arrangement arrangement, std::int64_t k)
-      : sample_(sample), angle_error_(angle_error_of(sample.type)) {
+      : sample_(sample), angle_error_(angle_error_of(sample)) {
     for (const std::int64_t column : columns_of(arrangement, sample.table.columns, k))
       (content_of(arrangement, sample.table.columns, column).is_cosine ? cosine_ : sine_) = column;
     if (!is_pair()) find_reach();
@@ -163,8 +163,8 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
 }
 
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
-                                           std::span<const double> frequencies, DataType type,
-                                           std::int64_t usual) {
+                                           std::span<const double> frequencies,
+                                           const SampledTable& sample, std::int64_t usual) {
   std::vector<FrequencyEstimate> known;
   for (FrequencyEstimate each : estimates) {
     each.frequency = frequencies[static_cast<std::size_t>(each.k)];
@@ -182,7 +182,8 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
     // Two to the number of bits; a far position has to agree far better.
     double odds = (1 + moved) * (1 + moved);
     for (const FrequencyEstimate& each : known) {
-      odds *= 1 + std::fabs(turned(each.phase - position * each.frequency)) / angle_error_of(type);
+      odds *=
+          1 + std::fabs(turned(each.phase - position * each.frequency)) / angle_error_of(sample);
       if (!(odds < least)) return false;
     }
     least = odds;
@@ -233,7 +234,7 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
     all.push_back(next);
     if (!sample.is_set(row) || is_at(row, next, 4)) continue;
     is_at(row, next, phases.size());  // reads all of them
-    const auto found = first_position(phases, frequencies, sample.type, next);
+    const auto found = first_position(phases, frequencies, sample, next);
     if (!found || !is_at(row, *found, phases.size())) continue;
     all.back() = *found;
     if (++breaks > most_breaks) return {};

@@ -62,20 +62,32 @@ Shape table_shape(Shape shape, bool is_column_major = false) {
   return shape;
 }
 
-/// Sets rows and columns. Throws unless elements of that shape take the bytes that are present.
-void set_shape(StoredTable& table, Shape shape, bool is_complex, std::int64_t present,
-               const std::string& what) {
+/// Rows, heads and columns of a shape: (1, 8, 100, 64) and (100, 64) have them.
+Shape heads_shape(Shape shape) {
+  while (shape.size() > 3 && std::ranges::count(shape, 1) > 0)
+    shape.erase(std::ranges::find(shape, 1));
+  if (shape.size() == 2) shape.insert(shape.begin() + 1, 1);
+  return shape.size() == 3 ? shape : Shape{};
+}
+
+/// Sets rows, heads and columns. Throws unless elements of that shape take the bytes that are
+/// present.
+void set_shape(StoredTable& table, Shape shape, bool is_complex, bool holds_heads,
+               std::int64_t present, const std::string& what) {
   if (is_complex) shape.push_back(2);
-  const Shape kept = table_shape(shape, table.is_column_major);
+  Shape kept = holds_heads ? heads_shape(shape) : table_shape(shape, table.is_column_major);
   const std::string text = shape_text(shape);
-  if (kept.empty())
-    throw_invalid("shape is {}; allowed: two dimensions, besides those of size 1", text);
+  if (kept.empty() || (holds_heads && table.is_column_major))
+    throw_invalid("shape is {}; allowed: {} dimensions, besides those of size 1{}", text,
+                  holds_heads ? "three" : "two", holds_heads ? ", in row-major order" : "");
   if (std::ranges::count(kept, 0) > 0)
     throw_invalid("shape is {}; allowed: at least one row and column", text);
-  table.rows = kept[0];
-  table.columns = kept[1];
+  table.rows = kept.front();
+  table.heads = holds_heads ? kept[1] : 1;
+  table.columns = kept.back();
   std::int64_t bytes = 0;
-  const bool is_too_large = __builtin_mul_overflow(table.rows, table.columns, &bytes) ||
+  const bool is_too_large = __builtin_mul_overflow(table.rows, table.heads, &bytes) ||
+                            __builtin_mul_overflow(bytes, table.columns, &bytes) ||
                             __builtin_mul_overflow(bytes, size_of(table.type), &bytes);
   if (is_too_large || bytes != present)
     throw_invalid("{} has {} bytes of elements; allowed with shape {}: {}", what, present, text,
@@ -131,8 +143,9 @@ struct Tensor {
   std::string name, type;
   Shape shape, offsets;
 
-  bool may_be_table() const {
-    return type_named(type, &TypeNames::safetensors) && !table_shape(shape).empty();
+  bool may_be_read(bool holds_heads) const {
+    return type_named(type, &TypeNames::safetensors) &&
+           !(holds_heads ? heads_shape(shape) : table_shape(shape)).empty();
   }
 };
 
@@ -155,10 +168,11 @@ std::vector<Tensor> tensors_of(std::string_view header) {
   return all;
 }
 
-/// The tensor of that name, or the only one that may be a table.
-Tensor chosen_tensor(std::vector<Tensor> all, const std::string& wanted) {
+/// The tensor of that name, or the only one that may be a table, or hold heads.
+Tensor chosen_tensor(std::vector<Tensor> all, const std::string& wanted, bool holds_heads) {
   const std::size_t count = all.size();
-  if (wanted.empty()) std::erase_if(all, [](const Tensor& each) { return !each.may_be_table(); });
+  if (wanted.empty())
+    std::erase_if(all, [=](const Tensor& each) { return !each.may_be_read(holds_heads); });
   for (const Tensor& each : all)
     if (each.name == wanted || (wanted.empty() && all.size() == 1)) return each;
   if (wanted.empty() && all.empty())
@@ -194,11 +208,11 @@ StoredTable stored_table(const InputFile& input, const std::filesystem::path& fi
                          const TableFileOptions& options) {
   if (input.bytes() == 0) throw_invalid("the file is empty; allowed: a table");
   const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
-  if (is_npy(start)) return parse_npy(start, input.bytes());
+  if (is_npy(start)) return parse_npy(start, input.bytes(), options.holds_heads);
   if (file.extension() == ".npy")
     throw_invalid("the file is not one of NumPy's; allowed: one that begins with \\x93NUMPY");
   if (file.extension() == ".safetensors")
-    return parse_safetensors(start, input.bytes(), options.tensor);
+    return parse_safetensors(start, input.bytes(), options.tensor, options.holds_heads);
   return raw_table(input.bytes(), options);
 }
 
@@ -250,7 +264,7 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   return header;
 }
 
-StoredTable parse_npy(std::string_view start, std::int64_t file_bytes) {
+StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, bool holds_heads) {
   const NpyHeader header = parse_npy_header(start, file_bytes);
   const std::string_view descr = header.descr;
   const auto type =
@@ -263,16 +277,17 @@ StoredTable parse_npy(std::string_view start, std::int64_t file_bytes) {
                        .is_big_endian = descr.front() == '>',
                        .is_column_major = header.is_column_major,
                        .offset = header.bytes};
-  set_shape(table, header.shape, descr[1] == 'c', file_bytes - header.bytes, "the file");
+  set_shape(table, header.shape, descr[1] == 'c', holds_heads, file_bytes - header.bytes,
+            "the file");
   return table;
 }
 
 StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
-                              const std::string& tensor) {
+                              const std::string& tensor, bool holds_heads) {
   const std::string_view header =
       header_fields(start, safetensors_prefix_bytes, safetensors_prefix_bytes, file_bytes,
                     max_safetensors_header_bytes, ".safetensors");
-  const Tensor chosen = chosen_tensor(tensors_of(header), tensor);
+  const Tensor chosen = chosen_tensor(tensors_of(header), tensor, holds_heads);
   const auto type = type_named(chosen.type, &TypeNames::safetensors);
   if (!type)
     throw_invalid("dtype of tensor {} is {}; allowed: F32, F64, F16, BF16", chosen.name,
@@ -285,7 +300,8 @@ StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
         "file has",
         chosen.name, begin, end, file_bytes - data);
   StoredTable table = {.type = *type, .offset = data + begin};
-  set_shape(table, chosen.shape, chosen.type == "C64", end - begin, "tensor " + chosen.name);
+  set_shape(table, chosen.shape, chosen.type == "C64", holds_heads, end - begin,
+            "tensor " + chosen.name);
   return table;
 }
 
@@ -300,6 +316,13 @@ TableView TableInMemory::view() const noexcept {
   return view;
 }
 
+HeadsTable TableInMemory::heads() const noexcept {
+  return {elements.get(),
+          stored.type,
+          {stored.rows, stored.heads, stored.columns},
+          {stored.heads * stored.columns, stored.columns, 1}};
+}
+
 TableInMemory read_table(const std::filesystem::path& file, const TableFileOptions& options) {
   const InputFile input(file);
   TableInMemory table;
@@ -310,7 +333,8 @@ TableInMemory read_table(const std::filesystem::path& file, const TableFileOptio
   }
   const auto element = static_cast<std::size_t>(size_of(table.stored.type));
   const std::size_t bytes =
-      static_cast<std::size_t>(table.stored.rows * table.stored.columns) * element;
+      static_cast<std::size_t>(table.stored.rows * table.stored.heads * table.stored.columns) *
+      element;
   table.elements.reset(new std::byte[bytes]);
   input.read(table.stored.offset, table.elements.get(), static_cast<std::int64_t>(bytes));
   if (table.stored.is_big_endian != (std::endian::native == std::endian::big)) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/checking/rotated.h"
 #include "posenc/support/limits.h"
 
 #include <cstddef>
@@ -23,6 +24,7 @@ struct StoredTable {
   bool is_big_endian = false;
   bool is_column_major = false;
   std::int64_t rows = 0;
+  std::int64_t heads = 1;  ///< of a row; a table has one
   std::int64_t columns = 0;
   std::int64_t offset = 0;  ///< of the first byte
 };
@@ -47,20 +49,22 @@ struct NpyHeader {
 /// or the whole file. Throws InvalidArgument unless numpy.load() would read it.
 NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes);
 
-/// The same of a table. Dimensions of size 1 are left out. Throws InvalidArgument if the file has
-/// another type, or fewer or more bytes than its header says.
-StoredTable parse_npy(std::string_view start, std::int64_t file_bytes);
+/// The same of a table, or of heads: (rows, heads, columns). Dimensions of size 1 are left out.
+/// Throws InvalidArgument if the file has another type, or fewer or more bytes than its header
+/// says.
+StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, bool holds_heads = false);
 
 /// The tensor of that name; if it is empty, the only one that may be a table. Throws
 /// InvalidArgument, listing the names, if there is no such tensor.
 StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
-                              const std::string& tensor);
+                              const std::string& tensor, bool holds_heads = false);
 
 struct TableFileOptions {
   std::string tensor = {};  ///< of a .safetensors file
   /// Of raw elements, little-endian.
   DataType type = DataType::float32;
   std::optional<std::int64_t> columns = {};
+  bool holds_heads = false;  ///< queries or keys, of up to three dimensions
 };
 
 /// A table that was read, in the byte order of this machine.
@@ -69,6 +73,7 @@ struct TableInMemory {
   std::unique_ptr<std::byte[]> elements;
 
   TableView view() const noexcept;
+  HeadsTable heads() const noexcept;
 };
 
 /// Throws InvalidArgument if the file holds no table, and std::system_error if it cannot be read.

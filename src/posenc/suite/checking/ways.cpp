@@ -1,5 +1,6 @@
 #include "posenc/exact/float32_phases.h"
 #include "posenc/suite/checking/identify.h"
+#include "posenc/suite/measuring/statistics.h"
 
 #include <algorithm>
 #include <bit>
@@ -129,12 +130,16 @@ constexpr Precision precisions[] = {
 // What a way leaves open.
 
 /// Of an entry, for a way with errors of a few 2^-53 in the phase.
-double open_bits(double entry, double value, DataType type, std::int64_t position) noexcept {
-  const double near = with_type(type, [&]<class T>(T) { return to_double(nearest<T>(value)); });
+double open_bits(const SampledTable& sample, std::size_t index, std::int64_t position,
+                 double value) noexcept {
+  const double entry = sample.got[index];
+  const double near =
+      with_type(sample.type, [&]<class T>(T) { return to_double(nearest<T>(value)); });
   if (entry == near || (!std::isfinite(entry) && !std::isfinite(near))) return 0;
   const double of_phase = 0x1p-52 * (std::fabs(static_cast<double>(position)) + 1);
-  const double ulp = 2 * half_ulp_of_one(type) * std::fabs(value);
-  const double off = std::fabs(entry - value) / std::max(ulp, of_phase);
+  const double ulp = 2 * half_ulp_of_one(sample.type) * std::fabs(value),
+               noise = sample.noise.empty() ? 0 : sample.noise[index];
+  const double off = std::fabs(entry - value) / std::max({ulp, of_phase, noise});
   return off < 0x1p24 ? std::log2(1 + off) : most_open_bits;
 }
 
@@ -145,7 +150,7 @@ double open_bits(const SampledTable& sample, const TableIdentity& identity, std:
                  double limit, const ValueOf& value_of) {
   double bits = 0;
   for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
-    bits += open_bits(entry.got, value_of(entry), sample.type, entry.position);
+    bits += open_bits(sample, entry.index, entry.position, value_of(entry));
     return bits <= limit;
   });
   return bits;
@@ -209,7 +214,7 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
       const std::size_t index = i * columns.size() + column;
       values[index] =
           each.scale * static_cast<double>(each.is_cosine ? each.now.real() : each.now.imag());
-      bits += open_bits(sample.got[index], values[index], sample.type, identity.position(sampled));
+      bits += open_bits(sample, index, identity.position(sampled), values[index]);
     }
     if (bits > limit) return {};
   }
@@ -225,7 +230,7 @@ double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
   return rounded(divides ? phase / operand : phase * operand, product);
 }
 
-std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate) {
+std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> entries) {
   const std::vector<double> exact = frequencies_of(spec);
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
@@ -279,10 +284,18 @@ std::vector<Way> ways_of(const EncodingSpec& spec, bool may_truncate) {
   all.push_back({CauseKind::channel_recurrence,
                  "phases multiplied from channel to channel in float32, as in ggml's rope cache", 8,
                  std::move(factors), true, f32, f32, none, step});
-  for (std::size_t i = 0, count = all.size(); i < count && may_truncate; ++i) {
-    Way& truncated = all.emplace_back(Way(all[i]));
-    truncated.entry = Rounding::truncated;
-    truncated.bits += 2;
+  const std::size_t count = all.size();
+  for (const Rounding entry : entries) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Way& other = all.emplace_back(Way(all[i]));
+      other.entry = entry;
+      other.bits += 2;
+      if (entry == Rounding::truncated) continue;  // said of all entries
+      const std::string type = entry == bf16 ? "bfloat16" : "float16";
+      if (other.is_exact) other.kind = CauseKind::narrow_entries;
+      other.text += (other.is_exact ? "" : ", and ") + ("cosines and sines in " + type);
+      other.is_exact = false;
+    }
   }
   return all;
 }
@@ -307,14 +320,17 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
     Way& each = found.emplace_back(way);
     each.bits = bits;
     for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
-      each.share += open_bits(entry.got, value_of(entry), sample.type, entry.position) == 0;
+      each.share += open_bits(sample, entry.index, entry.position, value_of(entry)) == 0;
       return true;
     });
     each.share /= static_cast<double>(std::min(rows, sample.rows.size()) * sample.columns.size());
   };
-  const bool may_truncate =
-      sample.type == DataType::bfloat16 && sample.table.type != DataType::bfloat16;
-  const std::vector<Way> ways = ways_of(identity.spec, may_truncate);
+  constexpr Rounding entries_of_type[] = {Rounding::truncated}, entries_with_noise[] = {bf16, f16};
+  std::span<const Rounding> entries;
+  if (!sample.noise.empty()) entries = entries_with_noise;
+  if (sample.type == DataType::bfloat16 && sample.table.type != DataType::bfloat16)
+    entries = entries_of_type;
+  const std::vector<Way> ways = ways_of(identity.spec, entries);
   for (const Way& way : ways) {
     consider(way, [&](const SampledEntry& of) {
       return rounded(of.value_at(way.phase(of.k, of.position)), way.entry);
@@ -355,7 +371,7 @@ std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most) {
   return all;
 }
 
-SampledTable::SampledTable(const TableView& whole, bool phases)
+SampledTable::SampledTable(const TableView& whole, bool phases, const TableView& of_noise)
     : table(whole), holds_phases(phases), type(whole.type) {
   std::vector<std::int64_t> set;
   for (std::int64_t row = 0; row < table.rows; ++row) {
@@ -384,6 +400,12 @@ SampledTable::SampledTable(const TableView& whole, bool phases)
     });
     if (holds_all && size_of(narrow) < size_of(table.type)) type = narrow;
   }
+  entry_error = half_ulp_of_one(type);
+  if (of_noise.rows == 0) return;
+  for (const std::int64_t row : rows)
+    for (const std::int64_t column : columns)
+      noise.push_back(of_noise(row, column % of_noise.columns));
+  entry_error = std::max(entry_error, median(noise));
 }
 
 }  // namespace posenc::suite

@@ -1,0 +1,419 @@
+#include "posenc/suite/checking/rotated.h"
+
+#include "posenc/model/rotary_config.h"
+#include "posenc/suite/checking/identify.h"
+#include "posenc/suite/error_tally.h"
+#include "posenc/support/check.h"
+#include "posenc/support/format.h"
+#include "posenc/support/parallel_for.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+namespace posenc::suite {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// An angle that differs by more from the exact one than its noise times this is off.
+constexpr double most_noise = 6;
+
+/// That of lengths is so much larger.
+constexpr double length_noise = 0.73 / 0.42;
+
+/// What the heads of a row show of one pair.
+struct Turn {
+  Complex factor;  ///< by which they were multiplied; NaN if all are zero
+  double noise;    ///< a standard deviation of each of its parts
+  double unlike;   ///< what no factor of that length explains, of `squares`
+  double squares;  ///< of the lengths after the kernel
+};
+
+/// Heads before and after a kernel, in one of both orders of their dimensions.
+class Heads {
+ public:
+  Heads(HeadsTable before, HeadsTable after, bool heads_first)
+      : before_(std::move(before)), after_(std::move(after)) {
+    if (!heads_first) return;
+    for (HeadsTable* const each : {&before_, &after_}) {
+      std::swap(each->sizes[0], each->sizes[1]);
+      std::swap(each->strides[0], each->strides[1]);
+    }
+  }
+
+  std::int64_t rows() const noexcept { return before_.sizes[0]; }
+  std::int64_t heads() const noexcept { return before_.sizes[1]; }
+
+  /// Of each pair of the first `dimension` channels. `length`: of the factors, as it should be.
+  std::vector<Turn> turns(std::int64_t row, RotaryLayout channels, std::int64_t dimension,
+                          double length) const {
+    struct Sums {
+      Complex products = 0;
+      double before = 0, after = 0, of_noise = 0;
+    };
+    std::vector<Sums> sums(static_cast<std::size_t>(dimension / 2));
+    std::vector<double> last;
+    std::int64_t different = 0;
+    for (std::int64_t head = 0; head < heads(); ++head) {
+      std::vector<double> x = channels_of_head(before_, row, head);
+      const std::vector<double> y = channels_of_head(after_, row, head);
+      different += x != last;
+      for (std::int64_t k = 0; k < dimension / 2; ++k) {
+        const bool is_halves = channels == RotaryLayout::halves;
+        const auto i = static_cast<std::size_t>(is_halves ? k : 2 * k),
+                   j = is_halves ? i + static_cast<std::size_t>(dimension / 2) : i + 1;
+        const Complex from(x[i], x[j]), to(y[i], y[j]);
+        Sums& sum = sums[static_cast<std::size_t>(k)];
+        sum.products += std::conj(from) * to;
+        sum.before += std::norm(from);
+        sum.after += std::norm(to);
+        sum.of_noise += std::norm(from) * std::norm(to);
+      }
+      last = std::move(x);
+    }
+    // Rounding changes the angle of a number by 0.42 halves of an ulp of its length in the mean
+    // square, and its length by 0.73; products and sums are rounded to float32, too. Equal heads
+    // have equal errors.
+    const double roundings = size_of(after_.type) == 2 ? 1 : 3,
+                 equal = static_cast<double>(heads()) / static_cast<double>(different),
+                 relative = 0.42 * half_ulp_of_one(after_.type) * std::sqrt(roundings * equal);
+    std::vector<Turn> turns;
+    for (const Sums& sum : sums) {
+      const double size = std::abs(sum.products),
+                   unlike = sum.after + length * length * sum.before - 2 * length * size;
+      turns.push_back({sum.products / sum.before, relative * std::sqrt(sum.of_noise) / sum.before,
+                       unlike, sum.after});
+    }
+    return turns;
+  }
+
+  /// The share of the heads that no turns of those pairs explain, of some rows.
+  double unexplained(RotaryLayout channels, std::int64_t dimension, double length) const {
+    double unlike = 0, squares = 0;
+    for (const std::int64_t row : scattered(rows(), 64)) {
+      for (const Turn& each : turns(row, channels, dimension, length)) {
+        unlike += each.unlike;
+        squares += each.squares;
+      }
+    }
+    return squares > 0 ? unlike / squares : 0;
+  }
+
+  /// True if the channels from `first` on are as they were, in all rows.
+  bool keeps_channels(std::int64_t first) const {
+    for (std::int64_t row = 0; row < rows() && first < before_.sizes[2]; ++row) {
+      for (std::int64_t head = 0; head < heads(); ++head) {
+        const std::vector<double> x = channels_of_head(before_, row, head),
+                                  y = channels_of_head(after_, row, head);
+        if (!std::equal(x.begin() + first, x.end(), y.begin() + first)) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  static std::vector<double> channels_of_head(const HeadsTable& heads, std::int64_t row,
+                                              std::int64_t head) {
+    std::vector<double> all(static_cast<std::size_t>(heads.sizes[2]));
+    const std::int64_t begin = row * heads.strides[0] + head * heads.strides[1];
+    with_type(heads.type, [&]<class T>(T) {
+      const T* const data = static_cast<const T*>(heads.data) + begin;
+      for (std::int64_t i = 0; i < heads.sizes[2]; ++i)
+        all[static_cast<std::size_t>(i)] = to_double(data[i * heads.strides[2]]);
+    });
+    return all;
+  }
+
+  HeadsTable before_, after_;
+};
+
+/// Sums of squares until all are added.
+void add(AngleErrors& to, double error, double noise) {
+  to.max = std::max(to.max, error);
+  to.rms += error * error;
+  to.noise += noise * noise;
+  ++to.count;
+}
+
+void take_roots(AngleErrors& of) {
+  of.rms = of.count > 0 ? std::sqrt(of.rms / static_cast<double>(of.count)) : 0;
+  of.noise = of.count > 0 ? std::sqrt(of.noise / static_cast<double>(of.count)) : 0;
+}
+
+/// Judges heads whose order is known.
+class Judge {
+ public:
+  Judge(const Heads& heads, const RotarySpec& rotary, const RotatedOptions& options,
+        RotaryLayout channels, DataType type)
+      : heads_(heads),
+        rotary_(rotary),
+        options_(options),
+        positions_(options.positions ? *options.positions
+                                     : RowPositions(RowRange{options.first, heads.rows()})),
+        half_(rotary.dimension() / 2),
+        turns_(heads.rows(), 2 * half_),
+        noise_(heads.rows(), half_) {
+    report_ = {.rows = heads.rows(), .heads = heads.heads(), .type = type, .rotary = rotary};
+    report_.by_pair.resize(static_cast<std::size_t>(half_));
+    parallel_for(heads.rows(), 16, options.threads, [&](auto begin, auto end, int) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        const auto turns = heads.turns(row, channels, 2 * half_, rotary.attention_factor);
+        for (std::int64_t k = 0; k < half_; ++k) {
+          const Turn& turn = turns[static_cast<std::size_t>(k)];
+          turns_(row, k) = turn.factor.real();
+          turns_(row, half_ + k) = turn.factor.imag();
+          noise_(row, k) = turn.noise;
+        }
+      }
+    });
+  }
+
+  RotatedReport report(bool has_claimed_pairs) && {
+    compare();
+    const bool keeps_rest = heads_.keeps_channels(2 * half_);
+    report_.is_good = report_.angles_off == 0 && keeps_rest && has_claimed_pairs;
+    if (report_.is_good) return std::move(report_);
+    const auto say = [&](CauseKind kind, std::string text) {
+      for (const Cause& each : report_.causes)
+        if (each.text == text) return;
+      report_.causes.push_back({kind, std::move(text)});
+    };
+    constexpr const char* pairs[] = {"(k, h + k), halves", "(2k, 2k + 1), interleaved"};
+    const bool is_halves = rotary_.channels == RotaryLayout::halves;
+    if (!has_claimed_pairs)
+      say(CauseKind::other_arrangement,
+          format_text("the pairs of channels are {}, not {}", pairs[is_halves], pairs[!is_halves]));
+    if (!keeps_rest)
+      say(CauseKind::other_arrangement,
+          format_text("channels beyond the first {} are changed", 2 * half_));
+    if (report_.angles_off == 0) return std::move(report_);
+    if (heads_.keeps_channels(0)) {
+      say(CauseKind::unset_rows, "the heads are as they were before: nothing is turned");
+      return std::move(report_);
+    }
+    if (const std::string text = other_axes(); !text.empty()) {
+      say(CauseKind::other_axis, text);
+      return std::move(report_);
+    }
+    for (std::size_t part = 0; part < rotary_.angles.parts.size(); ++part)
+      for (const Cause& each : causes_of_part(part)) say(each.kind, each.text);
+    return std::move(report_);
+  }
+
+ private:
+  Complex turn(std::int64_t row, std::int64_t k) const noexcept {
+    return {turns_(row, k), turns_(row, half_ + k)};
+  }
+
+  /// Compares all rows with exact cosines and sines.
+  void compare() {
+    const Rotary exact(rotary_);
+    std::array<RotatedReport::Octave, octaves> by_octave;
+    by_octave.fill({max_position, 0, {}});
+    double worst = -1;
+    constexpr std::int64_t block = 256;
+    BasicMatrix<double> values(std::min(block, heads_.rows()), 2 * half_);
+    for (std::int64_t row = 0; row < heads_.rows(); ++row) {
+      if (row % block == 0)
+        exact.cache(positions_.part(row, std::min(block, heads_.rows() - row)),
+                    RotaryLayout::halves, values.view());
+      std::int64_t farthest = 0;
+      for (std::int64_t axis = 0; axis < rotary_.angles.axes(); ++axis)
+        farthest = std::max(farthest, std::abs(positions_(axis, row)));
+      const double allowed = options_.max_error
+                                 ? *options_.max_error
+                                 : suite::allowed_error(DataType::float32, 1, farthest);
+      report_.allowed_error = std::max(report_.allowed_error, allowed);
+      RotatedReport::Octave& of = by_octave[octave(farthest)];
+      of = {std::min(of.least, farthest), std::max(of.most, farthest), of.errors};
+      for (std::int64_t k = 0; k < half_; ++k) {
+        const Complex got = turn(row, k);
+        const Complex wanted(values(row % block, k), values(row % block, half_ + k));
+        const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
+        const double noise = noise_(row, k);
+        if (std::isnan(noise)) continue;  // nothing to see
+        const bool is_finite = std::isfinite(std::abs(ratio));
+        const double error = is_finite ? std::fabs(std::arg(ratio)) : std::acos(-1.0),
+                     length_error = is_finite ? std::fabs(std::abs(ratio) - 1) : 1;
+        report_.max_length_error = std::max(report_.max_length_error, length_error);
+        report_.angles_off += error > allowed + most_noise * noise ||
+                              length_error > allowed + most_noise * length_noise * noise;
+        for (AngleErrors* const to :
+             {&report_.errors, &of.errors, &report_.by_pair[static_cast<std::size_t>(k)]})
+          add(*to, error, noise);
+        if (error <= worst) continue;
+        worst = error;
+        report_.worst_row = row;
+        report_.worst_pair = k;
+      }
+    }
+    take_roots(report_.errors);
+    for (AngleErrors& each : report_.by_pair) take_roots(each);
+    for (RotatedReport::Octave& each : by_octave) {
+      take_roots(each.errors);
+      if (each.errors.count > 0) report_.by_position.push_back(each);
+    }
+  }
+
+  /// "pairs 16 .. 39 turn by axis 2, not 1", if they do.
+  std::string other_axes() const {
+    const AxesSpec& angles = rotary_.angles;
+    std::string text;
+    std::int64_t first = 0, last = -2, from = 0, to = 0;
+    const auto say_run = [&] {
+      if (last < 0) return;
+      text += format_text("{}pairs {} .. {} turn by axis {}, not {}", text.empty() ? "" : ", ",
+                          first, last, to, from);
+    };
+    for (const AxisPair& pair : pairs_of(angles)) {
+      const AxisPairs& part = angles.parts[pair.part];
+      const double frequency = frequencies_of(part.spec)[static_cast<std::size_t>(pair.k)];
+      const auto error_of = [&](std::int64_t axis) {
+        double sum = 0;
+        for (const std::int64_t row : scattered(heads_.rows(), 64)) {
+          const double angle = static_cast<double>(positions_(axis, row)) * frequency;
+          const Complex off = turn(row, pair.place) - std::polar(rotary_.attention_factor, angle);
+          if (std::isfinite(std::abs(off))) sum += std::norm(off);
+        }
+        return std::sqrt(sum);
+      };
+      const double own = error_of(part.axis);
+      std::int64_t nearest = part.axis;
+      for (std::int64_t axis = 0; axis < angles.axes(); ++axis)
+        if (8 * error_of(axis) < (nearest == part.axis ? own : 8 * error_of(nearest)))
+          nearest = axis;
+      if (nearest == part.axis) continue;
+      if (pair.place != last + 1 || part.axis != from || nearest != to) {
+        say_run();
+        first = pair.place;
+      }
+      last = pair.place;
+      from = part.axis;
+      to = nearest;
+    }
+    say_run();
+    return text;
+  }
+
+  /// Those of the pairs of one axis, which are a table of cosines and sines. A frequency that no
+  /// pair has is one of infinite noise.
+  std::vector<Cause> causes_of_part(std::size_t number) const {
+    const AxisPairs& part = rotary_.angles.parts[number];
+    const std::int64_t half = part.spec.d_model / 2;
+    BasicMatrix<double> values(heads_.rows(), 2 * half), noise(heads_.rows(), half);
+    std::fill_n(values.data(), heads_.rows() * 2 * half, 0.0);
+    std::fill_n(noise.data(), heads_.rows() * half, infinity);
+    std::vector<std::int64_t> positions;
+    for (std::int64_t row = 0; row < heads_.rows(); ++row)
+      positions.push_back(positions_(part.axis, row));
+    for (const AxisPair& pair : pairs_of(rotary_.angles)) {
+      if (pair.part != number) continue;
+      for (std::int64_t row = 0; row < heads_.rows(); ++row) {
+        if (std::isnan(noise_(row, pair.place))) continue;
+        values(row, pair.k) = turns_(row, pair.place);
+        values(row, half + pair.k) = turns_(row, half_ + pair.place);
+        noise(row, pair.k) = noise_(row, pair.place);
+      }
+    }
+    TableIdentity wanted = {.spec = part.spec, .arrangement = Arrangement::halves_cos_first};
+    wanted.spec.layout = Layout::interleaved;
+    wanted.factor = rotary_.attention_factor;
+    CheckOptions claimed = {.spec = wanted.spec, .arrangements = {wanted.arrangement}};
+    claimed.factor = wanted.factor;
+    if (positions_.is_range()) {
+      claimed.first = wanted.first = positions_.first();
+    } else {
+      claimed.positions = wanted.positions = positions;
+    }
+    const SampledTable sample(TableView(std::as_const(values).view()), false,
+                              TableView(std::as_const(noise).view()));
+    std::optional<Hypothesis> found = Hypothesis{.is = wanted};
+    if (part.count() == half) found = identify(sample, claimed);
+    if (!found) return {};
+    return causes_of_difference(sample, *found, wanted);
+  }
+
+  const Heads& heads_;
+  const RotarySpec& rotary_;
+  const RotatedOptions& options_;
+  const RowPositions positions_;
+  const std::int64_t half_;
+  BasicMatrix<double> turns_;  ///< cosines, then sines
+  BasicMatrix<double> noise_;
+  RotatedReport report_;
+};
+
+std::string shape_text(const HeadsTable& heads) {
+  return format_text("({}, {}, {})", heads.sizes[0], heads.sizes[1], heads.sizes[2]);
+}
+
+}  // namespace
+
+RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
+                            const RotarySpec& rotary, const RotatedOptions& options) {
+  validate(rotary);
+  check_threads(options.threads);
+  if (options.max_error) check_positive("max_error", *options.max_error);
+  if (before.sizes != after.sizes || std::ranges::count(before.sizes, 0) > 0 ||
+      before.sizes[2] < rotary.dimension()) {
+    throw_invalid(
+        "heads have shape {} before and {} after; allowed: one shape, not empty, of at least {} "
+        "channels",
+        shape_text(before), shape_text(after), rotary.dimension());
+  }
+  struct Reading {
+    Heads heads;
+    RotaryLayout channels;
+    double unexplained;
+  };
+  std::optional<Reading> best;
+  const RotaryLayout other =
+      rotary.channels == RotaryLayout::halves ? RotaryLayout::interleaved : RotaryLayout::halves;
+  for (const bool heads_first : {false, true}) {
+    if (options.positions && options.positions->count() != before.sizes[heads_first]) continue;
+    for (const RotaryLayout channels : {rotary.channels, other}) {
+      const Heads heads(before, after, heads_first);
+      const double unexplained =
+          heads.unexplained(channels, rotary.dimension(), rotary.attention_factor);
+      // What is claimed, and rows first, unless the other one explains far more.
+      if (!best || 4 * unexplained < best->unexplained) best = {heads, channels, unexplained};
+    }
+  }
+  if (!best)
+    throw_invalid("positions has {} of them; allowed: {}, one for each row",
+                  options.positions->count(), before.sizes[0]);
+  const RowPositions positions =
+      options.positions.value_or(RowPositions(RowRange{options.first, best->heads.rows()}));
+  validate(positions, rotary.angles.axes());
+  return Judge(best->heads, rotary, options, best->channels, after.type)
+      .report(best->channels == rotary.channels);
+}
+
+std::string to_string(const RotatedReport& report) {
+  const auto text = [](double value) {
+    return digits_text(value, 2, std::chars_format::scientific);
+  };
+  std::string verdict = format_text(
+      "good: every angle is within {} radians, besides the noise, of its exact value; the errors "
+      "are {} (RMS), of a noise of {}",
+      text(report.allowed_error), text(report.errors.rms), text(report.errors.noise));
+  if (!report.is_good)
+    verdict = format_text(
+        "wrong: {} % of the angles or lengths are off by more than {} besides the noise, angles "
+        "by up to {}, lengths by up to {}; the noise is {}",
+        digits_text(100 * static_cast<double>(report.angles_off) /
+                        static_cast<double>(std::max<std::int64_t>(report.errors.count, 1)),
+                    3),
+        text(report.allowed_error), text(report.errors.max), text(report.max_length_error),
+        text(report.errors.noise));
+  return verdict +
+         format_text("\n{} rows of {} heads of {}, {}\n", report.rows, report.heads,
+                     to_string(report.type), to_string(report.rotary)) +
+         (report.is_good ? "cause: none, the angles are right" : cause_text(report.causes));
+}
+
+}  // namespace posenc::suite

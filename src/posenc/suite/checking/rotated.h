@@ -1,0 +1,85 @@
+/// @file
+/// Checks a kernel that turns queries or keys by rotary angles: by heads before and after it.
+///
+///     const auto report = posenc::suite::check_rotated(before, after, rotary, {.first = 131000});
+///     if (!report.is_good) std::cerr << to_string(report);
+///
+/// Every pair of channels is a complex number, which the kernel multiplies by one of length 1 and
+/// of the angle in question. Least squares over all heads of a row give it:
+///
+///     c = sum conj(before) after / sum |before|^2
+///
+/// Each element is rounded, so that c is uncertain: the noise is its standard deviation, which
+/// falls with the root of the number of heads. An angle is good if it is within an ulp of float32
+/// at 1 (cosines and sines are rounded once), and six times the noise, of the exact one. Means over
+/// positions and pairs show errors far below the noise of one angle. Heads should hold random
+/// numbers: with zeros there is nothing to see, and equal heads count as one.
+#pragma once
+
+#include "posenc/data_type.h"
+#include "posenc/model/rotary.h"
+#include "posenc/suite/checking/check.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace posenc::suite {
+
+/// Heads to read: shape (rows, heads, channels), or with rows and heads exchanged.
+struct HeadsTable {
+  const void* data = nullptr;                ///< the first channel
+  DataType type = DataType::float32;         ///< of the elements
+  std::array<std::int64_t, 3> sizes = {};    ///< of these dimensions
+  std::array<std::int64_t, 3> strides = {};  ///< elements from one index to the next
+};
+
+/// What the kernel should have done, besides the rotary embedding.
+struct RotatedOptions {
+  std::int64_t first = 0;  ///< the position of row 0; the next ones follow
+  /// Of all rows, instead of a first one.
+  std::optional<RowPositions> positions = {};
+  /// An angle may be off by this and six times the noise, instead of the rule above. Radians.
+  std::optional<double> max_error = {};
+  int threads = 1;  ///< at least 1
+};
+
+/// Of some angles, in radians.
+struct AngleErrors {
+  double max = 0, rms = 0;
+  double noise = 0;  ///< the root mean square of what they are uncertain by
+  std::int64_t count = 0;
+};
+
+/// The verdict on a kernel.
+struct RotatedReport {
+  bool is_good = false;                        ///< every angle, and every length
+  std::int64_t rows = 0, heads = 0;            ///< as they were found
+  DataType type = DataType::float32;           ///< of the elements after the kernel
+  RotarySpec rotary = {};                      ///< that the kernel was judged by
+  AngleErrors errors = {};                     ///< of all angles
+  double max_length_error = 0;                 ///< largest |length / attention factor - 1|
+  double allowed_error = 0;                    ///< the largest that is good, besides the noise
+  std::int64_t angles_off = 0;                 ///< beyond what is good, in angle or length
+  std::int64_t worst_row = 0, worst_pair = 0;  ///< of the largest error
+  /// By octaves of the farthest position of a row on any axis.
+  struct Octave {
+    std::int64_t least, most;  ///< positions that occur, without their signs
+    AngleErrors errors;
+  };
+  std::vector<Octave> by_position = {};
+  std::vector<AngleErrors> by_pair = {};  ///< dimension / 2 of them
+  std::vector<Cause> causes = {};         ///< empty if good, or if none is known
+};
+
+/// Throws InvalidArgument if the heads differ in shape, have fewer channels than the rotary
+/// embedding turns, or not as many rows as there are positions.
+RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
+                            const RotarySpec& rotary, const RotatedOptions& options = {});
+
+/// The verdict, what was judged, and the causes: three lines.
+std::string to_string(const RotatedReport& report);
+
+}  // namespace posenc::suite

@@ -1,0 +1,228 @@
+// posenc::check_rotated(): what it says of kernels, right ones and such as programs have.
+#include "posenc/suite/checking/rotated.h"
+
+#include "../docs/examples/rotary_in_float32.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace posenc::suite {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 256, heads = 8, channels = 64, dimension = 64;
+
+/// What a kernel multiplies a pair by, in float32.
+using Angle = std::function<std::complex<float>(std::int64_t position, std::int64_t k)>;
+
+std::complex<float> exact(std::int64_t position, std::int64_t k) {
+  const double frequency = std::pow(1e4, -2.0 * static_cast<double>(k) / dimension);
+  const auto value = std::polar(1.0, static_cast<double>(position) * frequency);
+  return {static_cast<float>(value.real()), static_cast<float>(value.imag())};
+}
+
+std::complex<float> with_float32_phases(std::int64_t position, std::int64_t k) {
+  const float power = std::pow(1e4F, static_cast<float>(2 * k) / float{dimension});
+  const float phase = static_cast<float>(position) * (1 / power);
+  return {std::cos(phase), std::sin(phase)};
+}
+
+/// Random heads of shape (rows, heads, channels), and the same turned.
+template <class T>
+struct Turned {
+  std::vector<T> before, after;
+
+  Turned(const std::vector<std::int64_t>& positions, const Angle& angle,
+         RotaryLayout layout = RotaryLayout::halves) {
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    for (std::size_t i = 0; i < positions.size() * heads * channels; ++i)
+      before.push_back(nearest<T>(normal(random)));
+    after = before;
+    for (std::size_t row = 0; row < positions.size(); ++row) {
+      for (std::int64_t head = 0; head < heads; ++head) {
+        const std::size_t begin = (row * heads + static_cast<std::size_t>(head)) * channels;
+        for (std::int64_t k = 0; k < dimension / 2; ++k) {
+          const bool is_halves = layout == RotaryLayout::halves;
+          const std::size_t i = begin + static_cast<std::size_t>(is_halves ? k : 2 * k),
+                            j = i + (is_halves ? dimension / 2 : 1);
+          const auto a = static_cast<float>(to_double(before[i])),
+                     b = static_cast<float>(to_double(before[j]));
+          const std::complex<float> turn = angle(positions[row], k);
+          after[i] = nearest<T>(to_double(a * turn.real() - b * turn.imag()));
+          after[j] = nearest<T>(to_double(b * turn.real() + a * turn.imag()));
+        }
+      }
+    }
+  }
+
+  static HeadsTable table(const std::vector<T>& heads_of_rows) {
+    const std::int64_t count = std::ssize(heads_of_rows) / (heads * channels);
+    return {heads_of_rows.data(),
+            data_type_of<T>,
+            {count, heads, channels},
+            {heads * channels, channels, 1}};
+  }
+  RotatedReport checked(const RotarySpec& rotary, const RotatedOptions& options) const {
+    return check_rotated(table(before), table(after), rotary, options);
+  }
+};
+
+std::vector<std::int64_t> run_of(std::int64_t first) {
+  std::vector<std::int64_t> positions;
+  for (std::int64_t row = 0; row < rows; ++row) positions.push_back(first + row);
+  return positions;
+}
+
+const RotarySpec base_10000 = rotary_spec({.d_model = dimension});
+
+template <class T>
+class CheckRotated : public testing::Test {};
+using Types = testing::Types<float, Float16, BFloat16>;
+TYPED_TEST_SUITE(CheckRotated, Types, );
+
+TYPED_TEST(CheckRotated, AcceptsRightKernelsAndKnowsTheirNoise) {
+  for (const RotaryLayout layout : {RotaryLayout::halves, RotaryLayout::interleaved}) {
+    for (const std::int64_t first : {0, 131072 - 256}) {
+      RotarySpec rotary = base_10000;
+      rotary.channels = layout;
+      const auto report =
+          Turned<TypeParam>(run_of(first), exact, layout).checked(rotary, {.first = first});
+      EXPECT_TRUE(report.is_good) << to_string(report);
+      EXPECT_THAT(report.causes, testing::IsEmpty());
+      // Cosines and sines are rounded to float32, besides.
+      EXPECT_LT(report.errors.rms, 1.2 * report.errors.noise + 1.3e-8);
+      EXPECT_GT(report.errors.rms, 0.8 * report.errors.noise);
+      EXPECT_EQ(report.errors.count, rows * dimension / 2);
+    }
+  }
+}
+
+TYPED_TEST(CheckRotated, NamesWhatIsWrong) {
+  const std::int64_t first = 131072 - rows;
+  const auto rounded_to_16_bits = [](std::int64_t position, std::int64_t k) {
+    const std::complex<float> value = exact(position, k);
+    const auto narrow = [](float x) { return static_cast<float>(to_double(nearest<BFloat16>(x))); };
+    return std::complex(narrow(value.real()), narrow(value.imag()));
+  };
+  const RotarySpec llama = rotary_spec({.d_model = dimension, .frequencies = Llama3Scaling{}});
+  const struct {
+    Angle angle;
+    RotarySpec rotary;
+    const char* cause;
+    RotaryLayout layout = RotaryLayout::halves;
+  } kernels[] = {
+      {with_float32_phases, base_10000, "phases in float32"},
+      {exact, base_10000, "the pairs of channels are (2k, 2k + 1)", RotaryLayout::interleaved},
+      {exact, llama, "is missing: frequencies are those of the base"},
+      {[](auto position, auto k) { return exact(position + 1, k); }, base_10000,
+       "the first row is position 130817, not 130816"},
+      {[](auto position, auto k) { return std::conj(exact(position, k)); }, base_10000,
+       "the sines are negated"},
+      {[](auto position, auto k) { return 1.25F * exact(position, k); }, base_10000,
+       "every entry is multiplied by 1.2"},
+      {[](auto, auto) { return std::complex(1.0F); }, base_10000, "nothing is turned"},
+      {rounded_to_16_bits, base_10000, "cosines and sines in bfloat16"},
+  };
+  for (const auto& each : kernels) {
+    const Turned<TypeParam> turned(run_of(first), each.angle, each.layout);
+    const auto report = turned.checked(each.rotary, {.first = first});
+    EXPECT_FALSE(report.is_good) << each.cause;
+    EXPECT_THAT(to_string(report), HasSubstr(each.cause));
+  }
+}
+
+TEST(CheckRotatedHeads, FarPositionsShowFloat32Phases) {
+  const std::vector<std::int64_t> positions = {0, 1, 40, 2048, 65536, 131071, 1048576, 2147483648};
+  const RotatedOptions options = {.positions = RowPositions(positions)};
+  const auto right = Turned<float>(positions, exact).checked(base_10000, options);
+  EXPECT_TRUE(right.is_good) << to_string(right);
+  const auto wrong = Turned<float>(positions, with_float32_phases).checked(base_10000, options);
+  EXPECT_THAT(to_string(wrong), HasSubstr("phases in float32"));
+  ASSERT_EQ(wrong.by_position.size(), 8U - 1);  // 65536 and 131071 are in one octave
+  EXPECT_LT(wrong.by_position[2].errors.max, 1e-5);
+  EXPECT_GT(wrong.by_position[6].errors.max, 0.1);
+}
+
+TEST(CheckRotatedHeads, JudgesTheRecipeWithoutDoubles) {
+  const std::vector<std::int64_t> positions = {0, 1, 40, 2047, 65536, 131071, 1048576, 2147483647};
+  const auto of_recipe = [](std::int64_t position, std::int64_t k) {
+    const auto [cosine, sine] = rotary_in_float32::rotation_at(
+        static_cast<std::uint64_t>(position),
+        rotary_in_float32::frequency(10000, dimension, static_cast<int>(k)));
+    return std::complex(cosine, sine);
+  };
+  const auto report =
+      Turned<float>(positions, of_recipe)
+          .checked(base_10000, {.positions = RowPositions(positions), .max_error = 2e-7});
+  EXPECT_TRUE(report.is_good) << to_string(report);
+}
+
+TEST(CheckRotatedHeads, NamesTheAxisOfPairs) {
+  RotarySpec rotary = {.angles = axes_in_sections({{16, 16}}, {.d_model = dimension})};
+  std::vector<std::int64_t> positions(2 * rows);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    positions[static_cast<std::size_t>(row)] = row / 16;
+    positions[static_cast<std::size_t>(rows + row)] = row % 16;
+  }
+  const RotatedOptions options = {.positions = RowPositions(positions.data(), 2, rows, rows)};
+  const auto at_axis = [](bool is_exchanged) {
+    return [=](std::int64_t row, std::int64_t k) {
+      return exact((k < 16) != is_exchanged ? row / 16 : row % 16, k);
+    };
+  };
+  EXPECT_TRUE(Turned<float>(run_of(0), at_axis(false)).checked(rotary, options).is_good);
+  const auto report = Turned<float>(run_of(0), at_axis(true)).checked(rotary, options);
+  EXPECT_THAT(to_string(report), HasSubstr("pairs 0 .. 15 turn by axis 1, not 0"));
+}
+
+TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
+  const Turned<float> turned(run_of(0), exact);
+  HeadsTable before = turned.table(turned.before), after = turned.table(turned.after);
+  for (HeadsTable* const each : {&before, &after}) {
+    std::swap(each->sizes[0], each->sizes[1]);
+    std::swap(each->strides[0], each->strides[1]);
+  }
+  EXPECT_TRUE(check_rotated(before, after, base_10000).is_good);
+  // More channels are turned than they say.
+  const auto report = check_rotated(before, after, rotary_spec({.d_model = 32}));
+  EXPECT_THAT(to_string(report), HasSubstr("channels beyond the first 32 are changed"));
+  // Zeros show nothing.
+  const std::vector<float> zeros(turned.before.size());
+  EXPECT_EQ(check_rotated(turned.table(zeros), turned.table(zeros), base_10000).errors.count, 0);
+}
+
+TEST(CheckRotatedHeads, Refuses) {
+  const Turned<float> turned(run_of(0), exact);
+  const HeadsTable before = turned.table(turned.before), after = turned.table(turned.after);
+  const auto reason = [&](const HeadsTable& of, const RotarySpec& rotary,
+                          const RotatedOptions& options) -> std::string {
+    try {
+      check_rotated(before, of, rotary, options);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  HeadsTable narrower = after;
+  narrower.sizes[2] = 32;
+  EXPECT_THAT(reason(narrower, base_10000, {}), HasSubstr("(256, 8, 64) before and (256, 8, 32)"));
+  EXPECT_THAT(reason(after, rotary_spec({.d_model = 128}), {}), HasSubstr("at least 128 channels"));
+  const std::vector<std::int64_t> few = {1, 2};
+  EXPECT_THAT(reason(after, base_10000, {.positions = RowPositions(few)}),
+              HasSubstr("positions has 2 of them; allowed: 256"));
+  EXPECT_THAT(reason(after, base_10000, {.max_error = -1}), HasSubstr("max_error is -1"));
+  EXPECT_THAT(reason(after, base_10000, {.threads = 0}), HasSubstr("threads is 0"));
+}
+
+}  // namespace
+}  // namespace posenc::suite
