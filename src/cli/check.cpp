@@ -3,6 +3,7 @@
 #include "posenc/suite/checking/rotated.h"
 
 #include "cli/commands.h"
+#include "cli/conformance.h"
 #include "cli/little_endian.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -230,6 +231,9 @@ int check_rotation(const Options& options) {
 }
 
 int check_table(const Options& options) {
+  if (!options.conformance.empty()) return check_conformance_set(options);
+  if (options.table.empty())
+    throw InvalidArgument("TABLE is not given; allowed: a file, or --conformance DIR");
   if (!options.rotated.empty()) return check_rotation(options);
   const CheckOptions expected = expected_of(options);
   const TableInMemory table = read_table(
@@ -249,9 +253,9 @@ Subcommand check_command() {
       .description =
           "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
       .run = check_table,
-      .options = "TABLE --preset" + spec_options +
+      .options = "TABLE? --preset" + spec_options +
                  "--config --layers --twice --repeated --positions --tensor --dtype "
-                 "--max-error --threads --rotated --rotary --axes --grid",
+                 "--max-error --threads --rotated --rotary --axes --grid --conformance",
       .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
                    {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
                     "judge it as a model's table, and as nothing else"},
@@ -261,6 +265,8 @@ Subcommand check_command() {
                     "raw elements, whose shape no header says"},
                    {"posenc check --rotated queries.npy turned.npy --config config.json",
                     "judge a kernel by heads before and after it, (rows, heads, channels)"},
+                   {"posenc check --conformance answers",
+                    "judge another implementation's files of the conformance set"},
                    {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
                     "another limit, and a report for programs"}},
       .descriptions =
@@ -275,7 +281,11 @@ Subcommand check_command() {
                    {"--repeated", "--layout"},
                    {"--positions", "--first"},
                    {"--axes", "--config --preset --positions" + spec_options},
-                   {"--rotated", "--layout --twice --repeated"}},
+                   {"--rotated", "--layout --twice --repeated"},
+                   {"--conformance",
+                    "TABLE --rotated --config --preset --positions --twice "
+                    "--repeated --tensor --dtype" +
+                        spec_options}},
       .needs = {{"--layers", "--config"},
                 {"--rotary", "--rotated"},
                 {"--axes", "--rotated"},

@@ -1,6 +1,7 @@
 // posenc generate: a table, or the cache of a rotary embedding, to a file or standard output. Its
 // rows are encoded as they are written, in constant memory.
 #include "cli/commands.h"
+#include "cli/conformance.h"
 #include "cli/little_endian.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -185,6 +186,10 @@ void set_shape(Table& table, const Options& options) {
 }
 
 int generate(const Options& options) {
+  if (!options.conformance.empty()) {
+    write_conformance_set(options.conformance);
+    return good;
+  }
   const std::string format = format_of(options);
   Table table;
   AxesTable grid;
@@ -220,7 +225,7 @@ Subcommand generate_command() {
           .run = generate,
           .options = "--preset --rows" + spec_options +
                      "--backend --max-error --max-ulp --rotary --config --layers --axes --grid "
-                     "--dtype --threads",
+                     "--dtype --threads --conformance",
           .examples =
               {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                {"posenc generate --preset whisper --output whisper.npy",
@@ -232,12 +237,16 @@ Subcommand generate_command() {
                {"posenc generate --config config.json --output rotary.safetensors",
                 "the rotary cache of a model, from its config.json"},
                {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
-                "the tensor positional_encoding, for safetensors.torch.load_file"}},
+                "the tensor positional_encoding, for safetensors.torch.load_file"},
+               {"posenc generate --conformance set", "tables to test another implementation with"}},
           .excludes = {{"--max-error", "--backend --max-ulp"},
                        {"--max-ulp", "--backend"},
                        {"--rotary", "--backend --layout"},
                        {"--config", of_shape},
-                       {"--axes", of_shape + "--rows --first --config"}},
+                       {"--axes", of_shape + "--rows --first --config"},
+                       {"--conformance", of_shape + "--rows --first --config --axes --rotary "
+                                                    "--dtype --max-error --max-ulp --format "
+                                                    "--output"}},
           .needs = {{"--layers", "--config"}, {"--grid", "--axes"}},
           .formats = formats,
           .default_format = "npy; csv on standard output"};

@@ -52,7 +52,7 @@ struct Options {
   std::optional<int> threads;
 
   // A table from elsewhere: a model's configuration, a grid, a file.
-  std::string config, layers, axes, rotary, positions, table, tensor, rotated;
+  std::string config, layers, axes, rotary, positions, table, tensor, rotated, conformance;
   std::optional<GridSizes> grid;
   bool is_twice = false, is_repeated = false;
 

@@ -119,6 +119,28 @@ Judgement judge(const TableView& table, const TableIdentity& identity,
   return {std::move(tallies[0]), std::move(off)};
 }
 
+/// Judges the table as its identity says, and fills in the report.
+Judgement judge_as_identified(CheckReport& report, const TableView& table,
+                              const CheckOptions& options) {
+  Judgement judgement = judge(table, report.identity, options);
+  for (const std::int64_t each : judgement.off) report.entries_off += each;
+  auto [least, most] =
+      std::minmax({report.identity.position(0), report.identity.position(table.rows - 1)});
+  for (const std::int64_t each : report.identity.positions) {
+    least = std::min(least, each);
+    most = std::max(most, each);
+  }
+  report.errors.backend = "table";
+  report.errors.table.spec = report.identity.spec;
+  set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
+  for (const std::int64_t position : {least, most}) {
+    report.allowed_error = std::max(
+        report.allowed_error, limit_of(options, table.type, report.identity.factor, position));
+  }
+  report.is_good = report.entries_off == 0;
+  return judgement;
+}
+
 /// fairseq and Transformers zero the row of their padding index, which is 0 or 1.
 std::optional<std::int64_t> padding_row(const SampledTable& sample, Arrangement arrangement) {
   if (!has_both_functions(arrangement)) return {};  // the sines of position 0 are zero
@@ -415,12 +437,19 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
     return report;
   };
   if (has_zero_column(table)) return without_last_column();
-  if (options.spec) judged_identity(table, options, {});  // throws if it does not fit
-
   CheckReport report;
   report.rows = table.rows;
   report.columns = table.columns;
   report.type = table.type;
+  if (options.spec) report.identity = judged_identity(table, options, {});
+  const bool has_positions = options.first || !options.positions.empty();
+  if (options.spec && options.arrangements.size() == 1 && has_positions) {
+    CheckReport as_claimed = report;  // what is right needs no other reading
+    as_claimed.is_identified = true;
+    judge_as_identified(as_claimed, table, options);
+    as_claimed.identity.presets = presets_like(report.identity);
+    if (as_claimed.is_good) return as_claimed;
+  }
   const SampledTable sample(table);
   report.entries_not_finite = sample.entries_not_finite;
   const auto found = identify(sample, options);
@@ -445,22 +474,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   report.identity.padding_row = padding_row(sample, report.identity.arrangement);
   report.identity.presets = presets_like(report.identity);
 
-  const Judgement judgement = judge(table, report.identity, options);
-  for (const std::int64_t each : judgement.off) report.entries_off += each;
-  auto [least, most] =
-      std::minmax({report.identity.position(0), report.identity.position(table.rows - 1)});
-  for (const std::int64_t each : report.identity.positions) {
-    least = std::min(least, each);
-    most = std::max(most, each);
-  }
-  report.errors.backend = "table";
-  report.errors.table.spec = report.identity.spec;
-  set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
-  for (const std::int64_t position : {least, most}) {
-    report.allowed_error = std::max(
-        report.allowed_error, limit_of(options, table.type, report.identity.factor, position));
-  }
-  report.is_good = report.entries_off == 0;
+  const Judgement judgement = judge_as_identified(report, table, options);
   if (report.is_good) return report;
   report.causes = other ? Causes{{CauseKind::other_arrangement, other->text}}
                         : causes_of(sample, judgement, report, found);

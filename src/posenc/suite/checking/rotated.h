@@ -48,28 +48,32 @@ struct RotatedOptions {
 
 /// Of some angles, in radians.
 struct AngleErrors {
-  double max = 0, rms = 0;
-  double noise = 0;  ///< the root mean square of what they are uncertain by
-  std::int64_t count = 0;
+  double max = 0;          ///< the largest
+  double rms = 0;          ///< the root mean square
+  double noise = 0;        ///< that of what they are uncertain by
+  std::int64_t count = 0;  ///< of the angles that heads show
 };
 
 /// The verdict on a kernel.
 struct RotatedReport {
-  bool is_good = false;                        ///< every angle, and every length
-  std::int64_t rows = 0, heads = 0;            ///< as they were found
-  DataType type = DataType::float32;           ///< of the elements after the kernel
-  RotarySpec rotary = {};                      ///< that the kernel was judged by
-  AngleErrors errors = {};                     ///< of all angles
-  double max_length_error = 0;                 ///< largest |length / attention factor - 1|
-  double allowed_error = 0;                    ///< the largest that is good, besides the noise
-  std::int64_t angles_off = 0;                 ///< beyond what is good, in angle or length
-  std::int64_t worst_row = 0, worst_pair = 0;  ///< of the largest error
+  bool is_good = false;               ///< every angle, and every length
+  std::int64_t rows = 0;              ///< as they were found
+  std::int64_t heads = 0;             ///< of each row
+  DataType type = DataType::float32;  ///< of the elements after the kernel
+  RotarySpec rotary = {};             ///< that the kernel was judged by
+  AngleErrors errors = {};            ///< of all angles
+  double max_length_error = 0;        ///< largest |length / attention factor - 1|
+  double allowed_error = 0;           ///< the largest that is good, besides the noise
+  std::int64_t angles_off = 0;        ///< beyond what is good, in angle or length
+  std::int64_t worst_row = 0;         ///< of the largest error
+  std::int64_t worst_pair = 0;        ///< of it
   /// By octaves of the farthest position of a row on any axis.
   struct Octave {
-    std::int64_t least, most;  ///< positions that occur, without their signs
-    AngleErrors errors;
+    std::int64_t least;  ///< position that occurs, without its sign
+    std::int64_t most;   ///< such a position
+    AngleErrors errors;  ///< at these
   };
-  std::vector<Octave> by_position = {};
+  std::vector<Octave> by_position = {};   ///< those that occur
   std::vector<AngleErrors> by_pair = {};  ///< dimension / 2 of them
   std::vector<Cause> causes = {};         ///< empty if good, or if none is known
 };
