@@ -107,7 +107,9 @@ class CopyTest(unittest.TestCase):
 
     def test_what_no_arguments_make_is_not_pickled(self):
         module = posenc._posenc
-        others = [posenc.check(posenc.encode(9, D_MODEL)), module.check_frequencies([1.0, 0.01])]
+        heads = np.ones((9, 2, D_MODEL), np.float32)
+        others = [posenc.check(posenc.encode(9, D_MODEL)), module.check_frequencies([1.0, 0.01]),
+                  posenc.check_rotated(heads, heads, 9, posenc.Rotary(D_MODEL))]
         pickled = {type(each) for each in (*ENCODERS, AXES, *rotaries())}
         pickled |= {posenc.Accuracy, posenc.Axes, posenc.AxisPairs, posenc.PositionalEncoding}
         self.assertEqual({each for each in vars(module).values() if isinstance(each, type)},
