@@ -31,14 +31,12 @@ endif()
 
 # Always optimised, so that no inline function of the standard library is left for the linker to
 # merge into the baseline path, and never across files, where that could happen again. The first
-# flags of an ISA take back what -march=native or -mavx2 among the user's flags would add.
+# flags of an ISA take back what -march=native or -mavx2 among the user's flags would add. Portable
+# kernels are for the processor that the user's flags name.
 function(posenc_compile_for isa)
   set(flags_sse2 -march=x86-64 -mno-sse3 -mno-avx -mno-avx512f)
   set(flags_avx2 -march=x86-64 -mno-avx512f -mavx2 -mfma -mf16c)
   set(flags_avx512 -march=x86-64 -mavx2 -mfma -mf16c -mavx512f -mavx512cd -mavx512dq -mavx512bw)
-  if(POSENC_IS_X86_64)
-    set(flags_portable ${flags_sse2})
-  endif()
   # GCC 12 warns of its own intrinsics headers.
   set(no_warning $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)

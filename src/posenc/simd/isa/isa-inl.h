@@ -23,7 +23,7 @@
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
 //   store_non_temporal     stores to an address aligned to the vector; other threads see the values
 //                          after a fence
-// and, if the ISA has instructions for 16-bit floats:
+// and, if the ISA has instructions for 16-bit floats, POSENC_HAS_FLOAT16:
 //   nearest_float16        a vector of floats as the nearest 16-bit floats
 //   widened_float16        16-bit floats in memory as a vector of floats
 //   has_nan                true if a lane of either vector is NaN
@@ -79,6 +79,9 @@
 #include "posenc/simd/isa/portable_batch-inl.h"
 #else
 #include <xsimd/xsimd.hpp>
+#ifdef __F16C__
+#define POSENC_HAS_FLOAT16
+#endif
 #endif
 
 namespace posenc::simd {

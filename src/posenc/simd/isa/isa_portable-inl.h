@@ -10,16 +10,16 @@ namespace posenc::simd {
 namespace {
 
 inline F32 narrow(F64 a, F64 b) {
-  using Pair [[gnu::vector_size(8)]] = float;
-  return F32(__builtin_shufflevector(__builtin_convertvector(a.data, Pair),
-                                     __builtin_convertvector(b.data, Pair), 0, 1, 2, 3));
+  using Half = xsimd::VectorOf<float, xsimd::vector_bytes / 2>::Type;
+  return F32(lanes_of<F32::size>(__builtin_convertvector(a.data, Half),
+                                 __builtin_convertvector(b.data, Half),
+                                 [](std::size_t i) { return i; }));
 }
 inline F32 pack(I32 a, I32 b) {
-  using Halves = xsimd::Vector<std::int16_t>;
-  constexpr int low = 1 - static_cast<int>(upper_word);
+  using Words = xsimd::Vector<std::int16_t>;
   return F32(std::bit_cast<F32::Lanes>(
-      __builtin_shufflevector(std::bit_cast<Halves>(a), std::bit_cast<Halves>(b), low, low + 2,
-                              low + 4, low + 6, low + 8, low + 10, low + 12, low + 14)));
+      lanes_of<2 * F32::size>(std::bit_cast<Words>(a), std::bit_cast<Words>(b),
+                              [](std::size_t i) { return 2 * i + 1 - upper_word; })));
 }
 inline bool any_bits(I32 a, I32 mask) { return xsimd::any((a & mask) != I32(0)); }
 inline std::uint32_t nonzero_lanes(I32 a) {

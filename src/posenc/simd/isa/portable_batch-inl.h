@@ -1,13 +1,20 @@
-// Vectors of 128 bits that the compiler translates for every 64-bit processor (GCC's and Clang's
-// vector extensions), with the part of xsimd's interface that the kernels use. The ISA `portable`
-// includes this in place of xsimd, whose name is a macro then (see isa-inl.h).
+// Vectors that the compiler translates for every 64-bit processor (GCC's and Clang's vector
+// extensions), with the part of xsimd's interface that the kernels use. They have 128 bits, or 256
+// if it is told of a processor that has them. The ISA `portable` includes this in place of xsimd,
+// whose name is a macro then (see isa-inl.h).
 #pragma once
 
 namespace xsimd {
 
-template <class T>
+#ifdef __AVX2__
+constexpr std::size_t vector_bytes = 32;
+#else
+constexpr std::size_t vector_bytes = 16;
+#endif
+
+template <class T, std::size_t bytes = vector_bytes>
 struct VectorOf {
-  using Type [[gnu::vector_size(16)]] = T;
+  using Type [[gnu::vector_size(bytes)]] = T;
 };
 template <class T>
 using Vector = typename VectorOf<T>::Type;
@@ -24,8 +31,10 @@ struct batch_bool {
 
 template <class Mask, class Arch>
 inline bool any(batch_bool<Mask, Arch> mask) {
-  const auto halves = std::bit_cast<Vector<std::uint64_t>>(mask.data);
-  return (halves[0] | halves[1]) != 0;
+  const auto parts = std::bit_cast<Vector<std::uint64_t>>(mask.data);
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) all |= parts[i];
+  return all != 0;
 }
 
 template <class T, class Arch>
@@ -40,13 +49,7 @@ struct batch {
 
   batch() = default;
   explicit batch(Lanes lanes) : data(lanes) {}
-  explicit batch(T value) {
-    if constexpr (size == 2) {
-      data = Lanes{value, value};
-    } else {
-      data = Lanes{value, value, value, value};
-    }
-  }
+  explicit batch(T value) : data(value - Lanes{}) {}  // in each lane
   static batch load_unaligned(const T* from) {
     batch result;
     std::memcpy(&result.data, from, sizeof result.data);

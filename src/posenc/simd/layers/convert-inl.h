@@ -65,7 +65,7 @@ inline void store_halves(F32 packed, void* first, void* second) {
   std::memcpy(second, &high, sizeof high);
 }
 
-#ifdef __F16C__
+#ifdef POSENC_HAS_FLOAT16
 
 inline void store_finite(const Both<F32>& values, BFloat16* first, BFloat16* second) {
   const I32 a = rounded_to_bfloat16(values.first), b = rounded_to_bfloat16(values.second);
@@ -92,7 +92,7 @@ template <class T>
 inline F32 load_wide(const T* from) {
   if constexpr (std::is_same_v<T, float>) {
     return load(from);
-#ifdef __F16C__
+#ifdef POSENC_HAS_FLOAT16
   } else if constexpr (std::is_same_v<T, Float16>) {
     return widened_float16(from);
 #endif
@@ -108,7 +108,7 @@ inline void store_two(const Both<F32>& values, T* first, T* second) {
     store_vector<false>(values.first, first);
     store_vector<false>(values.second, second);
   } else {
-#ifdef __F16C__
+#ifdef POSENC_HAS_FLOAT16
     if (!has_nan(values.first, values.second)) return store_finite(values, first, second);
 #endif
     store_halves(pack(narrowed(values.first, T()), narrowed(values.second, T())), first, second);

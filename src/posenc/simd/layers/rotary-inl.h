@@ -37,7 +37,7 @@ struct HeadPairs {
 
   void store_pairs(const Both<F32>& channels, std::int64_t k) const {
     if constexpr (!interleaved) return store_two(channels, x + k, x + pairs + k);
-#ifdef __F16C__
+#ifdef POSENC_HAS_FLOAT16
     if constexpr (are_words) {
       if (!has_nan(channels.first, channels.second)) {
         const I32 first(rounded_to_bfloat16(channels.first)),
