@@ -11,20 +11,14 @@
 #include "posenc/version.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr std::int64_t d_model = 66, rows = 40, first = 1'000'000;
 
@@ -160,7 +154,7 @@ TEST(CApi, ListsTheBackendsThatRunHere) {
     names.insert(name);
     EXPECT_STREQ(posenc_encoder_backend(planned(name).get()), name);
   }
-  for (const Backend* each : test::running_backends()) expected.insert(each->full_name());
+  for (const Backend* each : running_backends()) expected.insert(each->full_name());
   EXPECT_EQ(names, expected);
   EXPECT_EQ(posenc_backend_name(-1), nullptr);
   EXPECT_EQ(posenc_backend_name(count + 1), nullptr);
@@ -206,7 +200,7 @@ TEST(CApi, KnowsThePresets) {
     backend("rotation").plan(each.spec)->encode(RowRange{last, 1}, view_of(expected, spec.d_model));
     const posenc_table out = table_of(got, spec.d_model);
     ASSERT_EQ(posenc_encode(planned(spec).get(), last, 1, &out, nullptr), POSENC_OK);
-    EXPECT_TRUE(test::same_bits(expected, got));
+    EXPECT_TRUE(same_bits(expected, got));
     EXPECT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, nullptr, nullptr), POSENC_OK);
   }
 }
@@ -547,4 +541,4 @@ TEST(CApi, SaysItsVersionsAndAcceptsNull) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

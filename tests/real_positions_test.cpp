@@ -4,9 +4,6 @@
 #include "posenc/spec.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,9 +14,6 @@
 
 namespace posenc::test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr auto most_position = static_cast<double>(max_position);
 

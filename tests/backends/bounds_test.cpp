@@ -7,8 +7,6 @@
 #include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -17,11 +15,8 @@
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::identifier;
-using test::running_backends;
 
 constexpr double half_ulp_of_one_with_margin = 2.9803e-8;
 constexpr double least_share_correctly_rounded = 0.99999;
@@ -50,7 +45,7 @@ std::vector<Case> all_cases() {
 /// begin at different places relative to anchors and tiles.
 std::vector<RowRange> sampled_blocks(RowRange rows, std::int64_t d_model) {
   const std::int64_t height = std::min<std::int64_t>(24, rows.count);
-  const std::int64_t entries = test::sanitized ? 20'000 : 500'000;
+  const std::int64_t entries = sanitized ? 20'000 : 500'000;
   const std::int64_t blocks = std::max<std::int64_t>(entries / (height * d_model), 3);
   std::vector<RowRange> sampled;
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -153,7 +148,7 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapesInEveryType) {
 }
 
 TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
-  for (const auto& [name, spec] : test::specs_of_every_rule()) {
+  for (const auto& [name, spec] : specs_of_every_rule()) {
     SCOPED_TRACE(name);
     const auto encoder = GetParam()->plan(spec);
     for (const std::int64_t first :
@@ -163,7 +158,7 @@ TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
 }
 
 TEST_P(BoundsOfBackend, KeepEntriesWithinOne) {
-  constexpr std::int64_t d_model = 128, count = test::sanitized ? 500 : 4000;
+  constexpr std::int64_t d_model = 128, count = sanitized ? 500 : 4000;
   for (const Layout layout : {Layout::interleaved, Layout::halves}) {
     const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
     for (const DataType type : all_data_types) {
@@ -200,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(All, BoundsOfBackend, testing::ValuesIn(running_backend
 
 // Every entry of the long context, not a sample. All backends share one pass over the exact values.
 TEST(WholeLongContext, IsWithinTheBounds) {
-  if (test::sanitized) GTEST_SKIP() << "too long under sanitizers";
+  if (sanitized) GTEST_SKIP() << "too long under sanitizers";
   const EncodingSpec spec = {.d_model = 128};
   const RowRange rows = {0, long_context};
   std::vector<std::unique_ptr<const Encoder>> planned;
@@ -250,4 +245,4 @@ TEST(DivTerm, IsBitIdenticalToPyTorchsTutorial) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

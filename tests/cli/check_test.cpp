@@ -4,9 +4,6 @@
 #include "posenc/model/rotary.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -18,20 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::Arguments;
-using test::CommandResult;
-using test::expect_refused;
-using test::operator+;
-using test::read_file;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::write_file;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 /// The bytes of a table of shape (60, 32), in the format.
 std::string generated(const std::string& format, const Arguments& more = {}) {
@@ -157,14 +142,14 @@ TEST(CheckCommand, JudgesTheCacheOfAModel) {
   const std::string keys =
       R"({"model_type": "llama", "hidden_size": 256, "num_attention_heads": 4,)"
       R"("max_position_embeddings": 300, "rope_theta": )";
-  test::write_file(llama, keys + "500000.0}");
-  test::write_file(other, keys + "10000.0}");
+  write_file(llama, keys + "500000.0}");
+  write_file(other, keys + "10000.0}");
   ASSERT_EQ(run_posenc({"generate", "--config", llama, "--output", cache}).exit_code, 0);
   EXPECT_EQ(run_posenc({"check", cache, "--config", llama}).exit_code, 0);
   const CommandResult wrong = run_posenc({"check", cache, "--config", other});
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.out, HasSubstr("the base is 500000, not 10000"));
-  test::expect_refused(run_posenc({"check", cache, "--config", llama, "--base", "5"}), "--config");
+  expect_refused(run_posenc({"check", cache, "--config", llama, "--base", "5"}), "--config");
 }
 
 TEST(CheckCommand, ReadsOneOfSeveralTensors) {
@@ -268,4 +253,4 @@ TEST(CheckCommand, RefusesBadFiles) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,29 +3,12 @@
 #include "measurements.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::Arguments;
-using test::CommandResult;
-using test::document_of;
-using test::expect_refused;
-using test::measured;
-using test::operator+;
-using test::run_posenc;
-using test::samples;
-using test::ScratchFolder;
-using test::write_file;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 /// Two documents, the second with a change.
 struct TwoDocuments {
@@ -218,4 +201,4 @@ TEST(Compare, AccuracyReportsOfTwoBackendsStandSideBySide) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,24 +3,8 @@
 #include "command.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::Arguments;
-using test::CommandResult;
-using test::expect_refused;
-using test::operator+;
-using test::read_file;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::words;
-using test::write_file;
-using testing::AnyOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 struct BadCase {
   const char* line;   ///< after the name of the command
@@ -125,4 +109,4 @@ TEST(BadInput, LeavesAnExistingFileAsItWas) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

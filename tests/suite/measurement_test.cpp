@@ -8,31 +8,16 @@
 #include "posenc/version.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <system_error>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::document_of;
-using test::measured;
-using test::read_file;
-using test::refusal;
-using test::ScratchFolder;
-using test::write_file;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 Measurements some_document() {
   Measurement limit;
@@ -236,4 +221,4 @@ TEST(Profile, SelectsByTheLargestNumberOfThreadsUpToThatAskedFor) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,14 +3,8 @@
 #include "posenc/suite/measuring/measure.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::refusal;
-using testing::HasSubstr;
 
 Measurement row_of(std::string backend, std::string isa, Role role) {
   Measurement row;
@@ -60,4 +54,4 @@ TEST(TimeRows, ASlowRowIsTimedLessOften) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test
