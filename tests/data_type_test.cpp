@@ -79,26 +79,18 @@ TEST(Rotation32, RefusesFloat64BeforeItWrites) {
 
 // ---- the compiler's 16-bit types
 
-template <class Native, class Stored>
-void expect_same_tables() {
-  static_assert(data_type_of<Native> == data_type_of<Stored> && sizeof(Native) == sizeof(Stored));
-  const auto encoder = backend("rotation").plan({.d_model = 34});
-  const RowRange rows = {1'000'000, 20};
-  BasicMatrix<Native> native(rows.count, 34);
-  BasicMatrix<Stored> stored(rows.count, 34);
-  encoder->encode(rows, native.view());
-  encoder->encode(rows, stored.view());
-  for (std::int64_t r = 0; r < rows.count; ++r) {
-    for (std::int64_t c = 0; c < 34; ++c) {
-      ASSERT_EQ(static_cast<double>(native(r, c)), to_double(stored(r, c))) << r << ", " << c;
-    }
-  }
-}
-
 // install/native_types.cpp tests those of C++23, std::bfloat16_t and std::float16_t.
 TEST(NativeTypes, Float16HasTheSameTable) {
 #ifdef POSENC_HAS_NATIVE_FLOAT16
-  expect_same_tables<_Float16, Float16>();
+  static_assert(data_type_of<_Float16> == DataType::float16);
+  const auto encoder = backend("rotation").plan({.d_model = 34});
+  const RowRange rows = {1'000'000, 20};
+  BasicMatrix<_Float16> native(rows.count, 34);
+  BasicMatrix<Float16> stored(rows.count, 34);
+  encoder->encode(rows, native.view());
+  encoder->encode(rows, stored.view());
+  for (std::int64_t i = 0; i < rows.count * 34; ++i)
+    ASSERT_EQ(static_cast<double>(native.data()[i]), to_double(stored.data()[i])) << i;
 #else
   GTEST_SKIP() << "this compiler has no _Float16";
 #endif

@@ -8,7 +8,6 @@
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/suite/profile.h"
-#include "support.h"
 
 #include <nlohmann/json.hpp>
 
@@ -164,10 +163,8 @@ TEST(Accuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
   EXPECT_EQ(to_string(Accuracy::within(1e-6)), "within 1e-06");
   EXPECT_EQ(to_string(Accuracy::within_ulp(1)), "within 1 ulp");
   for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    EXPECT_THAT(refusal([&] { Accuracy::within(bad); }),
-                AllOf(HasSubstr("max_error is"), HasSubstr("allowed")));
-    EXPECT_THAT(refusal([&] { Accuracy::within_ulp(bad); }),
-                AllOf(HasSubstr("max_ulp is"), HasSubstr("allowed")));
+    expect_refused({{"max_error is", [&] { Accuracy::within(bad); }},
+                    {"max_ulp is", [&] { Accuracy::within_ulp(bad); }}});
   }
 }
 
@@ -207,18 +204,15 @@ TEST(Selection, UsesTheFastestAccurateMethodOfTheBuiltInOrder) {
 }
 
 TEST(Selection, AnUnattainableAccuracyIsRefusedWithTheBestAttainable) {
-  const auto refused = [](const Accuracy& accuracy, DataType type) {
-    return refusal([&] {
-      select_backend({.d_model = 64}, {0, 10}, {.accuracy = accuracy, .type = type});
-    });
+  const auto select = [](const Accuracy& accuracy, DataType type) {
+    return [=] { select_backend({.d_model = 64}, {0, 10}, {.accuracy = accuracy, .type = type}); };
   };
-  EXPECT_THAT(refused(Accuracy::within(1e-9), DataType::float32),
-              AllOf(HasSubstr("accuracy is within 1e-09"),
-                    HasSubstr("float32: at least 2.9802322387695312e-08")));
-  EXPECT_THAT(refused(Accuracy::within_ulp(0.25), DataType::float32),
-              AllOf(HasSubstr("within 0.25 ulp"), HasSubstr("at least 0.5 ulp")));
-  EXPECT_THAT(refused(Accuracy::within(1e-6), DataType::bfloat16),
-              HasSubstr("bfloat16: at least 0.001953125"));
+  expect_refused({
+      {"accuracy is within 1e-09; allowed for float32: at least 2.9802322387695312e-08",
+       select(Accuracy::within(1e-9), DataType::float32)},
+      {"at least 0.5 ulp", select(Accuracy::within_ulp(0.25), DataType::float32)},
+      {"bfloat16: at least 0.001953125", select(Accuracy::within(1e-6), DataType::bfloat16)},
+  });
 }
 
 TEST(Selection, LayersReportTheirBackendAndTheReason) {
@@ -230,11 +224,10 @@ TEST(Selection, LayersReportTheirBackendAndTheReason) {
   const Rotary rough(64, 10000.0, RotaryLayout::halves, Accuracy::within(1e-6));
   EXPECT_EQ(rough.selection().backend->full_name(), best_rotation32());
   EXPECT_THAT(rough.selection().reason, HasSubstr("within 1e-06"));
-  EXPECT_THAT(refusal([] {
-                PositionalEncoding({.d_model = 64}, 100, 0, EncodingSource::fused,
-                                   Accuracy::within(1e-9));
-              }),
-              HasSubstr("accuracy is within 1e-09"));
+  expect_refused({{"accuracy is within 1e-09", [] {
+                     PositionalEncoding({.d_model = 64}, 100, 0, EncodingSource::fused,
+                                        Accuracy::within(1e-9));
+                   }}});
 }
 
 TEST(Selection, TheSimpleCallTakesAnAccuracyOrThreads) {
@@ -267,12 +260,14 @@ TEST(Profile, SelectsTheFastestThatPromisesTheAccuracyInItsShapeClass) {
   const Selection not_measured = selected(profile, ShapeClass::memory);
   EXPECT_EQ(not_measured.backend->full_name(), best_rotation());
   EXPECT_EQ(not_measured.source, SelectionSource::built_in);
-  EXPECT_THAT(refusal([&] {
-                profile.select({.d_model = 64}, {0, 10}, {}, 0);
-              }),
-              HasSubstr("threads is 0; allowed: at least 1"));
-  EXPECT_THAT(refusal([&] { selected(profile, ShapeClass::l2, Accuracy::within(1e-12)); }),
-              HasSubstr("allowed for float32: at least"));
+  expect_refused({
+      {"threads is 0; allowed: at least 1",
+       [&] {
+         profile.select({.d_model = 64}, {0, 10}, {}, 0);
+       }},
+      {"allowed for float32: at least",
+       [&] { selected(profile, ShapeClass::l2, Accuracy::within(1e-12)); }},
+  });
 }
 
 TEST(Profile, OfATieTakesTheSimplestMethodAtItsBestIsa) {

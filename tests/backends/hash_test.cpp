@@ -20,8 +20,8 @@
 #include <cstdlib>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace posenc::test {
@@ -60,12 +60,7 @@ struct Case {
   friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 };
 
-struct Start {
-  std::string_view name;
-  std::int64_t position;
-};
-
-constexpr Start far_starts[] = {
+constexpr std::pair<const char*, std::int64_t> far_starts[] = {
     {"1e6", 1'000'000},
     {"2_31", std::int64_t{1} << 31},
     {"1e12", 1'000'000'000'000},
@@ -85,9 +80,8 @@ std::vector<Case> all_cases() {
   }
   const auto everywhere = [&cases](const std::string& name, const EncodingSpec& spec) {
     cases.push_back({name + "_from_0", spec, {0, 1000}});
-    for (const Start& start : far_starts) {
-      cases.push_back({name + "_from_" + std::string(start.name), spec, {start.position, 301}});
-    }
+    for (const auto& [start, position] : far_starts)
+      cases.push_back({name + "_from_" + start, spec, {position, 301}});
   };
   everywhere("d512", {512, 1e4, Layout::interleaved, Spacing::paper});
   everywhere("d320_halves_inclusive", {320, 1e4, Layout::halves, Spacing::inclusive});
@@ -183,6 +177,10 @@ INSTANTIATE_TEST_SUITE_P(Exact, PinnedHash, testing::ValuesIn(all_cases()),
 constexpr std::uint64_t pinned32_fused = 0x2228083096b965ab,
                         pinned32_not_fused = 0xa8e6b52caa4edd01;
 
+std::string isa_of(const testing::TestParamInfo<const Backend*>& each) {
+  return std::string(to_string(each.param->isa()));
+}
+
 class Rotation32Hash : public testing::TestWithParam<const Backend*> {};
 
 TEST_P(Rotation32Hash, MatchesThePin) {
@@ -197,9 +195,7 @@ TEST_P(Rotation32Hash, MatchesThePin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotation32, Rotation32Hash,
-                         testing::ValuesIn(running_backends("rotation32")), [](const auto& each) {
-                           return std::string(to_string(each.param->isa()));
-                         });
+                         testing::ValuesIn(running_backends("rotation32")), isa_of);
 
 class RotationHash : public testing::TestWithParam<std::tuple<const Backend*, Case>> {};
 
@@ -250,9 +246,7 @@ TEST_P(RotationBits, AreExactForDifficultFrequencies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotation, RotationBits, testing::ValuesIn(running_backends("rotation")),
-                         [](const auto& each) {
-                           return std::string(to_string(each.param->isa()));
-                         });
+                         isa_of);
 
 }  // namespace
 }  // namespace posenc::test

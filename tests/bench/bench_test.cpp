@@ -3,7 +3,6 @@
 #include "bench/bench.h"
 #include "command.h"
 #include "fake_backend.h"
-#include "support.h"
 
 #include <benchmark/benchmark.h>
 

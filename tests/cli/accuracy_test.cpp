@@ -1,7 +1,6 @@
 // posenc accuracy.
 #include "command.h"
 #include "posenc/registry.h"
-#include "support.h"
 
 #include <nlohmann/json.hpp>
 

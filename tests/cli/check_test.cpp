@@ -2,7 +2,6 @@
 #include "cli/little_endian.h"
 #include "command.h"
 #include "posenc/model/rotary.h"
-#include "support.h"
 
 #include <nlohmann/json.hpp>
 
@@ -234,13 +233,9 @@ TEST(CheckCommand, RefusesBadFiles) {
   refused("a.npy", npy.substr(0, 60), "the header of the .npy file has");
   refused("a.npy", npy.substr(0, npy.size() - 1), "allowed with shape (60, 32): 7680");
   refused("a.npy", with("<f4", "<i4"), "descr is '<i4'");
-  refused("a.npy", with("(60, 32)", "(60, 33)"), "allowed with shape (60, 33)");
-  refused("a.npy", with("'shape'", "'shade'"), "the header of the .npy file is damaged");
   const std::string half = generated("safetensors");
   refused("a.safetensors", half.substr(0, 5), "allowed: at least 8");
   refused("a.safetensors", half.substr(0, half.size() - 1), "data_offsets of tensor");
-  refused("a.safetensors", little_endian(std::uint64_t{1} << 63) + half, "the header of");
-  refused("a.safetensors", safetensors("{]", ""), "it cannot be parsed");
   refused("a.safetensors", safetensors("{}", ""), "none of the 0 tensors is a table");
   const std::string integers = safetensors(
       R"({"n": {"dtype": "I32", "shape": [1, 2], "data_offsets": [0, 8]}})", "12345678");

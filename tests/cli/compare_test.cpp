@@ -1,7 +1,6 @@
 // posenc compare.
 #include "command.h"
 #include "measurements.h"
-#include "support.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,6 @@
 #include "command.h"
 #include "posenc/matrix.h"
 #include "posenc/model/rotary.h"
-#include "support.h"
 
 #include <fstream>
 #include <string>

@@ -7,7 +7,6 @@
 #include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "support.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,5 @@
 // Output files appear whole or not at all, also if the command fails or is interrupted.
 #include "command.h"
-#include "support.h"
 
 #include <sys/wait.h>
 

@@ -3,7 +3,6 @@
 #include "measurements.h"
 #include "posenc/registry.h"
 #include "posenc/suite/profile.h"
-#include "support.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,6 @@
 // help2man makes the manual pages.
 #include "command.h"
 #include "posenc/version.h"
-#include "support.h"
 
 #include <algorithm>
 #include <sstream>
