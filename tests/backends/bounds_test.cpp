@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <ostream>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace posenc::test {
@@ -22,23 +22,6 @@ constexpr double half_ulp_of_one_with_margin = 2.9803e-8;
 constexpr double least_share_correctly_rounded = 0.99999;
 constexpr std::int64_t long_context = 131072;
 constexpr std::int64_t far_starts[] = {1'000'000, std::int64_t{1} << 31, 1'000'000'000'000};
-
-struct Case {
-  const Backend* backend;
-  const Preset* preset;
-
-  friend std::ostream& operator<<(std::ostream& out, const Case& c) {
-    return out << c.backend->full_name() << ", preset " << c.preset->name;
-  }
-};
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (const Backend* backend : running_backends()) {
-    for (const Preset& preset : presets()) cases.push_back({backend, &preset});
-  }
-  return cases;
-}
 
 /// Blocks of 24 rows (of all rows, if there are fewer) spread evenly over `rows`, including its
 /// first and last rows. Their distance is not a multiple of a large power of two, so that they
@@ -97,21 +80,26 @@ void expect_promises_of(const Backend& backend, const Totals& totals, std::int64
   }
 }
 
-class Bounds : public testing::TestWithParam<Case> {};
+class Bounds : public testing::TestWithParam<std::tuple<const Backend*, Preset>> {};
 
 TEST_P(Bounds, HoldFromPosition0ToFarOnes) {
-  const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
+  const auto& [backend, preset] = GetParam();
+  const auto encoder = backend->plan(preset.spec);
   std::vector<RowRange> ranges = {{0, long_context}, {long_context, (1 << 20) - long_context + 1}};
   for (const std::int64_t first : far_starts) ranges.push_back({first, long_context});
   for (const RowRange rows : ranges) {
     SCOPED_TRACE("rows from " + std::to_string(rows.first));
-    expect_promises_of(*GetParam().backend, measure(*encoder, rows), rows.farthest());
+    expect_promises_of(*backend, measure(*encoder, rows), rows.farthest());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Bounds, testing::ValuesIn(all_cases()), [](const auto& each) {
-  return identifier(*each.param.backend) + "_" + std::string(each.param.preset->name);
-});
+INSTANTIATE_TEST_SUITE_P(All, Bounds,
+                         testing::Combine(testing::ValuesIn(running_backends()),
+                                          testing::ValuesIn(presets().begin(), presets().end())),
+                         [](const auto& each) {
+                           return identifier(*std::get<0>(each.param)) + "_" +
+                                  std::string(std::get<1>(each.param).name);
+                         });
 
 class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
 

@@ -41,7 +41,7 @@ TEST(TimeRows, TimesEachRowAndReportsLostTime) {
   EXPECT_THAT(refused([](auto& row) { row.table.stride = 63; }), HasSubstr("stride is 63"));
   EXPECT_THAT(refused([](auto& row) { row.table.rows.count = 0; }), HasSubstr("0 rows"));
   request.samples = 0;
-  EXPECT_THAT(refusal([&] { time_rows(request); }), HasSubstr("samples is 0"));
+  expect_refused({{"samples is 0", [&] { time_rows(request); }}});
 }
 
 TEST(TimeRows, ASlowRowIsTimedLessOften) {
