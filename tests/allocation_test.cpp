@@ -6,8 +6,6 @@
 #include "posenc/registry.h"
 #include "support.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -36,7 +34,7 @@ thread_local std::int64_t until_failure = -1;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 template <class Work>
@@ -139,8 +137,8 @@ TEST(Allocation, ThatFailsLeavesAllOrNothing) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(test::running_backends()),
-                         [](const auto& each) { return test::identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(running_backends()),
+                         [](const auto& each) { return identifier(*each.param); });
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -6,9 +6,7 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <thread>
-#include <vector>
 
 namespace {
 

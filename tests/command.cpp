@@ -2,8 +2,6 @@
 
 #include "posenc/support/process.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #if __has_include(<pty.h>)
 #include <pty.h>
 #else
@@ -17,9 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iterator>
-#include <memory>
 #include <sstream>
-#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -125,7 +121,7 @@ void expect_bad_input(const CommandResult& result, const std::string& program,
                       const std::string& named) {
   EXPECT_EQ(result.exit_code, 2) << result.err;
   EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
-  EXPECT_THAT(result.err, testing::AllOf(testing::StartsWith(program), testing::HasSubstr(named)));
+  EXPECT_THAT(result.err, AllOf(StartsWith(program), HasSubstr(named)));
 }
 
 void expect_refused(const CommandResult& result, const std::string& named) {

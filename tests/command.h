@@ -1,6 +1,8 @@
 // Runs the built posenc command as a shell would, and captures its output.
 #pragma once
 
+#include "support.h"
+
 #include <csignal>
 #include <filesystem>
 #include <map>

@@ -4,8 +4,6 @@
 #include "posenc/registry.h"
 #include "support.h"
 
-#include <gtest/gtest.h>
-
 #include <cfenv>
 #include <cstdint>
 #include <cstring>
@@ -17,7 +15,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using Bytes = std::vector<char>;
@@ -117,8 +115,8 @@ TEST_P(FloatingPoint, OfTheHostDoesNotChangeBitsAndIsRestored) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FloatingPoint, testing::ValuesIn(test::running_backends()),
-                         [](const auto& each) { return test::identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(All, FloatingPoint, testing::ValuesIn(running_backends()),
+                         [](const auto& each) { return identifier(*each.param); });
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,6 +3,7 @@
 
 #include "posenc/suite/measuring/measure.h"
 #include "posenc/suite/measuring/measurement.h"
+#include "support.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,8 +12,6 @@
 #include <vector>
 
 namespace posenc::test {
-
-using namespace suite;
 
 /// Medians of nine processes around `seconds`. `phase` rotates them, so that the noise of two
 /// backends differs.

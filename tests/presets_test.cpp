@@ -6,9 +6,6 @@
 #include "posenc/registry.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -17,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using Real = long double;
@@ -241,16 +238,15 @@ TEST(Preset, HasTheRowsThatItsSystemPublishes) {
 
 TEST(Preset, BenchmarkShapesAreNotPresets) {
   for (const Preset& shape : benchmark_shapes()) {
-    EXPECT_THAT(test::refusal([&] { preset(shape.name); }),
-                testing::HasSubstr("allowed: tutorial, tensor2tensor"));
+    expect_refused({{"allowed: tutorial, tensor2tensor", [&] { preset(shape.name); }}});
     EXPECT_EQ(&preset_or_benchmark_shape(shape.name), &shape);
     EXPECT_EQ(shape.spec, (EncodingSpec{.d_model = shape.spec.d_model}))
         << "the paper's convention";
   }
   EXPECT_EQ(&preset_or_benchmark_shape("whisper"), &preset("whisper"));
-  EXPECT_THAT(test::refusal([] { preset_or_benchmark_shape("chnk"); }),
-              testing::AllOf(testing::HasSubstr("preset is 'chnk'"), testing::HasSubstr("whisper"),
-                             testing::HasSubstr("the benchmark shapes chunk, long_context, wide")));
+  EXPECT_THAT(refusal([] { preset_or_benchmark_shape("chnk"); }),
+              AllOf(HasSubstr("preset is 'chnk'"), HasSubstr("whisper"),
+                    HasSubstr("the benchmark shapes chunk, long_context, wide")));
 }
 
 TEST(Preset, EachIsFoundByItsNameAndUnknownNamesAreRefused) {
@@ -261,10 +257,9 @@ TEST(Preset, EachIsFoundByItsNameAndUnknownNamesAreRefused) {
     EXPECT_EQ(&preset(each.name), &each);
     EXPECT_FALSE(each.description.empty()) << each.name;
   }
-  EXPECT_THAT(
-      test::refusal([] { preset("wisper"); }),
-      testing::AllOf(testing::HasSubstr("preset is 'wisper'"), testing::HasSubstr("whisper")));
+  EXPECT_THAT(refusal([] { preset("wisper"); }),
+              AllOf(HasSubstr("preset is 'wisper'"), HasSubstr("whisper")));
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -4,9 +4,6 @@
 #include "posenc/spec.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,9 +14,6 @@
 
 namespace posenc::test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr auto most_position = static_cast<double>(max_position);
 
@@ -66,8 +60,7 @@ TEST(RealPositionsTest, HoldAtTheEndsOfTheirRanges) {
   const std::vector<double> most = {0x1p-11};
   EXPECT_THAT(real_positions(most, 0x1p64).multiples, ElementsAre(max_position));
   const std::vector<double> beyond = {std::nextafter(0x1p-11, 1)};
-  EXPECT_THAT(refusal([&] { static_cast<void>(real_positions(beyond, 0x1p64)); }),
-              HasSubstr("positions[0] is"));
+  expect_refused({{"positions[0] is", [&] { static_cast<void>(real_positions(beyond, 0x1p64)); }}});
   const std::vector<double> subnormal = {std::numeric_limits<double>::denorm_min()};
   EXPECT_EQ(real_positions(subnormal, 8).max_error, subnormal[0]);
 }

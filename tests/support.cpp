@@ -1,7 +1,6 @@
 #include "support.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -18,14 +17,18 @@ std::vector<const Backend*> running_backends() {
   return running;
 }
 
+std::vector<const Backend*> running_backends(std::string_view name) {
+  std::vector<const Backend*> running = running_backends();
+  std::erase_if(running, [name](const Backend* each) { return each->name() != name; });
+  return running;
+}
+
 std::string identifier(const Backend& backend) {
   std::string name = backend.full_name();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }
-
-std::uint32_t bits(float value) noexcept { return std::bit_cast<std::uint32_t>(value); }
 
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -1,20 +1,25 @@
-// Helpers for several tests: the backends that run here, readable parameter names, guarded memory,
-// temporary folders.
+// What most tests use: GoogleTest and its matchers, the backends that run here, readable parameter
+// names, refusals, guarded memory, temporary folders.
 #pragma once
 
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,17 +35,34 @@ inline void PrintTo(const Backend* backend, std::ostream* out) { *out << backend
 
 namespace posenc::test {
 
-// True under sanitizers, which slow code down tenfold: sampled tests then take fewer samples.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__
 #endif
+#if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
+#define __SANITIZE_THREAD__
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool is_thread_sanitizer = true;
 #else
-inline constexpr bool sanitized = false;
+inline constexpr bool is_thread_sanitizer = false;
+#endif
+// True under sanitizers, which slow code down tenfold: sampled tests then take fewer samples.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = is_thread_sanitizer;
 #endif
 
 /// A std::jthread, which libc++ has from version 20 on.
@@ -60,6 +82,8 @@ class JoiningThread {
 /// Every registered backend that this CPU can run. Tests over this list cover a new backend as soon
 /// as it is registered.
 std::vector<const Backend*> running_backends();
+/// Those of one method: an encoder of every ISA.
+std::vector<const Backend*> running_backends(std::string_view name);
 
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
@@ -78,8 +102,22 @@ std::string refusal(const Call& call) {
   return "(nothing thrown)";
 }
 
-/// The bits of a float, so that comparisons see the sign of zero and the payload of a NaN.
-std::uint32_t bits(float value) noexcept;
+/// A call that is refused with a message that has this part.
+struct Refused {
+  std::string message;
+  std::function<void()> call;
+};
+inline void expect_refused(const std::vector<Refused>& all) {
+  for (const auto& [message, call] : all) EXPECT_THAT(refusal(call), HasSubstr(message));
+}
+
+/// The bits of an element, so that comparisons see the sign of zero and the payload of a NaN.
+template <class T>
+auto bits(T element) noexcept {
+  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  return std::bit_cast<Bits>(element);
+}
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept;
 
 /// Memory for a table with guard elements before it, after it and in the gaps between rows.

@@ -8,17 +8,14 @@
 #include "posenc/suite/profile.h"
 #include "support.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <barrier>
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <thread>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 constexpr int thread_count = 8;
@@ -26,7 +23,7 @@ constexpr int thread_count = 8;
 /// Calls work(0) to work(thread_count - 1), each on its own thread, all released together.
 void at_once(const std::function<void(int)>& work) {
   std::barrier start(thread_count);
-  std::vector<test::JoiningThread> threads;
+  std::vector<JoiningThread> threads;
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&, i] {
       start.arrive_and_wait();
@@ -67,8 +64,8 @@ TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, OneEncoder, testing::ValuesIn(test::running_backends()),
-                         [](const auto& each) { return test::identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(Threads, OneEncoder, testing::ValuesIn(running_backends()),
+                         [](const auto& each) { return identifier(*each.param); });
 
 TEST(Threads, MayAllBeTheFirstToPlan) {
   std::atomic<int> wrong = 0;
@@ -76,7 +73,7 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
     const auto all = backends();
     const Backend& mine = *all[static_cast<std::size_t>(i) % all.size()];
     // Another test in this process may have registered a fake backend.
-    const bool fake = dynamic_cast<const test::FakeBackend*>(&mine) != nullptr;
+    const bool fake = dynamic_cast<const FakeBackend*>(&mine) != nullptr;
     if (fake || !mine.runs_here()) return;
     Matrix row(1, 64);
     mine.plan({.d_model = 64})->encode({.first = 0, .count = 1}, row.view());
@@ -106,7 +103,7 @@ TEST(Threads, MayAllBeTheFirstToMakeTheSimpleCall) {
 }
 
 TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const auto file = folder / "profile.json";
   write_measurements(measurements_of_this_machine(), file);
   std::atomic<int> unusable = 0;
@@ -127,4 +124,4 @@ TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

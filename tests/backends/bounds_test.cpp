@@ -7,50 +7,28 @@
 #include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <ostream>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::identifier;
-using test::running_backends;
 
 constexpr double half_ulp_of_one_with_margin = 2.9803e-8;
 constexpr double least_share_correctly_rounded = 0.99999;
 constexpr std::int64_t long_context = 131072;
 constexpr std::int64_t far_starts[] = {1'000'000, std::int64_t{1} << 31, 1'000'000'000'000};
 
-struct Case {
-  const Backend* backend;
-  const Preset* preset;
-
-  friend std::ostream& operator<<(std::ostream& out, const Case& c) {
-    return out << c.backend->full_name() << ", preset " << c.preset->name;
-  }
-};
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (const Backend* backend : running_backends()) {
-    for (const Preset& preset : presets()) cases.push_back({backend, &preset});
-  }
-  return cases;
-}
-
 /// Blocks of 24 rows (of all rows, if there are fewer) spread evenly over `rows`, including its
 /// first and last rows. Their distance is not a multiple of a large power of two, so that they
 /// begin at different places relative to anchors and tiles.
 std::vector<RowRange> sampled_blocks(RowRange rows, std::int64_t d_model) {
   const std::int64_t height = std::min<std::int64_t>(24, rows.count);
-  const std::int64_t entries = test::sanitized ? 20'000 : 500'000;
+  const std::int64_t entries = sanitized ? 20'000 : 500'000;
   const std::int64_t blocks = std::max<std::int64_t>(entries / (height * d_model), 3);
   std::vector<RowRange> sampled;
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -102,21 +80,26 @@ void expect_promises_of(const Backend& backend, const Totals& totals, std::int64
   }
 }
 
-class Bounds : public testing::TestWithParam<Case> {};
+class Bounds : public testing::TestWithParam<std::tuple<const Backend*, Preset>> {};
 
 TEST_P(Bounds, HoldFromPosition0ToFarOnes) {
-  const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
+  const auto& [backend, preset] = GetParam();
+  const auto encoder = backend->plan(preset.spec);
   std::vector<RowRange> ranges = {{0, long_context}, {long_context, (1 << 20) - long_context + 1}};
   for (const std::int64_t first : far_starts) ranges.push_back({first, long_context});
   for (const RowRange rows : ranges) {
     SCOPED_TRACE("rows from " + std::to_string(rows.first));
-    expect_promises_of(*GetParam().backend, measure(*encoder, rows), rows.farthest());
+    expect_promises_of(*backend, measure(*encoder, rows), rows.farthest());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Bounds, testing::ValuesIn(all_cases()), [](const auto& each) {
-  return identifier(*each.param.backend) + "_" + std::string(each.param.preset->name);
-});
+INSTANTIATE_TEST_SUITE_P(All, Bounds,
+                         testing::Combine(testing::ValuesIn(running_backends()),
+                                          testing::ValuesIn(presets().begin(), presets().end())),
+                         [](const auto& each) {
+                           return identifier(*std::get<0>(each.param)) + "_" +
+                                  std::string(std::get<1>(each.param).name);
+                         });
 
 class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
 
@@ -153,7 +136,7 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapesInEveryType) {
 }
 
 TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
-  for (const auto& [name, spec] : test::specs_of_every_rule()) {
+  for (const auto& [name, spec] : specs_of_every_rule()) {
     SCOPED_TRACE(name);
     const auto encoder = GetParam()->plan(spec);
     for (const std::int64_t first :
@@ -163,7 +146,7 @@ TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
 }
 
 TEST_P(BoundsOfBackend, KeepEntriesWithinOne) {
-  constexpr std::int64_t d_model = 128, count = test::sanitized ? 500 : 4000;
+  constexpr std::int64_t d_model = 128, count = sanitized ? 500 : 4000;
   for (const Layout layout : {Layout::interleaved, Layout::halves}) {
     const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
     for (const DataType type : all_data_types) {
@@ -200,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(All, BoundsOfBackend, testing::ValuesIn(running_backend
 
 // Every entry of the long context, not a sample. All backends share one pass over the exact values.
 TEST(WholeLongContext, IsWithinTheBounds) {
-  if (test::sanitized) GTEST_SKIP() << "too long under sanitizers";
+  if (sanitized) GTEST_SKIP() << "too long under sanitizers";
   const EncodingSpec spec = {.d_model = 128};
   const RowRange rows = {0, long_context};
   std::vector<std::unique_ptr<const Encoder>> planned;
@@ -250,4 +233,4 @@ TEST(DivTerm, IsBitIdenticalToPyTorchsTutorial) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -7,8 +7,6 @@
 #include "posenc/real_positions.h"
 #include "support.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -3,11 +3,8 @@
 #include "bench/bench.h"
 #include "command.h"
 #include "fake_backend.h"
-#include "support.h"
 
 #include <benchmark/benchmark.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
@@ -19,22 +16,17 @@
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::Arguments;
-using test::CommandResult;
-using test::operator+;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 const Arguments brief = {"--benchmark_min_time=0.0001"};
 
 /// Runs a benchmark binary as a separate process.
 CommandResult run_bench(const std::string& name, const Arguments& arguments,
-                        const test::Environment& environment = {}) {
-  return test::run_posenc(
+                        const Environment& environment = {}) {
+  return run_posenc(
       arguments, {.environment = environment, .program = std::string(POSENC_BENCHES) + "/" + name});
 }
 
@@ -63,7 +55,7 @@ TEST_P(Binary, IsNoSuccessIfNothingMatches) {
         Arguments{"--benchmark_list_tests", "--benchmark_filter=nothing_is_so_named"}}) {
     const CommandResult result = run_bench(GetParam(), arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments.back();
-    EXPECT_THAT(result.err, testing::Not(IsEmpty())) << arguments.back();
+    EXPECT_THAT(result.err, Not(IsEmpty())) << arguments.back();
   }
 }
 
@@ -95,9 +87,9 @@ const Backend* wrong_backend = nullptr;
 
 // In this process, since no binary has a wrong encoder.
 TEST(Program, DoesNotTimeAWrongEncoder) {
-  const test::RegisteredFake wrong({.name = "wrong", .error_bound = 0x1p-25});
+  const RegisteredFake wrong({.name = "wrong", .error_bound = 0x1p-25});
   wrong_backend = &*wrong;
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const std::string file = folder / "out.json";
   Arguments words = Arguments{"bench_test", "--benchmark_out=" + file} + brief;
   std::vector<char*> pointers;
@@ -109,7 +101,7 @@ TEST(Program, DoesNotTimeAWrongEncoder) {
     bench::add("encode/right", [=] { return bench::encoding_of(backend("rotation"), table); });
   });
   EXPECT_EQ(code, 1);
-  const json results = json::parse(test::read_file(file)).at("benchmarks");
+  const json results = json::parse(read_file(file)).at("benchmarks");
   ASSERT_EQ(results.size(), 2U);
   EXPECT_TRUE(results[0].at("error_occurred"));
   EXPECT_THAT(results[0].at("error_message").get<std::string>(),
@@ -122,7 +114,7 @@ TEST(Program, DoesNotTimeAWrongEncoder) {
 
 /// A page with its lines joined where they are continued.
 std::string page_text(const std::filesystem::path& page) {
-  return std::regex_replace(test::read_file(page.string()), std::regex(R"(\\\n *)"), "");
+  return std::regex_replace(read_file(page.string()), std::regex(R"(\\\n *)"), "");
 }
 
 TEST(Docs, NameBinariesAndFiltersThatExist) {
@@ -147,4 +139,4 @@ TEST(Docs, NameBinariesAndFiltersThatExist) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -5,22 +5,16 @@
 #include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::identifier;
 
 /// The peers of this build that run here.
 std::vector<const Backend*> running_peers() {
   peers::register_peers();
-  std::vector<const Backend*> running = test::running_backends();
+  std::vector<const Backend*> running = running_backends();
   std::erase_if(running, [](const Backend* each) { return each->can_be_picked(); });
   return running;
 }
@@ -79,7 +73,7 @@ TEST_P(Peer, IsWithinItsBoundForOtherBasesAndRules) {
 
 TEST_P(Peer, SaysHowItsPhasesAreRounded) {
   const Backend& peer = *GetParam();
-  EXPECT_THAT(std::string(peer.phases()), testing::AnyOf("double", testing::StartsWith("float32")));
+  EXPECT_THAT(std::string(peer.phases()), AnyOf("double", StartsWith("float32")));
   // Phases decide the error far out.
   const bool is_double = peer.phases() == "double";
   EXPECT_EQ(peer.plan({.d_model = 512})->error_bound({0, 1 << 20}) < 1e-4, is_double);
@@ -93,9 +87,9 @@ TEST_P(Peer, WritesARowThatDependsOnItsPositionAlone) {
     Matrix whole(rows.count, spec.d_model);
     encoder->encode(rows, whole.view());
     for (std::int64_t r = 0; r < rows.count; ++r) {
-      test::GuardedMatrix alone(1, spec.d_model, spec.d_model + 5, 3);
+      GuardedMatrix alone(1, spec.d_model, spec.d_model + 5, 3);
       encoder->encode({.first = first + r, .count = 1}, alone.view());
-      ASSERT_TRUE(test::same_bits(whole.row(r), alone.row(0))) << "position " << first + r;
+      ASSERT_TRUE(same_bits(whole.row(r), alone.row(0))) << "position " << first + r;
       ASSERT_TRUE(alone.surroundings_untouched());
     }
   }
@@ -113,9 +107,9 @@ TEST(Peers, AreRegisteredOrReportedAsMissing) {
   known.append(peers::missing_peers());
   for (const char* const name :
        {"sleef_u10", "sleef_u35", "sleef_f64", "libmvec_f32", "libmvec_f64"}) {
-    EXPECT_THAT(known, testing::HasSubstr(name));
+    EXPECT_THAT(known, HasSubstr(name));
   }
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

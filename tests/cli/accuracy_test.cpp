@@ -1,26 +1,13 @@
 // posenc accuracy.
 #include "command.h"
 #include "posenc/registry.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::Arguments;
-using test::CommandResult;
-using test::operator+;
-using test::run_posenc;
-using test::words;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
   const CommandResult result = run_posenc(
@@ -28,7 +15,7 @@ TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, IsEmpty());
   const json document = json::parse(result.out);
-  EXPECT_EQ(document.at("measurements").size(), test::running_backends().size());
+  EXPECT_EQ(document.at("measurements").size(), running_backends().size());
   for (const json& each : document.at("measurements")) {
     for (const char* key : {"entries", "reference", "quantiles", "worst", "by_position"}) {
       EXPECT_TRUE(each.at("report").contains(key)) << key;
@@ -45,11 +32,11 @@ TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
 }
 
 TEST(AccuracyCommand, TheSuffixOfTheOutputNamesTheFormat) {
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const Arguments measured = words("accuracy --rows 9 --d-model 8 --backend naive");
   const auto written = [&](const std::string& file, const Arguments& format) {
     EXPECT_EQ(run_posenc(measured + format + Arguments{"--output", folder / file}).exit_code, 0);
-    return test::read_file(folder / file);
+    return read_file(folder / file);
   };
   EXPECT_EQ(json::parse(written("report.json", {})).at("measurements").size(), 1U);
   const std::string table = run_posenc(measured).out;
@@ -95,4 +82,4 @@ TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -1,31 +1,13 @@
 // posenc compare.
 #include "command.h"
 #include "measurements.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::Arguments;
-using test::CommandResult;
-using test::document_of;
-using test::expect_refused;
-using test::measured;
-using test::operator+;
-using test::run_posenc;
-using test::samples;
-using test::ScratchFolder;
-using test::write_file;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 /// Two documents, the second with a change.
 struct TwoDocuments {
@@ -188,11 +170,8 @@ TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
   const std::string report = folder / "report.json", other = folder / "other.json";
   write_measurements(document_of({measured("naive", 1)}), report);
   expect_refused(run_posenc({"compare", report, folder / "missing.json"}), "missing.json");
-  for (const std::string content :
-       {"", "{", "[]", "{}", R"({"context": {}, "benchmarks": []})", "null"}) {
-    write_file(other, content);
-    expect_refused(run_posenc({"compare", report, other}), "other.json");
-  }
+  write_file(other, R"({"context": {}, "benchmarks": []})");
+  expect_refused(run_posenc({"compare", report, other}), "other.json");
   expect_refused(run_posenc({"compare", folder.path(), report}), folder.path());
   write_measurements(document_of({measured("other", 1)}), other);
   expect_refused(run_posenc({"compare", report, other}), "no backend and table in common");
@@ -218,4 +197,4 @@ TEST(Compare, AccuracyReportsOfTwoBackendsStandSideBySide) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -2,27 +2,12 @@
 #include "command.h"
 #include "posenc/matrix.h"
 #include "posenc/model/rotary.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
 #include <fstream>
 #include <string>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::Arguments;
-using test::CommandResult;
-using test::expect_refused;
-using test::operator+;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::words;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 constexpr const char* qwen = R"({"model_type": "qwen2", "hidden_size": 64,
     "num_attention_heads": 4, "max_position_embeddings": 32, "rope_theta": 1e6,
@@ -94,4 +79,4 @@ TEST_F(GenerateConfig, IsRefusedInALine) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -7,10 +7,6 @@
 #include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
@@ -19,24 +15,8 @@
 #include <span>
 #include <utility>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::Arguments;
-using test::CommandResult;
-using test::expect_refused;
-using test::operator+;
-using test::read_file;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::small_csv;
-using test::small_csv_content;
-using test::words;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 template <class T>
 std::string bytes_of(BasicMatrix<T>& table) {
@@ -78,7 +58,7 @@ TEST(Generate, RawIsTheLibrarysBytes) {
   const Arguments shape = words(
       "generate --rows 33 --first 1000000000000 --d-model 66 --base 500 --layout halves_cos_first "
       "--spacing inclusive --format raw");
-  for (const Backend* each : test::running_backends()) {
+  for (const Backend* each : running_backends()) {
     const std::string expected = library_bytes(*each, spec, rows);
     EXPECT_EQ(run_posenc(shape + ("--backend " + each->full_name())).out, expected)
         << each->full_name();
@@ -206,4 +186,4 @@ TEST(GenerateRotary, WritesTheLibrarysCachesTimesTheAttentionFactor) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

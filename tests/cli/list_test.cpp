@@ -4,29 +4,14 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include <sstream>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::CommandResult;
-using test::run_posenc;
-using test::words;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
-using testing::Not;
-
-json list_json(const test::CommandOptions& options = {}) {
-  return json::parse(run_posenc(words("list --format json"), options).out);
-}
 
 TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
   const CommandResult result = run_posenc(words("list"));
@@ -36,22 +21,10 @@ TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
     EXPECT_THAT(result.out, HasSubstr("\n" + std::string(each->name()) + " "));
   EXPECT_THAT(result.out, AllOf(HasSubstr(cpu().model), HasSubstr("built-in order")));
 
-  const json document = list_json();
+  const json document = json::parse(run_posenc(words("list --format json")).out);
   EXPECT_EQ(document.at("version"), 1);
   EXPECT_EQ(document.at("backends").size(), backends().size());
   EXPECT_EQ(document.at("machine").at("cpu"), cpu().model);
-}
-
-TEST(List, SaysWhichBackendIsUsedAndWhy) {
-  json used = list_json().at("used").at(0);
-  EXPECT_EQ(used.at("backend"), "rotation");
-  EXPECT_EQ(used.at("source"), "built_in");
-  EXPECT_EQ(list_json().at("used").at(1).at("backend"), "rotation32");
-  used = list_json({.environment = {{"POSENC_BACKEND", "rotation:portable"}}}).at("used").at(0);
-  EXPECT_EQ(used.at("isa"), "portable");
-  EXPECT_EQ(used.at("source"), "environment");
-  test::expect_refused(run_posenc(words("list"), {.environment = {{"POSENC_BACKEND", "naive"}}}),
-                       "POSENC_BACKEND");
 }
 
 /// The line of the table that begins with `name`.
@@ -71,8 +44,9 @@ TEST(ListPresets, ShowsTheConventionOfEach) {
     EXPECT_THAT(line, HasSubstr(" " + std::to_string(each.rows.count) + " x " +
                                 std::to_string(each.spec.d_model)));
   }
-  EXPECT_THAT(line_of(page, "llama_3"), MatchesRegex(".* paper +500000 +8192 x 128 +0"));
-  EXPECT_THAT(line_of(page, "fairseq"), MatchesRegex(".* inclusive +10000 +1024 x 512 +2"));
+  EXPECT_THAT(line_of(page, "llama_3"), testing::MatchesRegex(".* paper +500000 +8192 x 128 +0"));
+  EXPECT_THAT(line_of(page, "fairseq"),
+              testing::MatchesRegex(".* inclusive +10000 +1024 x 512 +2"));
   EXPECT_THAT(page, AllOf(HasSubstr("1 x 64 x 64"), Not(HasSubstr("long_context"))));
 }
 
@@ -94,4 +68,4 @@ TEST(ListPresets, JsonHasEveryPreset) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -1,26 +1,9 @@
 // Invalid command lines: the command prints one line that names the argument, its value and what is
 // allowed, and exits with 2.
 #include "command.h"
-#include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::Arguments;
-using test::CommandResult;
-using test::expect_refused;
-using test::operator+;
-using test::read_file;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::words;
-using test::write_file;
-using testing::AnyOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 struct BadCase {
   const char* line;   ///< after the name of the command
@@ -29,28 +12,21 @@ struct BadCase {
 
 const BadCase bad_cases[] = {
     {"generate --rows 3 --d-model 5", "d_model is 5"},
-    {"generate --rows 3 --d-model 1048578", "d_model is 1048578"},
     {"generate --rows 3 --d-model 010", "--d-model is '010'"},
     {"generate --rows 3 --base 1", "base is 1"},
-    {"generate --rows 3 --base nan", "nan"},
     {"generate --rows 3 --base 1e4x", "--base is '1e4x'; allowed: a finite number"},
     {"generate --rows -1 --d-model 4", "row count is -1"},
-    {"generate --rows 9007199254740992 --d-model 1048576", "row count is"},
     {"generate --rows 3 --first -9007199254740993", "first position is -9007199254740993"},
-    {"generate --rows 3 --first 9007199254740991", "row count is 3"},
     {"generate --rows 3 --layout thirds", "thirds"},
     {"generate --rows 3 --backend fastest", "backend is 'fastest'; allowed: "},
     {"generate --rows 3 --format cvs",
      "--format is 'cvs'; allowed: npy, safetensors, raw, csv; did you mean 'csv'?"},
     {"accuracy --rows 3 --output /nonexistent/x.npy",
      "--output is '/nonexistent/x.npy'; allowed formats: table, json"},
-    {"generate --rows 3 --frequencies linear:factor=4,factor=8",
-     "factor of the frequencies is given twice"},
     {"generate --rows 3 --frequencies yarn:factor=x",
      "factor of the frequencies is 'x'; allowed: a number"},
     {"generate --rows 3 --frequencies yarn:factor=4",
      "attention_factor is 1.138629436111989; allowed in an encoding"},
-    {"generate --rows 3 --frequencies own:values=1", "frequencies has 1 values"},
     {"generate --rows 3 --colour", "--colour"},
     {"generate --rows 3 --prest whisper", "did you mean '--preset'?"},
     {"generate --rows 3 --backend rotaton", "did you mean 'rotation'?"},
@@ -69,7 +45,6 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --threads 0", "--threads is '0'; allowed: an integer, 1 to 1024"},
     {"generate --axes flx", "--axes is 'flx'; allowed: mrope, qwen3_vl, flux"},
     {"generate --axes flux --grid 1,2", "--grid is '1,2'; allowed: three integers"},
-    {"generate --axes flux --grid 1,2,3,4", "--grid is '1,2,3,4'; allowed: three integers"},
     {"generate --axes flux --grid 1,-2,3", "a size of the grid is -2"},
     {"generate --rows 3 --grid 1,2,3", "--grid requires --axes"},
     {"generate --axes flux --d-model 8", "--axes"},
@@ -85,7 +60,6 @@ const BadCase bad_cases[] = {
     {"list accuracy", "argument is 'accuracy'"},
     {"--rows 3 generate", "argument is '--rows'"},
     {"generate --rows 3 --output x.foo", ".npy, .safetensors, .raw, .csv"},
-    {"accuracy --rows 4 --d-model 5", "d_model is 5"},
     {"accuracy --rows 3 --backend naive --isa avx2", "avx2"},
     {"accuracy --rows 3 --backend rotation:sse2 --isa avx2", "rotation:sse2"},
     {"pick --presets=maybe", "argument is '--presets=maybe'; allowed: see posenc pick --help"},
@@ -99,7 +73,6 @@ const BadCase bad_cases[] = {
     {"compare a b --tolerance -1", "--tolerance is '-1'"},
     {"compare /nonexistent/a.json /nonexistent/b.json",
      "/nonexistent/a.json, which cannot be read: No such file"},
-    {"compare / /", "/, which cannot be read: Is a directory"},
 };
 
 TEST(BadInput, IsOneLineAndExitTwo) {
@@ -125,4 +98,4 @@ TEST(BadInput, LeavesAnExistingFileAsItWas) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -1,9 +1,5 @@
 // Output files appear whole or not at all, also if the command fails or is interrupted.
 #include "command.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sys/wait.h>
 
@@ -11,23 +7,8 @@
 #include <csignal>
 #include <cstdlib>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::Arguments;
-using test::CommandResult;
-using test::expect_refused;
-using test::operator+;
-using test::read_file;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::small_csv;
-using test::small_csv_content;
-using test::small_raw;
-using test::words;
-using test::write_file;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 TEST(Output, FullDevicesAreAnError) {
   expect_refused(run_posenc(small_csv + "--output /dev/full"), "/dev/full");
@@ -67,7 +48,7 @@ TEST(Output, ReplacesAnExistingFileOnlyWhenItIsWhole) {
 TEST(Interrupted, CtrlCLeavesTheFileThatWasThereAndNoOther) {
   const ScratchFolder folder;
   write_file(folder / "table.csv", "precious");
-  const auto result = test::interrupt_posenc(
+  const auto result = interrupt_posenc(
       {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"},
       folder.path());
   ASSERT_EQ(result.exit_code, 128 + SIGINT);  // otherwise the file may be a table of 400 MB
@@ -97,7 +78,7 @@ int shell(const std::string& line) {
 TEST(StandardError, ThatCannotBeWrittenChangesNoExitCode) {
   const ScratchFolder folder;
   const auto document = folder / "document.json";
-  test::write_accuracy_report(document);  // it has no times to pick from
+  write_accuracy_report(document);  // it has no times to pick from
   for (const char* const closed : {" 2>/dev/full", " 2>&-"}) {
     for (const char* const command :
          {"", "list", "accuracy", "measure", "pick", "generate", "check", "compare"}) {
@@ -125,4 +106,4 @@ TEST(Messages, AreOneShortPrintableLine) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,31 +3,15 @@
 #include "measurements.h"
 #include "posenc/registry.h"
 #include "posenc/suite/profile.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::Arguments;
-using test::expect_refused;
-using test::operator+;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::write_file;
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 Arguments short_pick(const Arguments& more) {
   return Arguments{"pick", "--preset", "stable_diffusion", "--processes", "2"} + more;
@@ -36,9 +20,8 @@ Arguments short_pick(const Arguments& more) {
 /// A document of this machine in which rotation is twice as fast as naive, and rotation32 four
 /// times.
 std::string made_up(const std::filesystem::path& file, const std::string& disturbed = "") {
-  Measurements document =
-      test::document_of({test::measured("naive", 4e-6), test::measured("rotation32", 1e-6, 1e-7),
-                         test::measured("rotation", 2e-6)});
+  Measurements document = document_of(
+      {measured("naive", 4e-6), measured("rotation32", 1e-6, 1e-7), measured("rotation", 2e-6)});
   document.all.back().promise = Promise{3e-8, 0.5, true};
   document.disturbed = disturbed;
   write_measurements(document, file);
@@ -65,7 +48,7 @@ TEST(MeasureCommand, WritesADocumentThatPickAndCompareRead) {
 TEST(MeasureCommand, ShowsATableOfEveryRow) {
   const auto shown = run_posenc({"measure", "--preset", "stable_diffusion", "--processes", "2"});
   ASSERT_LE(shown.exit_code, 1) << shown.err;
-  for (const Backend* each : test::running_backends())
+  for (const Backend* each : running_backends())
     EXPECT_THAT(shown.out, HasSubstr(each->full_name()));
   EXPECT_THAT(shown.out, AllOf(HasSubstr("store "), HasSubstr("copy "), HasSubstr("Gfloat/s")));
 }
@@ -95,8 +78,8 @@ TEST(PickAccuracy, TheDefaultShowsThePicksOfALargerErrorToo) {
   const ScratchFolder folder;
   const std::string file = made_up(folder / "a.json");
   EXPECT_THAT(run_posenc({"pick", file}).out,
-              ContainsRegex("correctly rounded: .*rotation:portable .*within 1e-06: .*"
-                            "rotation32:portable .*rotation:portable +2.000"));
+              testing::ContainsRegex("correctly rounded: .*rotation:portable .*within 1e-06: .*"
+                                     "rotation32:portable .*rotation:portable +2.000"));
   EXPECT_THAT(run_posenc({"pick", file, "--max-error", "1e-7"}).out, Not(HasSubstr("1e-06")));
 }
 
@@ -171,4 +154,4 @@ TEST(PickSave, AFileThatCannotBeWrittenIsAnErrorBeforeTheWork) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -2,28 +2,12 @@
 // help2man makes the manual pages.
 #include "command.h"
 #include "posenc/version.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <sstream>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::Arguments;
-using test::CommandResult;
-using test::run_posenc;
-using test::run_posenc_on_terminal;
-using test::ScratchFolder;
-using test::words;
-using test::write_accuracy_report;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 const Arguments commands = words("list accuracy measure pick generate check compare");
 
@@ -91,4 +75,4 @@ TEST(Help, KeepsTheLinesOfItsExamples) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

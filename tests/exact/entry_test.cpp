@@ -7,16 +7,12 @@
 #include "posenc/backend.h"
 #include "posenc/matrix.h"
 #include "posenc/registry.h"
+#include "support.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace posenc::test {
@@ -148,11 +144,7 @@ TEST(RoundedEntry, IsDecidedNextToAMidpoint) {
     with_type(type, [&]<class T>(T) {
       BasicMatrix<T> table(1, 2);
       backend("rotation").plan(spec)->encode({.first = position, .count = 1}, table.view());
-      using Bits =
-          std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                             std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-      ASSERT_EQ(std::bit_cast<Bits>(table(0, 0)), static_cast<Bits>(entry.bits))
-          << trace(spec, 0, position, false, type);
+      ASSERT_EQ(bits(table(0, 0)), entry.bits) << trace(spec, 0, position, false, type);
     });
   }
   EXPECT_GT(second, 200);

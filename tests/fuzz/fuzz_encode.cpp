@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace posenc::fuzz {

@@ -6,7 +6,6 @@
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>

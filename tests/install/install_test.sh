@@ -13,9 +13,13 @@ esac
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+fail() { cat "$scratch/log"; echo "FAILED: $1"; exit 1; }
+# quietly WHAT COMMAND...: WHAT has failed if the command fails.
+quietly() { "${@:2}" >"$scratch/log" 2>&1 || fail "$1"; }
+# refused WHAT COMMAND...: WHAT has failed if the command succeeds.
+refused() { ! "${@:2}" >"$scratch/log" 2>&1 || fail "$1"; }
 
-"$cmake" --install "$build" --prefix "$scratch/prefix" >"$scratch/log" ||
-  { cat "$scratch/log"; exit 1; }
+quietly "installing" "$cmake" --install "$build" --prefix "$scratch/prefix"
 # Every block of C++ or C in the pages is a complete program: example_README_1.cpp ...
 awk -v folder="$scratch" '
   FNR == 1 { page = FILENAME; sub(".*/", "", page); sub("[.]md$", "", page); block = inside = 0 }
@@ -24,7 +28,7 @@ awk -v folder="$scratch" '
   inside { print >(folder "/example_" page "_" block "." language) }' \
   "$source/README.md" "$source"/docs/*.md
 examples=("$scratch"/example_*.c*)
-[[ -s $scratch/example_README_1.cpp ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
+[[ -s $scratch/example_README_1.cpp ]] || fail "README.md has no cpp block"
 
 "$cmake" -S "$source/tests/install" -B "$scratch/build" -G Ninja \
   -DCMAKE_PREFIX_PATH="$scratch/prefix" \
@@ -40,13 +44,10 @@ examples=("$scratch"/example_*.c*)
 needs='posenc needs C++20: compile with -std=c++20 or newer'
 while read -r header; do
   compile=("$compiler" -fsyntax-only -x c++ -I"$scratch/prefix/include" -)
-  "${compile[@]}" -std=c++20 <<<"#include <$header>" ||
-    { echo "FAILED: $header does not stand alone"; exit 1; }
-  "${compile[@]}" -std=c++17 <<<"#include <$header>" 2>"$scratch/errors" &&
-    { echo "FAILED: $header compiles as C++17"; exit 1; }
-  first=$(grep -m1 'error:' "$scratch/errors") || true
-  [[ $first == *"$needs"* ]] ||
-    { echo "FAILED: the first error of $header as C++17 is: $first"; exit 1; }
+  quietly "$header does not stand alone" "${compile[@]}" -std=c++20 <<<"#include <$header>"
+  refused "$header compiles as C++17" "${compile[@]}" -std=c++17 <<<"#include <$header>"
+  first=$(grep -m1 'error:' "$scratch/log") || true
+  [[ $first == *"$needs"* ]] || fail "the first error of $header as C++17"
 done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' ! -name c_api.h | sort)
 
 "$scratch/build/consumer"
@@ -75,63 +76,56 @@ if command -v pkg-config >/dev/null; then
 fi
 
 for way in FetchContent add_subdirectory; do
-  "$cmake" -S "$source/tests/install/parent" -B "$scratch/$way" -G Ninja \
-    -DCMAKE_CXX_COMPILER="$compiler" \
-    -DPOSENC_SOURCE="$source" -DPOSENC_WAY="$way" >"$scratch/log" 2>&1 ||
-    { cat "$scratch/log"; echo "FAILED: a parent project with $way"; exit 1; }
+  quietly "a parent project with $way" "$cmake" -S "$source/tests/install/parent" \
+    -B "$scratch/$way" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+    -DPOSENC_SOURCE="$source" -DPOSENC_WAY="$way"
 done
 
 # Installed without posenc::c: the error of a program that links it names the option.
 # Configuring needs no contents of the libraries.
 touch "$scratch/FetchContent/libengine.a" \
   "$scratch/FetchContent/_deps/posenc-build/src/posenc/libposenc.a"
-"$cmake" --install "$scratch/FetchContent" --prefix "$scratch/core" >"$scratch/log" ||
-  { cat "$scratch/log"; echo "FAILED: a parent project is not installed"; exit 1; }
-"$cmake" -S "$source/tests/install/c" -B "$scratch/build_core" -G Ninja \
-  -DCMAKE_PREFIX_PATH="$scratch/core" -DCMAKE_C_COMPILER="$c_compiler" >"$scratch/log" 2>&1 &&
-  { echo "FAILED: a program links posenc::c, which is not installed"; exit 1; }
-grep -q "POSENC_C" "$scratch/log" ||
-  { cat "$scratch/log"; echo "FAILED: no error names POSENC_C"; exit 1; }
+quietly "a parent project is not installed" \
+  "$cmake" --install "$scratch/FetchContent" --prefix "$scratch/core"
+refused "a program links posenc::c, which is not installed" \
+  "$cmake" -S "$source/tests/install/c" -B "$scratch/build_core" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$scratch/core" -DCMAKE_C_COMPILER="$c_compiler"
+grep -q "POSENC_C" "$scratch/log" || fail "no error names POSENC_C"
 
-# Dependencies that are not installed: the parent's build takes headers from folders that stand for
-# downloads.
-downloads=()
-for header in xsimd:xsimd; do
-  folder=$scratch/downloads/${header%:*}/include
-  mkdir -p "$folder"
-  [[ ! -d /usr/include/${header#*:} ]] || ln -s "/usr/include/${header#*:}" "$folder/"
-  downloads+=("-DCMAKE_DISABLE_FIND_PACKAGE_${header%:*}=ON"
-    "-DFETCHCONTENT_SOURCE_DIR_$(tr '[:lower:]' '[:upper:]' <<<"${header%:*}")=${folder%/include}")
-done
-"$cmake" -S "$source/tests/install/parent" -B "$scratch/fetched" -G Ninja \
+# Dependencies that are not installed: the parent's build takes headers from a folder that stands
+# for the download.
+download=$scratch/download
+mkdir -p "$download/include"
+[[ ! -d /usr/include/xsimd ]] || ln -s /usr/include/xsimd "$download/include/"
+quietly "a parent project without installed dependencies" \
+  "$cmake" -S "$source/tests/install/parent" -B "$scratch/fetched" -G Ninja \
   -DCMAKE_CXX_COMPILER="$compiler" -DPOSENC_SOURCE="$source" -DPOSENC_WAY=FetchContent \
   -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON \
-  "${downloads[@]}" >"$scratch/log" 2>&1 ||
-  { cat "$scratch/log"; echo "FAILED: a parent project without installed dependencies"; exit 1; }
-grep -q "posenc: xsimd is not installed, taking" "$scratch/log" ||
-  { cat "$scratch/log"; echo "FAILED: no dependency was taken"; exit 1; }
+  -DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON "-DFETCHCONTENT_SOURCE_DIR_XSIMD=$download"
+grep -q "posenc: xsimd is not installed, taking" "$scratch/log" || fail "no dependency was taken"
 [[ ! -d /usr/include/xsimd ]] ||  # where the headers of the download are
-  "$cmake" --build "$scratch/fetched" --target posenc >"$scratch/log" 2>&1 ||
-  { tail -40 "$scratch/log"; echo "FAILED: a build with taken dependencies"; exit 1; }
+  quietly "a build with taken dependencies" \
+    "$cmake" --build "$scratch/fetched" --target posenc
 
 # Refused in one line that names the argument, its value and what is allowed.
-"$cmake" -S "$source" -B "$scratch/universal" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
-  '-DCMAKE_OSX_ARCHITECTURES=arm64;x86_64' >"$scratch/log" 2>&1 &&
-  { echo "FAILED: two architectures are configured"; exit 1; }
+refused "two architectures are configured" \
+  "$cmake" -S "$source" -B "$scratch/universal" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+  '-DCMAKE_OSX_ARCHITECTURES=arm64;x86_64'
 tr -s ' \n' ' ' <"$scratch/log" |
   grep -q "CMAKE_OSX_ARCHITECTURES is 'arm64;x86_64'; allowed: one architecture" ||
-  { cat "$scratch/log"; echo "FAILED: two architectures are refused for another reason"; exit 1; }
+  fail "two architectures are refused for another reason"
 
-# The functions of the C interface: c_symbols.txt lists them, so that none is lost unnoticed.
+# The functions of the C interface are those that its header declares; c_api_test.cpp calls each.
+grep -oE '^[^ ].*posenc_[a-z_]+[(]' "$scratch/prefix/include/posenc/c_api.h" |
+  grep -oE 'posenc_[a-z_]+[(]' | tr -d '(' | sort -u >"$scratch/c_declared"
 find "$scratch/prefix" \( -name 'libposenc*.a' -o -name 'libposenc*.so' \
   -o -name 'libposenc*.dylib' \) -print0 | xargs -0 nm --extern-only --defined-only 2>/dev/null |
   awk '$2 == "T" && sub(/^_?posenc_/, "posenc_", $3) { print $3 }' | sort -u >"$scratch/c_symbols"
-diff "$source/tests/install/c_symbols.txt" "$scratch/c_symbols" ||
-  { echo "FAILED: the C interface has other functions than c_symbols.txt says"; exit 1; }
+quietly "the C interface has other functions than its header declares" \
+  diff "$scratch/c_declared" "$scratch/c_symbols"
 
 if grep -q '^HELP2MAN:FILEPATH=.*help2man' "$build/CMakeCache.txt"; then
   for page in posenc posenc-{list,accuracy,measure,pick,generate,compare}; do
-    [[ -s $scratch/prefix/share/man/man1/$page.1 ]] ||
-      { echo "FAILED: $page.1 is not installed"; exit 1; }
+    [[ -s $scratch/prefix/share/man/man1/$page.1 ]] || fail "$page.1 is not installed"
   done
 fi

@@ -4,8 +4,6 @@
 
 #include "model/layer_support.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -13,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using Real = long double;
@@ -149,7 +147,7 @@ TEST(AxesPresets, RefuseBadInput) {
   const auto table = [](const char* name, const GridSizes& sizes) {
     return [=] { axes_table(name, sizes); };
   };
-  test::expect_refused({
+  expect_refused({
       {"preset of axes is 'fluxx'; allowed: mrope, qwen3_vl, flux", table("fluxx", {1, 1, 1})},
       {"a size of the grid is -2", table("flux", {1, -2, 3})},
       {"a size of the grid is -2", table("ltx", {1, -2, 3})},
@@ -160,4 +158,4 @@ TEST(AxesPresets, RefuseBadInput) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

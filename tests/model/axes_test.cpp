@@ -7,8 +7,6 @@
 #include "posenc/simd/kernels.h"
 #include "posenc/simd/store_plan.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,10 +15,9 @@
 #include <random>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 /// Positions on three axes, of both widths.
@@ -170,10 +167,10 @@ TEST_P(Axes, WriteRowsOfAnyStrideAndNothingElse) {
   encoder.encode(positions.of_64_bits(), expected.view());
   for (const std::int64_t offset : {0, 1, 5}) {
     for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-      test::GuardedMatrix guarded(positions.rows, spec.d_model(), spec.d_model() + offset, offset);
+      GuardedMatrix guarded(positions.rows, spec.d_model(), spec.d_model() + offset, offset);
       encoder.encode(positions.of_64_bits(), guarded.view(), {2, stores});
       for (std::int64_t r = 0; r < positions.rows; ++r)
-        ASSERT_TRUE(test::same_bits(guarded.row(r), expected.row(r))) << "row " << r;
+        ASSERT_TRUE(same_bits(guarded.row(r), expected.row(r))) << "row " << r;
       EXPECT_TRUE(guarded.surroundings_untouched());
     }
   }
@@ -218,7 +215,7 @@ TEST(Axes, RefuseBadInput) {
   const auto grid = [](std::span<const std::int64_t> sizes, std::vector<std::int64_t> firsts = {}) {
     return [=] { static_cast<void>(grid_positions(sizes, firsts)); };
   };
-  test::expect_refused({
+  expect_refused({
       {"the parts have 0 channels; allowed: 2 to", of_parts({})},
       {"parts[0].axis is -1; allowed: 0 to 15", of_parts({{.axis = -1, .spec = eight}})},
       {"d_model is 7", of_parts({{.spec = {.d_model = 7}}})},
@@ -254,7 +251,7 @@ TEST(Axes, AListWithoutMemoryIsNoRange) {
   Matrix out(3, 8);
   for (const RowPositions& rows : {RowPositions(wide, 0, 3, 3), RowPositions(narrow, 1, 3, 3)}) {
     EXPECT_FALSE(rows.is_range());
-    test::expect_refused({{"no memory", [&] { encoder.encode(rows, out.view()); }}});
+    expect_refused({{"no memory", [&] { encoder.encode(rows, out.view()); }}});
   }
   encoder.encode(RowPositions(wide, 0, 0, 0), out.view());
   EXPECT_FALSE(RowPositions(std::vector<std::int64_t>()).is_range());
@@ -263,14 +260,14 @@ TEST(Axes, AListWithoutMemoryIsNoRange) {
 TEST(Axes, RefuseBadCallsAndWriteNothing) {
   const std::int64_t channels[] = {4, 4};
   const AxesEncoder encoder(axes_in_blocks(channels, {}));
-  test::GuardedMatrix out(2, 8, 9, 1);
+  GuardedMatrix out(2, 8, 9, 1);
   const std::int64_t good[] = {1, 2, 3, 4}, far[] = {1, 2, 3, max_position + 1},
                      near[] = {std::numeric_limits<std::int64_t>::min(), 2, 3, 4};
   const RowPositions two(good, 2, 2, 2);
   const auto encode = [&](const RowPositions& positions, MatrixView<float> view, int threads = 1) {
     return [=, &encoder] { encoder.encode(positions, view, threads); };
   };
-  test::expect_refused({
+  expect_refused({
       {"position of row 1 on axis 1 is 9007199254740993; allowed: -90071",
        encode(RowPositions(far, 2, 2, 2), out.view())},
       {"position of row 0 on axis 0 is -9223372036854775808",
@@ -323,18 +320,6 @@ TEST_P(NegativePositions, NegateTheSines) {
   }
 }
 
-TEST_P(NegativePositions, AreAddedAsTheyAreEncoded) {
-  constexpr std::int64_t d_model = 40, rows = 90, first = -50;
-  const auto encoder = GetParam()->plan({.d_model = d_model});
-  Matrix table(rows, d_model), x(rows, d_model);
-  encoder->encode(RowRange{first, rows}, table.view());
-  for (std::int64_t i = 0; i < rows * d_model; ++i) x.data()[i] = static_cast<float>(i % 17) - 8;
-  Matrix sum(rows, d_model);
-  encoder->add(RowRange{first, rows}, x.view(), 1.5F, sum.view(), 2);
-  for (std::int64_t i = 0; i < rows * d_model; ++i)
-    ASSERT_EQ(sum.data()[i], x.data()[i] * 1.5F + table.data()[i]) << i;
-}
-
 TEST_P(NegativePositions, ReachAsFarAsPositiveOnes) {
   const auto encoder = GetParam()->plan({.d_model = 16});
   Matrix positive(1, 16), negative(1, 16);
@@ -345,8 +330,8 @@ TEST_P(NegativePositions, ReachAsFarAsPositiveOnes) {
   EXPECT_EQ(encoder->error_bound({-max_position, 1}), encoder->error_bound({max_position - 1, 1}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(test::running_backends()),
-                         [](const auto& test) { return test::identifier(*test.param); });
+INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(running_backends()),
+                         [](const auto& test) { return identifier(*test.param); });
 
 // ---- Kernels ------------------------------------------------------------------------------------
 
@@ -357,7 +342,7 @@ TEST(JoinKernels, CopyOrSelectPartsOfRows) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
   };
   constexpr std::int64_t table_rows = 13, rows = 41;
-  test::for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::Kernels& kernels) {
     for (int repetition = 0; repetition < 100; ++repetition) {
       const bool is_wide = below(2) == 0, has_masks = below(2) == 0;
       std::vector<std::int64_t> wide(rows);
@@ -399,7 +384,7 @@ TEST(JoinKernels, CopyOrSelectPartsOfRows) {
 
 TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
   std::mt19937_64 random(9);
-  test::for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::Kernels& kernels) {
     for (std::size_t count = 1; count < 80; ++count) {
       std::vector<std::int64_t> wide(count);
       for (std::int64_t& value : wide) value = static_cast<std::int32_t>(random());
@@ -417,4 +402,4 @@ TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

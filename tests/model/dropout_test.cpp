@@ -5,18 +5,13 @@
 #include "model/layer_support.h"
 #include "posenc/model/internal/philox.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::random_floats;
-using test::same_memory;
 
 // kat_vectors of Random123 1.14, philox4x32 with 7 rounds: counters and keys of all zeros, of all
 // ones, and of digits of pi.
@@ -104,7 +99,7 @@ TEST(Dropout, DropsNanToZero) {
 }
 
 TEST(Dropout, RefusesInvalidArguments) {
-  test::expect_refused({
+  expect_refused({
       {"dropout is 1; allowed: at least 0 and below 1", [] { Dropout(1.0); }},
       {"dropout is -0.1;", [] { Dropout(-0.1); }},
       {"dropout is nan;", [] { Dropout(std::nan("")); }},
@@ -112,4 +107,4 @@ TEST(Dropout, RefusesInvalidArguments) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -4,8 +4,6 @@
 
 #include "model/layer_support.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -13,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 constexpr std::int64_t grid_rows = 9, grid_columns = 14, d_model = 64;
@@ -98,7 +96,7 @@ TEST(Grid, BadInputIsRefused) {
                         std::int64_t channels = 8, int threads = 1) {
     return [=, &small] { encode_grid(convention, rows, columns, channels, small.view(), threads); };
   };
-  test::expect_refused({
+  expect_refused({
       {"d_model is 6; allowed for a grid", grid(GridConvention::mae, 1, 1, 6)},
       {"size of the grid is 0", grid(GridConvention::detr, 0, 1)},
       {"d_model is 4", grid(GridConvention::simple_vit, 1, 1, 4)},
@@ -111,4 +109,4 @@ TEST(Grid, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -5,19 +5,16 @@
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
-#include <string>
 #include <type_traits>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 template <class T>
@@ -60,7 +57,7 @@ std::uint32_t widened_bits(T element) {
 TYPED_TEST(HalfTypes, EveryValueIsWidenedExactly) {
   std::vector<std::uint16_t> all;
   for (int bits = 0; bits <= 0xffff; ++bits) all.push_back(static_cast<std::uint16_t>(bits));
-  test::for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::Kernels& kernels) {
     std::vector<float> wide(all.size());
     kernels.widen(all.data(), std::ssize(all), is_bfloat16<TypeParam>, wide.data());
     std::int64_t wrong = 0;
@@ -94,7 +91,7 @@ std::vector<float> floats_to_narrow() {
 TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
   const std::vector<float> floats = floats_to_narrow<TypeParam>();
   const std::uint16_t infinity = is_bfloat16<TypeParam> ? 0x7f80 : 0x7c00;
-  test::for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::Kernels& kernels) {
     std::vector<std::uint16_t> narrow(floats.size());
     kernels.narrow(floats.data(), std::ssize(floats), is_bfloat16<TypeParam>, narrow.data());
     std::int64_t wrong = 0;
@@ -114,8 +111,8 @@ TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
 
 TYPED_TEST(HalfTypes, SumsAreThoseOfFloat32RoundedOnce) {
   constexpr DataType type = data_type_of<TypeParam>;
-  const auto encoding = test::random_floats(300);
-  test::for_each_isa([&](const simd::Kernels& kernels) {
+  const auto encoding = random_floats(300);
+  for_each_isa([&](const simd::Kernels& kernels) {
     for (const std::int64_t count : {0, 1, 7, 16, 33, 64, 299}) {
       for (const float* const added : {encoding.data() + 1, static_cast<const float*>(nullptr)}) {
         std::vector<TypeParam> x(count + 1), y(count + 1);
@@ -215,4 +212,4 @@ TYPED_TEST(HalfTypes, HeadsAreTurnedByACacheAsThoseOfFloat32AndRoundedOnce) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,19 +3,13 @@
 
 #include "model/layer_support.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::random_floats;
-using test::same_memory;
-using test::Sequences;
 
 constexpr std::int64_t vocabulary = 101;
 
@@ -72,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, Embedding,
                                                           BatchOrder::sequence_first)),
                          [](const auto& each) {
                            return std::to_string(std::get<0>(each.param)) + "_" +
-                                  test::name_of(std::get<1>(each.param));
+                                  name_of(std::get<1>(each.param));
                          });
 
 TEST(InputEmbedding, AcceptsZeroIds) {
@@ -90,7 +84,7 @@ TEST(InputEmbedding, NamesAnIdOutOfRange) {
   const std::vector<std::int32_t> ids = {0, 1, 2, 3, 50, 5};
   const std::vector<std::int64_t> wide = {0, -1, std::int64_t{1} << 32, 3, 4, 5};
   const auto by_batch = batch_first(y.data(), 2, 3, 4), by_rows = sequence_first(y.data(), 3, 2, 4);
-  test::expect_refused({
+  expect_refused({
       {"id is 50 at sequence 1, row 1; allowed: 0 to 49, the vocabulary has 50 rows",
        [&] { embedding.forward(ids, by_batch); }},
       {"id is 50 at sequence 0, row 2;", [&] { embedding.forward(ids, by_rows); }},
@@ -109,7 +103,7 @@ TEST(InputEmbedding, RefusesInvalidArguments) {
   const auto view = [&](std::int64_t rows, std::int64_t stride) -> MatrixView<const float> {
     return {memory.data(), rows, 4, stride};
   };
-  test::expect_refused({
+  expect_refused({
       {"weights has stride 3; allowed: at least", [&] { InputEmbedding(view(4, 3)); }},
       {"weights has no memory",
        [] {
@@ -129,4 +123,4 @@ TEST(InputEmbedding, RefusesInvalidArguments) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

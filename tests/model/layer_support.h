@@ -6,12 +6,8 @@
 #include "posenc/simd/dispatch.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -107,15 +103,6 @@ void for_each_isa(const Use& use) {
     SCOPED_TRACE(std::string(to_string(each.isa)));
     use(each.kernels);
   }
-}
-
-/// A call that is refused with a message that has this part.
-struct Refused {
-  std::string message;
-  std::function<void()> call;
-};
-inline void expect_refused(const std::vector<Refused>& all) {
-  for (const auto& [message, call] : all) EXPECT_THAT(refusal(call), testing::HasSubstr(message));
 }
 
 inline std::string name_of(BatchOrder order) {

@@ -5,20 +5,13 @@
 #include "posenc/registry.h"
 #include "posenc/suite/reference.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <cmath>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::same_memory;
-using test::Sequences;
 
 constexpr EncodingSource sources[] = {EncodingSource::automatic, EncodingSource::fused,
                                       EncodingSource::cached};
@@ -133,7 +126,7 @@ std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {
   const auto& [shape, order, source] = info.param;
   constexpr const char* names[] = {"automatic", "fused", "cached"};
   return std::to_string(shape.batch) + "x" + std::to_string(shape.rows) + "x" +
-         std::to_string(shape.d_model) + "_" + test::name_of(order) + "_" +
+         std::to_string(shape.d_model) + "_" + name_of(order) + "_" +
          names[static_cast<int>(source)];
 }
 
@@ -152,7 +145,7 @@ TEST(PositionalEncoding, GivesTheSameBitsWithNonTemporalStores) {
     const EncodingSpec spec = {.d_model = d_model};
     const PositionalEncoding fused(spec, 2 * rows, 0, EncodingSource::fused);
     const PositionalEncoding cached(spec, 2 * rows, 0, EncodingSource::cached);
-    const auto input = test::random_floats(rows * d_model);
+    const auto input = random_floats(rows * d_model);
     Matrix x(rows, d_model), y(rows, d_model);
     std::copy(input.begin(), input.end(), x.data());
     std::vector<float> expected = input;
@@ -162,7 +155,7 @@ TEST(PositionalEncoding, GivesTheSameBitsWithNonTemporalStores) {
       fused.forward(batch_first(x.data(), 1, rows, d_model),
                     batch_first(y.data(), 1, rows, d_model),
                     {.offset = 5, .threads = threads, .stores = StorePolicy::non_temporal});
-      EXPECT_TRUE(test::same_bits({y.data(), expected.size()}, expected))
+      EXPECT_TRUE(same_bits({y.data(), expected.size()}, expected))
           << "d_model " << d_model << ", " << threads << " threads";
     }
   }
@@ -219,7 +212,7 @@ TEST(PositionalEncoding, RefusesInvalidArguments) {
     view.row_stride = row_stride;
     return view;
   };
-  test::expect_refused({
+  expect_refused({
       {"d_model is 3", [] { PositionalEncoding({.d_model = 3}, 5); }},
       {"max_rows is -1", [] { PositionalEncoding({.d_model = 4}, -1); }},
       {"dropout is 1.5", [] { PositionalEncoding({.d_model = 4}, 5, 1.5); }},
@@ -236,7 +229,7 @@ TEST(PositionalEncoding, RefusesInvalidArguments) {
   });
   for (const auto& [batch_stride, row_stride] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {20, 3}, {0, 4}, {19, 4}, {4, 7}, {-20, 4}, {20, -4}, {1, 4}}) {
-    test::expect_refused(
+    expect_refused(
         {{"batch_stride " + std::to_string(batch_stride) + " of 2 sequences, row_stride " +
               std::to_string(row_stride) + " of 5 rows; allowed: strides that keep",
           forward(strides(batch_stride, row_stride))}});
@@ -256,7 +249,7 @@ TEST(PositionalEncoding, RefusesInvalidOutputs) {
   auto strided = x;
   strided.row_stride = 8;
   strided.batch_stride = 40;
-  test::expect_refused({
+  expect_refused({
       {"output has 2 sequences of 6 rows", to(batch_first(apart, 2, 6, 4))},
       {"output is sequence_first", to(sequence_first(apart, 5, 2, 4))},
       {"output.type is float16; allowed: that of the input, float32",
@@ -273,8 +266,7 @@ TEST(PositionalEncoding, RefusesInvalidOutputs) {
   EXPECT_EQ(memory[0], 1.0f);
   EXPECT_EQ(memory[5], 2.0f);
   right.data -= 1;
-  test::expect_refused(
-      {{"output overlaps input, 12 bytes", [&] { encoding.forward(strided, right); }}});
+  expect_refused({{"output overlaps input, 12 bytes", [&] { encoding.forward(strided, right); }}});
 }
 
 // CMake labels tests by the prefix "Threads" of their suite, and the preset tsan runs them.
@@ -287,7 +279,7 @@ TEST(ThreadsOfLayers, MayShareOneLayer) {
     encoding.forward(batch_first(expected.data(), 1, rows, d_model), options);
     std::vector<std::vector<float>> tensors(8, std::vector<float>(rows * d_model, 1.0f));
     {
-      std::vector<test::JoiningThread> threads;
+      std::vector<JoiningThread> threads;
       for (auto& tensor : tensors) {
         threads.emplace_back(
             [&] { encoding.forward(batch_first(tensor.data(), 1, rows, d_model), options); });
@@ -298,4 +290,4 @@ TEST(ThreadsOfLayers, MayShareOneLayer) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,17 +3,13 @@
 #include "model/layer_support.h"
 #include "posenc/model/rotary.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::random_floats;
 
 constexpr std::int64_t dimension = 34, pairs = dimension / 2, rows = 530;
 
@@ -201,7 +197,7 @@ TEST(RotaryCaches, AreRefusedWithTheirReason) {
     return [=, &rotary] { rotary.cache(range, RotaryLayout::halves, out); };
   };
   const std::vector<std::int64_t> late = {0, 1, 2, 3, 5}, early = {0, 1, -1, 3, 4}, on_axes(10);
-  test::expect_refused({
+  expect_refused({
       {"cosines has 4 columns; allowed: this layout, 2", apart(table(0, 4), table(50, 2))},
       {"sines has 2 columns; allowed: this layout, 4",
        apart(table(0, 4), table(50, 2), Repeat::halves)},
@@ -230,4 +226,4 @@ TEST(RotaryCaches, AreRefusedWithTheirReason) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

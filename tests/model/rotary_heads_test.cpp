@@ -3,20 +3,15 @@
 #include "model/layer_support.h"
 #include "posenc/model/rotary.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::random_floats;
 
 constexpr std::int64_t batch = 2, heads = 3, dimension = 6, columns = 9;
 /// More than are turned at once.
@@ -165,7 +160,7 @@ TYPED_TEST(RotaryHeads, HaveTheSameBitsOnEveryIsa) {
                     angles[static_cast<std::size_t>(of_head + k)]);
         }
       }
-      test::for_each_isa([&](const simd::Kernels& kernels) {
+      for_each_isa([&](const simd::Kernels& kernels) {
         std::vector<TypeParam> turned = x;
         kernels.rotate({angles.data(), 0, of_head, turned.data(), stride, 2,
                         data_type_of<TypeParam>, interleaved});
@@ -259,7 +254,7 @@ TEST(RotaryHeads, AreRefusedWithTheirReasonAndUnchanged) {
       far_on_one = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -max_position - 1};
   const std::vector fewer_rows = {x, heads_first(memory.data() + 72, 1, 3, 4, 6)},
                     same_memory = {x, heads_first(memory.data(), 2, 1, 4, 6)};
-  test::expect_refused({
+  expect_refused({
       {"x has -1 sequences; allowed", with(&HeadsView::batch, -1)},
       {"x has -2 heads; allowed", with(&HeadsView::heads, -2)},
       {"row count is -3; allowed", with(&HeadsView::rows, -3)},
@@ -305,10 +300,10 @@ TEST(Rotary, IsMadeOfItsSpec) {
   Rotary(yarn.spec()).apply(heads_first(y.data(), 1, 1, 3, 64), 1000);
   EXPECT_EQ(x, y);
   for (const double factor : {0.0, -1.0, 0x1p21, std::nan("")}) {
-    test::expect_refused({{"attention_factor is ",
-                           [&] { Rotary({.angles = spec.angles, .attention_factor = factor}); }}});
+    expect_refused({{"attention_factor is ",
+                     [&] { Rotary({.angles = spec.angles, .attention_factor = factor}); }}});
   }
-  test::expect_refused({
+  expect_refused({
       {"0 channels", [] { Rotary(RotarySpec{}); }},
       {"d_model is 5", [] { Rotary(5); }},
       {"base is 1", [] { Rotary(4, 1.0); }},
@@ -317,4 +312,4 @@ TEST(Rotary, IsMadeOfItsSpec) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -197,8 +197,6 @@ class DuckTest(unittest.TestCase):
                 (ValueError, "rows is 10{30}; allowed: a 64-bit", lambda: posenc.encode(10**30, 8)),
                 (ValueError, r"positions is range\(0, 10{30}\); allowed: up",
                  lambda: posenc.encode(range(10**30), 8)),
-                (ValueError, "dtype is 'torch_float16'|'torch_float16'",
-                 lambda: posenc.encode(3, 8, dtype="torch_float16")),
                 (ValueError, "^dtype is int8", lambda: posenc.encode(3, 8, dtype=np.int8)),
                 (ValueError, "surrogates not allowed",
                  lambda: posenc.encode(3, 8, dtype="\ud800")),

@@ -396,7 +396,6 @@ class BadInputTest(unittest.TestCase):
             "layout is 'diagonal'": lambda: posenc.Encoder(8, layout="diagonal"),
             "accuracy is given with": lambda: posenc.Encoder(8, backend="naive", accuracy=1.0),
             "rows is -1; allowed": lambda: posenc.encode(-1, 8),
-            "rows is -2; allowed": lambda: encoder.encode(-2, out=out),
             "first position is -9007199254740993": lambda: posenc.Encoder(8, first=-(2**53) - 1),
             "out.dtype is int64":
                 lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
@@ -406,7 +405,6 @@ class BadInputTest(unittest.TestCase):
             "out is read-only": lambda: encoder.encode(range(ROWS), out=read_only),
             "dtype is 'int8'|'int8'": lambda: encoder.encode(range(ROWS), dtype="int8"),
             "threads is 0": lambda: encoder.encode(range(ROWS), out=out, threads=0),
-            "9007199254740993": lambda: encoder.encode([2**53 + 1], out=out[:1]),
             "positions has dtype object": lambda: encoder.encode([10**20], out=out),
             "positions has dtype float64 and shape \\(1,\\); allowed: int32 or int64":
                 lambda: encoder.encode([1.5], out=out),

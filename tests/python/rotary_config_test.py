@@ -172,13 +172,9 @@ class RefusalTest(unittest.TestCase):
             file.write_text(json.dumps(LLAMA | {"rms": [float("inf")]}), encoding="utf-8")
             for path in (folder, str(file), file):
                 self.assertEqual(posenc.rotary_from_config(path).dimension, 128)
-            for message, text in {
-                "the configuration is \\[\\]; allowed: an object": "[]",
-                "the configuration is not JSON near byte 2; allowed: the text": "{",
-            }.items():
-                file.write_text(text, encoding="utf-8")
-                with self.assertRaisesRegex(ValueError, f"^{message}"):
-                    posenc.rotary_from_config(file)
+            file.write_text("{", encoding="utf-8")
+            with self.assertRaisesRegex(ValueError, "^the configuration is not JSON near byte 2"):
+                posenc.rotary_from_config(file)
             file.write_bytes(b"{\xff}")
             with self.assertRaisesRegex(ValueError, "config.json is not UTF-8 at byte 1; allowed"):
                 posenc.rotary_from_config(file)

@@ -313,9 +313,7 @@ class ModulesTest(unittest.TestCase):
                    {"type": "mrope", "mrope_section": [8, 12, 12]}}
         without = {key: LLAMA[key] for key in LLAMA if key != "max_position_embeddings"}
         cases = {
-            "d_model is 7": lambda: posenc.torch.PositionalEncoding(7),
             "rows is -1; allowed": lambda: posenc.torch.PositionalEncoding(8, max_len=-1),
-            "layout is 'x'": lambda: posenc.torch.PositionalEncoding(8, layout="x"),
             r"x.shape is \(5, 1, 8\); allowed: three dimensions, and up to max_len, 4":
                 lambda: encoding(torch.zeros(5, 1, 8)),
             r"x.shape is \(4, 8\)": lambda: encoding(torch.zeros(4, 8)),

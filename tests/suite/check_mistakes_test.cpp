@@ -5,9 +5,6 @@
 #include "posenc/suite/checking/check.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -20,11 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 /// Rounds to a type, as NumPy and PyTorch round every operation of it.
 using Round = double (*)(double);
@@ -390,7 +384,7 @@ TEST(CheckMistakes, AliasesOfUsualConventionsAreNotNamed) {
   constexpr std::pair<int, int> sizes[] = {{5000, 32}, {512, 64}, {64, 768}, {512, 768}};
   for (const Family& family : families) {
     for (const auto& [rows, d] : sizes) {
-      if (test::sanitized && rows * d > 200'000) continue;
+      if (sanitized && rows * d > 200'000) continue;
       for (const double base : {1e4, 5e5, 1e6}) {
         for (const bool has_function_errors : {false, true}) {
           const Entry entry = arranged(family.arrangement, d, [&, d = d](int k, int row) {
@@ -489,4 +483,4 @@ TEST(CheckMistakes, FrequenciesAreNamed) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

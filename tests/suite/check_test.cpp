@@ -6,9 +6,6 @@
 #include "posenc/suite/checking/arrangement.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,10 +14,8 @@
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using testing::HasSubstr;
 
 /// A correctly rounded table in any arrangement, also in one that no layout writes.
 template <class T = float>
@@ -105,7 +100,7 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
   for (const char* const name : {"tutorial", "fairseq", "whisper", "musicgen", "hf_marian", "xlm",
                                  "dit", "llama_3_1", "roformer", "vllm"}) {
     const Preset& from = preset(name);
-    constexpr std::int64_t most_rows = test::sanitized ? 300 : 3000;
+    constexpr std::int64_t most_rows = sanitized ? 300 : 3000;
     const RowRange rows = {from.rows.first, std::min(from.rows.count, most_rows)};
     const Arrangement arrangement = arrangement_of(from.spec.layout);
     for (const DataType type : all_data_types) {
@@ -144,7 +139,7 @@ TEST(Check, FiveHundredRightTablesRaiseAtMostOneAlarm) {
   constexpr std::int64_t widths[] = {32, 64, 128, 320};
   int alarms = 0;
   std::string said;
-  constexpr int tables = test::sanitized ? 20 : 500;
+  constexpr int tables = sanitized ? 20 : 500;
   for (int i = 0; i < tables; ++i) {
     EncodingSpec spec = from[draw(from.size())].spec;
     spec.d_model = widths[draw(std::size(widths))];
@@ -262,20 +257,20 @@ TEST(Check, HoldsEveryEntryToTheLimitOfTheCaller) {
 
 TEST(Check, RefusesWhatDoesNotFit) {
   const Matrix table = encoded({.d_model = 32}, some_rows);
-  const auto refused = [&](const CheckOptions& options) {
-    return test::refusal([&] { check(table.view(), options); });
-  };
-  EXPECT_THAT(test::refusal([] { check(TableView()); }), HasSubstr("at least one row"));
-  EXPECT_THAT(refused({.spec = EncodingSpec{.d_model = 128}}), HasSubstr("table has 32 columns"));
-  EXPECT_THAT(refused({.spec = EncodingSpec{.d_model = 31}}), HasSubstr("d_model is 31"));
   const Matrix column(5, 1);
-  EXPECT_THAT(test::refusal([&] {
-                check(column.view(), {.spec = EncodingSpec{.d_model = 0},
-                                      .arrangements = {Arrangement::interleaved}});
-              }),
-              HasSubstr("table has 1 columns"));
-  EXPECT_THAT(refused({.max_error = 0}), HasSubstr("max_error"));
-  EXPECT_THAT(refused({.threads = 0}), HasSubstr("threads"));
+  const auto of = [&](const CheckOptions& options, const Matrix& checked) {
+    return [=, view = checked.view()] { check(view, options); };
+  };
+  const CheckOptions interleaved = {.spec = EncodingSpec{.d_model = 0},
+                                    .arrangements = {Arrangement::interleaved}};
+  expect_refused({
+      {"at least one row", [] { check(TableView()); }},
+      {"table has 32 columns", of({.spec = EncodingSpec{.d_model = 128}}, table)},
+      {"d_model is 31", of({.spec = EncodingSpec{.d_model = 31}}, table)},
+      {"table has 1 columns", of(interleaved, column)},
+      {"max_error", of({.max_error = 0}, table)},
+      {"threads", of({.threads = 0}, table)},
+  });
 }
 
 TEST(CheckFrequencies, JudgesThem) {
@@ -289,10 +284,10 @@ TEST(CheckFrequencies, JudgesThem) {
   const FrequencyReport other = check_frequencies(of_other_base, EncodingSpec{.d_model = 0});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(other.cause, HasSubstr("base 500000"));
-  EXPECT_THAT(test::refusal([&] { check_frequencies(exact, EncodingSpec{.d_model = 62}); }),
+  EXPECT_THAT(refusal([&] { check_frequencies(exact, EncodingSpec{.d_model = 62}); }),
               HasSubstr("allowed with d_model 62: 31"));
-  EXPECT_THAT(test::refusal([] { check_frequencies({}); }), HasSubstr("there are 0 frequencies"));
+  EXPECT_THAT(refusal([] { check_frequencies({}); }), HasSubstr("there are 0 frequencies"));
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

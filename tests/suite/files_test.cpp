@@ -6,20 +6,17 @@
 #include "posenc/data_type.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 TEST(ReadDocument, ReportsWhyAFileCannotBeRead) {
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const auto reason = [](const std::filesystem::path& file) {
     try {
       return "read: " + read_document(file);
@@ -29,7 +26,7 @@ TEST(ReadDocument, ReportsWhyAFileCannotBeRead) {
   };
   EXPECT_THAT(reason(folder / "nothing"), testing::EndsWith("nothing: No such file or directory"));
   EXPECT_THAT(reason(folder.path()), testing::EndsWith("Is a directory"));
-  test::write_file(folder / "large", std::string(100'000, 'x'));
+  write_file(folder / "large", std::string(100'000, 'x'));
   EXPECT_EQ(read_document(folder / "large"), std::string(100'000, 'x'));
   EXPECT_THAT(reason("/dev/zero"), testing::EndsWith("File too large"));
   std::filesystem::resize_file(folder / "large", std::uintmax_t{1} << 32);  // it has holes
@@ -59,4 +56,4 @@ TEST(LittleEndian, LowestByteComesFirst) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -6,9 +6,6 @@
 #include "posenc/suite/pick.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,15 +14,8 @@
 #include <limits>
 #include <set>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::refusal;
-using test::RegisteredFake;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 const MeasuredTable small = table_of({.d_model = 64}, {0, 40});
 /// Positions at which float32 phases are inaccurate.
@@ -54,7 +44,7 @@ double noise_of(const Measurements& document) { return classes_of(document).fron
 TEST(Measure, EveryBackendAndLimitIsARowOfEveryTable) {
   const Measurements document = measure(quick({small, long_one}));
   for (const MeasuredTable& table : {small, long_one}) {
-    for (const Backend* each : test::running_backends()) {
+    for (const Backend* each : running_backends()) {
       const Measurement& row = row_of(document, each->full_name(), table);
       EXPECT_EQ(row.role, each->can_be_picked() ? Role::backend : Role::peer);
       EXPECT_THAT(row.seconds, Not(IsEmpty()));
@@ -80,7 +70,7 @@ TEST(Measure, OneBackendOfEveryTableIsTimedTwice) {
     for (const Measurement& each : document.all) {
       if (each.table == table && !each.self_ratios.empty()) twice.push_back(each.full_name());
     }
-    EXPECT_THAT(twice, testing::ElementsAre(backend("rotation").full_name()));
+    EXPECT_THAT(twice, ElementsAre(backend("rotation").full_name()));
   }
 }
 
@@ -143,20 +133,23 @@ TEST(Measure, ProgressRisesAndNamesTheCurrentStep) {
 }
 
 TEST(Measure, RefusesBadOptions) {
-  const auto refused = [](auto change) {
+  const auto with = [](auto change) {
     MeasureOptions options = quick({small});
     change(options);
-    return refusal([&] { measure(options); });
+    return [=] { measure(options); };
   };
-  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    EXPECT_THAT(refused([&](auto& o) { o.seconds_per_sample = bad; }),
-                HasSubstr("seconds_per_sample is"));
-  }
-  EXPECT_THAT(refused([](auto& o) { o.processes = 0; }), HasSubstr("processes is 0"));
-  EXPECT_THAT(refused([](auto& o) { o.samples = 0; }), HasSubstr("samples is 0"));
-  EXPECT_THAT(refused([](auto& o) { o.tables[0].spec.d_model = 3; }), HasSubstr("d_model is 3"));
-  EXPECT_THAT(refused([](auto& o) { o.tables[0].threads = 0; }), HasSubstr("threads is 0"));
-  EXPECT_THAT(refusal([] { table_of({.d_model = 8}, {0, 0}); }), HasSubstr("rows are 0"));
+  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    expect_refused({{"seconds_per_sample is", with([&](auto& o) { o.seconds_per_sample = bad; })}});
+  expect_refused({
+      {"processes is 0", with([](auto& o) { o.processes = 0; })},
+      {"samples is 0", with([](auto& o) { o.samples = 0; })},
+      {"d_model is 3", with([](auto& o) { o.tables[0].spec.d_model = 3; })},
+      {"threads is 0", with([](auto& o) { o.tables[0].threads = 0; })},
+      {"rows are 0",
+       [] {
+         table_of({.d_model = 8}, {0, 0});
+       }},
+  });
 }
 
 double rotation_first(std::size_t process, const std::string& name) {
@@ -278,4 +271,4 @@ TEST(MeasuringProcesses, LostProcessorTimeIsReportedAndAHopelessMachineLeftEarly
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -6,33 +6,17 @@
 #include "posenc/registry.h"
 #include "posenc/suite/profile.h"
 #include "posenc/version.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <system_error>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 using nlohmann::json;
-using test::document_of;
-using test::measured;
-using test::read_file;
-using test::refusal;
-using test::ScratchFolder;
-using test::write_file;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 Measurements some_document() {
   Measurement limit;
@@ -186,9 +170,10 @@ TEST(Measurements, GarbageAndTruncatedFilesAreRefused) {
     EXPECT_THAT(reason_of(whole.substr(0, size)), HasSubstr("allowed: JSON of posenc measure"));
   const ScratchFolder folder;
   write_file(folder / "a.json", "{");
-  EXPECT_THAT(refusal([&] { read_measurements(folder / "a.json"); }),
-              AllOf(HasSubstr((folder / "a.json").string()), HasSubstr("allowed: JSON of posenc")));
-  EXPECT_THAT(refusal([&] { read_measurements(folder / "nothing"); }), HasSubstr("No such file"));
+  expect_refused({
+      {(folder / "a.json").string(), [&] { read_measurements(folder / "a.json"); }},
+      {"No such file", [&] { read_measurements(folder / "nothing"); }},
+  });
 }
 
 TEST(Measurements, AFailedSaveNamesThePathAndLeavesTheOldFile) {
@@ -236,4 +221,4 @@ TEST(Profile, SelectsByTheLargestNumberOfThreadsUpToThatAskedFor) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

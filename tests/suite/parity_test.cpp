@@ -6,20 +6,14 @@
 #include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::refusal;
-using testing::HasSubstr;
 
 /// The float nearest to a double: of a function's value, the correctly rounded one, unless the
 /// double is within an ulp of a midpoint of floats, which none is here.
@@ -157,7 +151,7 @@ TEST(Parity, RowsAreTheSameInEveryRangeAndThread) {
     encoder->encode({.first = 5000, .count = 100}, whole.view(), {3});
     for (std::int64_t row = 0; row < 100; ++row) {
       encoder->encode({.first = 5000 + row, .count = 1}, one.view());
-      EXPECT_TRUE(test::same_bits(one.row(0), whole.row(row))) << to_string(system);
+      EXPECT_TRUE(same_bits(one.row(0), whole.row(row))) << to_string(system);
     }
   }
 }
@@ -187,4 +181,4 @@ TEST(Parity, WhatASystemDoesNotHaveIsRefused) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -4,20 +4,8 @@
 
 #include "measurements.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-namespace posenc::suite {
+namespace posenc::test {
 namespace {
-
-using test::document_of;
-using test::measured;
-using test::samples;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 Verdict verdict_on(std::vector<Measurement> rows,
                    const Accuracy& accuracy = Accuracy::within(1e-6)) {
@@ -165,4 +153,4 @@ TEST(Verdict, ClassesDifferInSizeTypeAndThreads) {
 }
 
 }  // namespace
-}  // namespace posenc::suite
+}  // namespace posenc::test

@@ -2,19 +2,12 @@
 #include "posenc/suite/checking/table_file.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::ScratchFolder;
-using testing::AnyOf;
-using testing::HasSubstr;
 
 /// A .npy file of version 1 whose elements are these bytes.
 std::string npy(const std::string& descr, const std::string& shape, const std::string& elements) {
@@ -26,7 +19,7 @@ std::string npy(const std::string& descr, const std::string& shape, const std::s
 
 TableInMemory read(const ScratchFolder& folder, const std::string& content) {
   const auto file = folder / "table.npy";
-  test::write_file(file, content);
+  write_file(file, content);
   return read_table(file, {});
 }
 
@@ -78,7 +71,7 @@ TEST(TableFile, ReadsPairsSideBySide) {
     EXPECT_EQ(read().columns, 6) << descr << shape;
     EXPECT_EQ(read().type, bytes == 96 ? DataType::float64 : DataType::float32);
     file.replace(file.find("False"), 5, "True ");
-    EXPECT_THAT(test::refusal(read), HasSubstr("allowed: two dimensions"));
+    EXPECT_THAT(refusal(read), HasSubstr("allowed: two dimensions"));
   }
 }
 
@@ -94,7 +87,7 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
   EXPECT_EQ(shape("(2L, 3L)"), Pair(2, 3));
   EXPECT_EQ(shape("(6, 1)"), Pair(6, 1));
   EXPECT_EQ(shape("(1, 6)"), Pair(1, 6));
-  const auto refused = [&](const std::string& text) { return test::refusal([&] { shape(text); }); };
+  const auto refused = [&](const std::string& text) { return refusal([&] { shape(text); }); };
   EXPECT_THAT(refused("(6,)"), HasSubstr("shape is (6,); allowed: two dimensions"));
   EXPECT_THAT(refused("()"), HasSubstr("allowed: two dimensions"));
   EXPECT_THAT(refused("(2, 1, 2, 3)"), HasSubstr("allowed: two dimensions"));
@@ -103,7 +96,7 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
   EXPECT_THAT(refused("(9223372036854775807, 9)"), HasSubstr("more than 2^63"));
 }
 
-/// What test::refusal() returns if a call throws nothing.
+/// What refusal() returns if a call throws nothing.
 constexpr std::string_view nothing_thrown = "(nothing thrown)";
 
 TEST(TableFile, NpyIsWhatNumPyReads) {
@@ -111,7 +104,7 @@ TEST(TableFile, NpyIsWhatNumPyReads) {
     const auto length = static_cast<unsigned>(fields.size());
     const std::string file = "\x93NUMPY" + version + static_cast<char>(length & 0xff) +
                              static_cast<char>(length >> 8) + fields;
-    return test::refusal([&] { parse_npy_header(file, static_cast<std::int64_t>(file.size())); });
+    return refusal([&] { parse_npy_header(file, static_cast<std::int64_t>(file.size())); });
   };
   const std::string v1("\1\0", 2),
       good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}";
@@ -136,7 +129,7 @@ std::string refused_safetensors(const std::string& header, std::uint64_t length,
                                 std::int64_t file_bytes) {
   std::string file;
   for (int i = 0; i < 8; ++i) file += static_cast<char>(length >> (8 * i) & 0xff);
-  return test::refusal([&] { parse_safetensors(file + header, file_bytes, ""); });
+  return refusal([&] { parse_safetensors(file + header, file_bytes, ""); });
 }
 
 TEST(TableFile, SafetensorsAreStrictJson) {
@@ -165,10 +158,10 @@ TEST(TableFile, NoLengthIsUsedBeforeItIsComparedWithTheFile) {
   const std::string huge("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
   // Also not one that a file with holes has.
   for (const std::int64_t bytes : {std::int64_t{100}, std::int64_t{1} << 33}) {
-    EXPECT_THAT(test::refusal([&] { parse_npy(huge, bytes); }),
+    EXPECT_THAT(refusal([&] { parse_npy(huge, bytes); }),
                 HasSubstr("4294967295 bytes; allowed: at most 10000"));
   }
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

@@ -3,14 +3,8 @@
 #include "posenc/suite/measuring/measure.h"
 #include "support.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::refusal;
-using testing::HasSubstr;
 
 Measurement row_of(std::string backend, std::string isa, Role role) {
   Measurement row;
@@ -47,7 +41,7 @@ TEST(TimeRows, TimesEachRowAndReportsLostTime) {
   EXPECT_THAT(refused([](auto& row) { row.table.stride = 63; }), HasSubstr("stride is 63"));
   EXPECT_THAT(refused([](auto& row) { row.table.rows.count = 0; }), HasSubstr("0 rows"));
   request.samples = 0;
-  EXPECT_THAT(refusal([&] { time_rows(request); }), HasSubstr("samples is 0"));
+  expect_refused({{"samples is 0", [&] { time_rows(request); }}});
 }
 
 TEST(TimeRows, ASlowRowIsTimedLessOften) {
@@ -60,4 +54,4 @@ TEST(TimeRows, ASlowRowIsTimedLessOften) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

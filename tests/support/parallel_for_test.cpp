@@ -7,8 +7,6 @@
 
 #include "support.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <cfenv>
 #include <chrono>
@@ -31,21 +29,10 @@
 #include <unistd.h>
 #endif
 
-namespace posenc {
+namespace posenc::test {
 namespace {
 
 constexpr std::int64_t large = std::int64_t{1} << 53;
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__
-#endif
-#endif
-#ifdef __SANITIZE_THREAD__
-constexpr bool is_thread_sanitizer = true;
-#else
-constexpr bool is_thread_sanitizer = false;
-#endif
 
 /// Works for some microseconds, as long as helpers need to begin.
 void spend(std::chrono::microseconds time) {
@@ -157,7 +144,7 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
     }
   };
   for (const int callers : {1, 3}) {
-    std::vector<test::JoiningThread> threads;
+    std::vector<JoiningThread> threads;
     for (int i = 0; i < callers; ++i) threads.emplace_back([&, i] { call(i); });
   }
   EXPECT_EQ(wrong, 0);
@@ -184,7 +171,7 @@ TEST_P(Helpers, MayNestLoopsAndThrow) {
     }
   };
   {
-    std::vector<test::JoiningThread> callers;
+    std::vector<JoiningThread> callers;
     for (int i = 0; i < 3; ++i) callers.emplace_back(call);
   }
   EXPECT_EQ(wrong, 0);
@@ -339,4 +326,4 @@ TEST(ParallelFor, WorksBeforeAndAfterAFork) {
 #endif
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test
