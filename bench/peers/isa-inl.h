@@ -13,12 +13,16 @@ namespace {
 
 using namespace simd;
 
-/// Stores the first `count` floats of a vector: all, some or none.
-inline void store(F32 values, std::int64_t count, float* to) {
-  if (count >= float_lanes) return values.store_unaligned(to);
-  float part[float_lanes];
-  values.store_unaligned(part);
-  copy(part, count, to);
+/// Writes sines and cosines to the columns of the frequencies k, k + 1, ...
+inline void store(const Both<F32>& values, const Columns& columns, std::int64_t k, float* row) {
+  if (columns.interleaved) {
+    const Both<F32> pairs = interleave(values.first, values.second);
+    pairs.first.store_unaligned(row + 2 * k);
+    pairs.second.store_unaligned(row + 2 * k + float_lanes);
+  } else {
+    values.first.store_unaligned(row + columns.sine + k);
+    values.second.store_unaligned(row + columns.cosine + k);
+  }
 }
 
 /// Of float_lanes frequencies the sines, then the cosines; in vectors of float32, or in two of
@@ -36,21 +40,23 @@ inline Both<F32> values_at(const T* radians, T position) {
 
 template <auto sincos, class T>
 void write_rows(const Tables& tables, const RowTask& task) {
+  const T* const radians = static_cast<const T*>(tables.radians);
   const Columns& columns = tables.columns;
   for (std::int64_t r = 0; r < task.count; ++r) {
     auto* const row = task.row<float>(r);
-    for (std::int64_t k = 0; k < tables.frequencies; k += float_lanes) {
-      const auto values = values_at<sincos>(static_cast<const T*>(tables.radians) + k,
-                                            static_cast<T>(task.first + r));
-      const std::int64_t left = tables.frequencies - k;
-      if (columns.interleaved) {
-        const Both<F32> pairs = interleave(values.first, values.second);
-        store(pairs.first, 2 * left, row + 2 * k);
-        store(pairs.second, 2 * left - float_lanes, row + 2 * k + float_lanes);
-      } else {
-        store(values.first, left, row + columns.sine + k);
-        store(values.second, left, row + columns.cosine + k);
-      }
+    const T position = static_cast<T>(task.first + r);
+    std::int64_t k = 0;
+    for (; k + float_lanes <= tables.frequencies; k += float_lanes)
+      store(values_at<sincos>(radians + k, position), columns, k, row);
+    const std::int64_t left = tables.frequencies - k;
+    if (left == 0) continue;
+    float part[2 * float_lanes];
+    store(values_at<sincos>(radians + k, position), {columns.interleaved, 0, float_lanes}, 0, part);
+    if (columns.interleaved) {
+      copy(part, 2 * left, row + 2 * k);
+    } else {
+      copy(part, left, row + columns.sine + k);
+      copy(part + float_lanes, left, row + columns.cosine + k);
     }
   }
 }
