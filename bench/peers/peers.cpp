@@ -91,7 +91,7 @@ class PeerBackend final : public Backend {
 }  // namespace
 
 void register_peers() {
-#ifdef POSENC_PEER_X86
+#ifdef __x86_64__
   static const bool is_done = [] {
     for (int library = 0; sse2_libraries[library].name != nullptr; ++library) {
       register_backend(std::make_unique<PeerBackend>(sse2_libraries[library], Isa::sse2));
