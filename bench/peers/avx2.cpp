@@ -1,6 +1,5 @@
-#define POSENC_PEER_ISA avx2
-#define POSENC_PEER_KERNELS kernels_avx2
-#define POSENC_PEER_LANES 8
+#include "posenc/simd/isa/isa_avx2-inl.h"
+
 #define POSENC_PEER_SLEEF_FLOAT(accuracy) Sleef_sincosf8##accuracy##avx2
 #define POSENC_PEER_SLEEF_DOUBLE Sleef_sincosd4_u35avx2
 #define POSENC_PEER_LIBMVEC_FLOAT(function) _ZGVdN8v_##function

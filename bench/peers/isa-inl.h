@@ -1,5 +1,5 @@
-// The libraries that were found, at one ISA. Included once by each ISA file, which says what they
-// call its functions.
+// The libraries that were found, at one ISA. Included once by each ISA file, which includes the
+// ISA's vectors first and says what the libraries call its functions.
 #pragma once
 
 #include "kernels.h"
@@ -8,106 +8,55 @@
 #include <sleef.h>
 #endif
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <utility>
-
 namespace posenc::peers {
 namespace {
 
-constexpr std::int64_t lanes = POSENC_PEER_LANES;  // of a float32 vector
+using namespace simd;
 
-typedef float F32 __attribute__((vector_size(lanes * sizeof(float))));
-typedef float HalfFloats __attribute__((vector_size(lanes / 2 * sizeof(float))));
-typedef double F64 __attribute__((vector_size(lanes / 2 * sizeof(double))));
-
-template <class Vector>
-struct Both {
-  Vector sine;
-  Vector cosine;
-};
-
-template <class Vector, class T>
-inline Vector load(const T* from) noexcept {
-  Vector vector;
-  std::memcpy(&vector, from, sizeof vector);
-  return vector;
-}
-
-inline void store(float* to, F32 vector) noexcept { std::memcpy(to, &vector, sizeof vector); }
-
-/// Lanes first, first + 1, ... of a and b in turns.
-template <int first, std::size_t... lane>
-inline F32 interleaved(F32 a, F32 b, std::index_sequence<lane...>) noexcept {
-#if defined(__clang__) || __GNUC__ >= 12
-  return __builtin_shufflevector(
-      a, b, (first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...);
-#else
-  typedef int Indices __attribute__((vector_size(lanes * sizeof(int))));
-  return __builtin_shuffle(
-      a, b, Indices{(first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...});
-#endif
-}
-
-/// Writes the values of frequencies k, k + 1, ... to a row.
-inline void store_columns(float* row, const Columns& columns, std::int64_t k,
-                          Both<F32> values) noexcept {
+/// Writes sines and cosines to the columns of the frequencies k, k + 1, ...
+inline void store(const Both<F32>& values, const Columns& columns, std::int64_t k, float* row) {
   if (columns.interleaved) {
-    constexpr std::make_index_sequence<lanes> all;
-    store(row + 2 * k, interleaved<0>(values.sine, values.cosine, all));
-    store(row + 2 * k + lanes, interleaved<lanes / 2>(values.sine, values.cosine, all));
+    const Both<F32> pairs = interleave(values.first, values.second);
+    pairs.first.store_unaligned(row + 2 * k);
+    pairs.second.store_unaligned(row + 2 * k + float_lanes);
   } else {
-    store(row + columns.sine + k, values.sine);
-    store(row + columns.cosine + k, values.cosine);
+    values.first.store_unaligned(row + columns.sine + k);
+    values.second.store_unaligned(row + columns.cosine + k);
   }
 }
 
-/// The last vector of a row: only the columns that it has. (A lane with a variable index would keep
-/// the vector in memory.)
-inline void store_tail(float* row, const Columns& columns, std::int64_t k, std::int64_t frequencies,
-                       Both<F32> values) noexcept {
-  float sines[lanes], cosines[lanes];
-  store(sines, values.sine);
-  store(cosines, values.cosine);
-  const std::int64_t step = columns.interleaved ? 2 : 1;
-  for (std::int64_t lane = 0; k + lane < frequencies; ++lane) {
-    row[columns.sine + (k + lane) * step] = sines[lane];
-    row[columns.cosine + (k + lane) * step] = cosines[lane];
-  }
-}
-
-/// Both halves rounded once.
-inline F32 rounded(F64 low, F64 high) noexcept {
-  const HalfFloats halves[2] = {__builtin_convertvector(low, HalfFloats),
-                                __builtin_convertvector(high, HalfFloats)};
-  return load<F32>(halves);
-}
-
-/// Of `lanes` frequencies, in vectors of float32 or in two of double.
+/// Of float_lanes frequencies the sines, then the cosines; in vectors of float32, or in two of
+/// double, which are rounded once.
 template <auto sincos, class T>
 inline Both<F32> values_at(const T* radians, T position) {
   if constexpr (std::is_same_v<T, float>) {
-    return sincos(load<F32>(radians) * position);
+    return sincos(load(radians) * F32(position));
   } else {
-    const Both<F64> low = sincos(load<F64>(radians) * position);
-    const Both<F64> high = sincos(load<F64>(radians + lanes / 2) * position);
-    return {rounded(low.sine, high.sine), rounded(low.cosine, high.cosine)};
+    const Both<F64> low = sincos(load(radians) * F64(position));
+    const Both<F64> high = sincos(load(radians + double_lanes) * F64(position));
+    return {narrow(low.first, high.first), narrow(low.second, high.second)};
   }
 }
 
 template <auto sincos, class T>
-void write_rows(const SincosTables<T>& tables, const RowTask& task) {
+void write_rows(const Tables& tables, const RowTask& task) {
+  const T* const radians = static_cast<const T*>(tables.radians);
+  const Columns& columns = tables.columns;
   for (std::int64_t r = 0; r < task.count; ++r) {
-    float* const row = static_cast<float*>(task.out) + r * task.stride;
+    auto* const row = task.row<float>(r);
     const T position = static_cast<T>(task.first + r);
     std::int64_t k = 0;
-    for (; k + lanes <= tables.frequencies; k += lanes)
-      store_columns(row, tables.columns, k, values_at<sincos>(tables.radians + k, position));
-    if (k < tables.frequencies) {
-      store_tail(row, tables.columns, k, tables.frequencies,
-                 values_at<sincos>(tables.radians + k, position));
+    for (; k + float_lanes <= tables.frequencies; k += float_lanes)
+      store(values_at<sincos>(radians + k, position), columns, k, row);
+    const std::int64_t left = tables.frequencies - k;
+    if (left == 0) continue;
+    float part[2 * float_lanes];
+    store(values_at<sincos>(radians + k, position), {columns.interleaved, 0, float_lanes}, 0, part);
+    if (columns.interleaved) {
+      copy(part, 2 * left, row + 2 * k);
+    } else {
+      copy(part, left, row + columns.sine + k);
+      copy(part + float_lanes, left, row + columns.cosine + k);
     }
   }
 }
@@ -116,45 +65,45 @@ void write_rows(const SincosTables<T>& tables, const RowTask& task) {
 template <auto function, class Vector>
 inline Both<Vector> sleef(Vector phases) {
   const auto both = function(phases);
-  return {both.x, both.y};
+  return {Vector(both.x), Vector(both.y)};
 }
 #endif
 
 #ifdef POSENC_PEER_LIBMVEC
 // By the names of the x86 vector ABI. A compiler calls these by itself only under -ffast-math. sin
 // and cos are called apart: the vector ABI's sincos scatters its results through a pointer a lane.
-extern "C" F32 POSENC_PEER_LIBMVEC_FLOAT(sinf)(F32);
-extern "C" F32 POSENC_PEER_LIBMVEC_FLOAT(cosf)(F32);
-extern "C" F64 POSENC_PEER_LIBMVEC_DOUBLE(sin)(F64);
-extern "C" F64 POSENC_PEER_LIBMVEC_DOUBLE(cos)(F64);
+extern "C" F32::register_type POSENC_PEER_LIBMVEC_FLOAT(sinf)(F32::register_type);
+extern "C" F32::register_type POSENC_PEER_LIBMVEC_FLOAT(cosf)(F32::register_type);
+extern "C" F64::register_type POSENC_PEER_LIBMVEC_DOUBLE(sin)(F64::register_type);
+extern "C" F64::register_type POSENC_PEER_LIBMVEC_DOUBLE(cos)(F64::register_type);
 
 inline Both<F32> libmvec_float(F32 phases) {
-  return {POSENC_PEER_LIBMVEC_FLOAT(sinf)(phases), POSENC_PEER_LIBMVEC_FLOAT(cosf)(phases)};
+  return {F32(POSENC_PEER_LIBMVEC_FLOAT(sinf)(phases)),
+          F32(POSENC_PEER_LIBMVEC_FLOAT(cosf)(phases))};
 }
 inline Both<F64> libmvec_double(F64 phases) {
-  return {POSENC_PEER_LIBMVEC_DOUBLE(sin)(phases), POSENC_PEER_LIBMVEC_DOUBLE(cos)(phases)};
+  return {F64(POSENC_PEER_LIBMVEC_DOUBLE(sin)(phases)),
+          F64(POSENC_PEER_LIBMVEC_DOUBLE(cos)(phases))};
 }
 #endif
-
-constexpr LibraryKernel libraries[] = {
-#ifdef POSENC_PEER_SLEEF
-    {"sleef_u10", "SLEEF's sincos within 1.0 ulp, float32 phases", 1.0,
-     write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u10), F32>, float>, nullptr},
-    {"sleef_u35", "SLEEF's sincos within 3.5 ulp, float32 phases", 3.5,
-     write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u35), F32>, float>, nullptr},
-    {"sleef_f64", "SLEEF's sincos within 3.5 ulp, double phases, rounded once", 3.5, nullptr,
-     write_rows<sleef<POSENC_PEER_SLEEF_DOUBLE, F64>, double>},
-#endif
-#ifdef POSENC_PEER_LIBMVEC
-    {"libmvec_f32", "glibc's vectorised sinf and cosf, float32 phases", 4.0,
-     write_rows<libmvec_float, float>, nullptr},
-    {"libmvec_f64", "glibc's vectorised sin and cos, double phases, rounded once", 4.0, nullptr,
-     write_rows<libmvec_double, double>},
-#endif
-    {}};
 
 }  // namespace
 
-const Kernels POSENC_PEER_KERNELS = {Isa::POSENC_PEER_ISA, libraries};
+const LibraryKernel POSENC_JOIN(POSENC_ISA, _libraries)[] = {
+#ifdef POSENC_PEER_SLEEF
+    {"sleef_u10", "SLEEF's sincos within 1.0 ulp, float32 phases", 1.0, "float32",
+     write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u10), F32>, float>},
+    {"sleef_u35", "SLEEF's sincos within 3.5 ulp, float32 phases", 3.5, "float32",
+     write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u35), F32>, float>},
+    {"sleef_f64", "SLEEF's sincos within 3.5 ulp, double phases, rounded once", 3.5, "double",
+     write_rows<sleef<POSENC_PEER_SLEEF_DOUBLE, F64>, double>},
+#endif
+#ifdef POSENC_PEER_LIBMVEC
+    {"libmvec_f32", "glibc's vectorised sinf and cosf, float32 phases", 4.0, "float32",
+     write_rows<libmvec_float, float>},
+    {"libmvec_f64", "glibc's vectorised sin and cos, double phases, rounded once", 4.0, "double",
+     write_rows<libmvec_double, double>},
+#endif
+    {}};
 
 }  // namespace posenc::peers

@@ -17,50 +17,54 @@
 namespace posenc::peers {
 namespace {
 
-/// w_k as a user of a vectorised sine computes it: in double, then rounded to T. A rule of
-/// frequencies gives them in double. Padded with zeros to a multiple of `padding`.
-template <class T>
-std::vector<T> radians_of(const EncodingSpec& spec) {
+/// w_k as a user of a vectorised sine computes it: in double, then rounded to the type of phases. A
+/// rule of frequencies gives them in double. Padded with zeros to a multiple of simd::padding.
+std::vector<double> radians_of(const EncodingSpec& spec) {
   const std::int64_t count = spec.d_model / 2;
-  std::vector<T> all(static_cast<std::size_t>((count + padding - 1) / padding * padding));
+  constexpr std::int64_t multiple = simd::padding;
+  std::vector<double> all(static_cast<std::size_t>((count + multiple - 1) / multiple * multiple));
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   const Frequencies exact(spec);
   for (std::int64_t k = 0; k < count; ++k) {
-    const double w = is_base(spec.frequencies)
-                         ? std::pow(spec.base, -static_cast<double>(k) / denominator)
-                         : to_radians(exact[k]);
-    all[static_cast<std::size_t>(k)] = static_cast<T>(w);
+    all[static_cast<std::size_t>(k)] =
+        is_base(spec.frequencies) ? std::pow(spec.base, -static_cast<double>(k) / denominator)
+                                  : to_radians(exact[k]);
   }
   return all;
 }
 
-/// A library's sines and cosines of position times frequency, in phases of type T.
-template <class T>
+/// A library's sines and cosines of position times frequency.
 class SincosPeer final : public Encoder {
  public:
-  SincosPeer(const EncodingSpec& spec, const Backend& backend, SincosKernel<T> kernel, double ulps)
-      : Encoder(spec, backend), kernel_(kernel), ulps_(ulps), radians_(radians_of<T>(spec)) {}
+  SincosPeer(const EncodingSpec& spec, const Backend& backend, const LibraryKernel& library)
+      : Encoder(spec, backend),
+        library_(library),
+        is_float_(backend.phases() == "float32"),
+        doubles_(radians_of(spec)),
+        floats_(doubles_.begin(), doubles_.end()) {}
 
   /// In float32 the position, the frequency and their product each carry a relative 2^-24. In
   /// double the frequency carries 2^-53 of pow and 2^-53 |ln w| of the exponent, the product 2^-53
   /// more; w |ln w| is at most 1 / e. A frequency of a rule is at most pi.
   double error_bound(RowRange rows, DataType) const noexcept override {
-    constexpr bool is_float = sizeof(T) == sizeof(float);
-    const double ulp = is_float ? 0x1p-24 : 0x1p-53, rounding = is_float ? 0 : 0x1p-25;
+    const double ulp = is_float_ ? 0x1p-24 : 0x1p-53, rounding = is_float_ ? 0 : 0x1p-25;
     const double of_phase = 3.01 * ulp * (is_base(spec().frequencies) ? 1 : 3.15);
     constexpr double any_error = 2;  // of values between -1 and 1
-    return std::min(any_error,
-                    rounding + ulps_ * ulp + static_cast<double>(rows.farthest()) * of_phase);
+    return std::min(any_error, rounding + library_.ulps * ulp +
+                                   static_cast<double>(rows.farthest()) * of_phase);
   }
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
-    kernel_({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
+    const void* const radians = is_float_ ? static_cast<const void*>(floats_.data())
+                                          : static_cast<const void*>(doubles_.data());
+    library_.write({spec().d_model / 2, columns_of(spec()), radians}, task);
   }
 
-  SincosKernel<T> kernel_;
-  double ulps_;  ///< largest error of a sine, of a value below 1
-  std::vector<T> radians_;
+  const LibraryKernel& library_;
+  bool is_float_;  ///< phases are
+  std::vector<double> doubles_;
+  std::vector<float> floats_;  ///< the same
 };
 
 /// Writes float32 tables, as the libraries' users do.
@@ -70,33 +74,29 @@ class PeerBackend final : public Backend {
 
   std::string_view name() const noexcept override { return library_.name; }
   std::string_view description() const noexcept override { return library_.description; }
-  std::string_view phases() const noexcept override {
-    return library_.of_floats != nullptr ? "float32" : "double";
-  }
+  std::string_view phases() const noexcept override { return library_.phases; }
   Isa isa() const noexcept override { return isa_; }
   bool can_be_picked() const noexcept override { return false; }
   bool supports(DataType type) const noexcept override { return type == DataType::float32; }
 
  private:
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    const auto& [name, description, ulps, of_floats, of_doubles] = library_;
-    if (of_floats != nullptr)
-      return std::make_unique<SincosPeer<float>>(spec, *this, of_floats, ulps);
-    return std::make_unique<SincosPeer<double>>(spec, *this, of_doubles, ulps);
+    return std::make_unique<SincosPeer>(spec, *this, library_);
   }
 
-  LibraryKernel library_;
+  const LibraryKernel& library_;
   Isa isa_;
 };
 
 }  // namespace
 
 void register_peers() {
-#ifdef POSENC_PEER_X86
+#ifdef __x86_64__
   static const bool is_done = [] {
-    for (int library = 0; kernels_sse2.libraries[library].name != nullptr; ++library) {
-      for (const Kernels* each : {&kernels_sse2, &kernels_avx2, &kernels_avx512})
-        register_backend(std::make_unique<PeerBackend>(each->libraries[library], each->isa));
+    for (int library = 0; sse2_libraries[library].name != nullptr; ++library) {
+      register_backend(std::make_unique<PeerBackend>(sse2_libraries[library], Isa::sse2));
+      register_backend(std::make_unique<PeerBackend>(avx2_libraries[library], Isa::avx2));
+      register_backend(std::make_unique<PeerBackend>(avx512_libraries[library], Isa::avx512));
     }
     return true;
   }();

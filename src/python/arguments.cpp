@@ -153,7 +153,8 @@ RowRange range_of(const Positions& from, std::int64_t first_of_count) {
   refuse("positions", text(py::repr(from)), "a range of step 1");
 }
 
-DataType parse_type(const py::object& type) {
+template <>
+DataType parse(const py::object& type) {
   if (type.is_none()) return DataType::float32;
   const std::string name = text(type);
   if (py::isinstance<py::str>(type)) return parse_data_type(name);
@@ -163,7 +164,8 @@ DataType parse_type(const py::object& type) {
   return type_named(py::dtype::from_args(type), "dtype");
 }
 
-FrequencyRule parse_rule(const py::object& from) {
+template <>
+FrequencyRule parse(const py::object& from) {
   if (from.is_none()) return {};
   if (py::isinstance<py::str>(from) || py::hasattr(from, "rule"))
     return parse_frequency_rule(text(from));
@@ -176,7 +178,8 @@ FrequencyRule parse_rule(const py::object& from) {
   refuse_values("frequencies", values, "one dimension of real numbers");
 }
 
-std::optional<Accuracy> parse_accuracy(const py::object& from) {
+template <>
+std::optional<Accuracy> parse(const py::object& from) {
   if (from.is_none()) return {};
   if (is_object_of<Accuracy>(from)) return from.cast<Accuracy>();
   const double error = PyFloat_AsDouble(from.ptr());

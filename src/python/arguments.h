@@ -197,14 +197,20 @@ Rows rows_of(const Positions& from, std::int64_t axes,
 /// From a range of step 1, or from a number of rows.
 RowRange range_of(const Positions& from, std::int64_t first_of_count);
 
+/// Of a name.
+template <class T>
+T parse(const py::object& from) {
+  return parser_of<T>(text(from));
+}
 /// None, which is float32, a string, or a type of NumPy or PyTorch.
-DataType parse_type(const py::object& type);
-
+template <>
+DataType parse(const py::object& type);
 /// None, a text, one of the rules in frequencies.py, or a sequence or an array of frequencies.
-FrequencyRule parse_rule(const py::object& from);
-
+template <>
+FrequencyRule parse(const py::object& from);
 /// A number is the largest absolute error.
-std::optional<Accuracy> parse_accuracy(const py::object& from);
+template <>
+std::optional<Accuracy> parse(const py::object& from);
 
 // ---- Arrays -------------------------------------------------------------------------------------
 
@@ -297,60 +303,37 @@ template <posenc::python::Named Enum>
 struct type_caster_enum_type_enabled<Enum> : std::false_type {};
 #endif
 
-/// An enumeration, from a name.
-template <posenc::python::Named Enum>
-class type_caster<Enum> {
-  PYBIND11_TYPE_CASTER(Enum, const_name("str"));
+/// What parse() reads, whose type signatures name so.
+template <class T, posenc::python::Literal type_name>
+class ParsedCaster {
+  PYBIND11_TYPE_CASTER(T, const_name(type_name.text));
   bool load(handle from, bool) {
-    if (!isinstance<str>(from)) return false;
-    value = posenc::python::parser_of<Enum>(posenc::python::text(from));
+    if (posenc::python::Named<T> && !isinstance<str>(from)) return false;
+    value = posenc::python::parse<T>(reinterpret_borrow<object>(from));
     return true;
   }
-  static handle cast(Enum from, return_value_policy, handle) {
-    if constexpr (requires { to_string(from); }) {
+  static handle cast(const T& from, return_value_policy, handle) {
+    if constexpr (std::is_same_v<T, std::optional<posenc::Accuracy>>) {
+      return from ? pybind11::cast(*from).release() : none().release();
+    } else if constexpr (requires { is_base(from); }) {
+      return is_base(from) ? none().release() : str(to_string(from)).release();
+    } else if constexpr (requires { to_string(from); }) {
       return str(std::string(to_string(from))).release();
     } else {
-      return str(std::string(posenc::python::names_of<Enum>[from])).release();
+      return str(std::string(posenc::python::names_of<T>[from])).release();
     }
   }
 };
 
+template <posenc::python::Named Enum>
+class type_caster<Enum> : public ParsedCaster<Enum, "str"> {};
 template <>
-class type_caster<posenc::DataType> {
-  PYBIND11_TYPE_CASTER(posenc::DataType, const_name("DType"));
-  bool load(handle from, bool) {
-    value = posenc::python::parse_type(reinterpret_borrow<object>(from));
-    return true;
-  }
-  static handle cast(posenc::DataType from, return_value_policy, handle) {
-    return str(std::string(to_string(from))).release();
-  }
-};
-
+class type_caster<posenc::DataType> : public ParsedCaster<posenc::DataType, "DType"> {};
 template <>
-class type_caster<posenc::FrequencyRule> {
-  PYBIND11_TYPE_CASTER(posenc::FrequencyRule, const_name("Frequencies"));
-  bool load(handle from, bool) {
-    value = posenc::python::parse_rule(reinterpret_borrow<object>(from));
-    return true;
-  }
-  /// A text, or None for the frequencies of the base.
-  static handle cast(const posenc::FrequencyRule& from, return_value_policy, handle) {
-    if (is_base(from)) return none().release();
-    return str(to_string(from)).release();
-  }
-};
-
+class type_caster<posenc::FrequencyRule>
+    : public ParsedCaster<posenc::FrequencyRule, "Frequencies"> {};
 template <>
-class type_caster<std::optional<posenc::Accuracy>> {
-  PYBIND11_TYPE_CASTER(std::optional<posenc::Accuracy>, const_name("AccuracyLike"));
-  bool load(handle from, bool) {
-    value = posenc::python::parse_accuracy(reinterpret_borrow<object>(from));
-    return true;
-  }
-  static handle cast(const std::optional<posenc::Accuracy>& from, return_value_policy, handle) {
-    return from ? pybind11::cast(*from).release() : none().release();
-  }
-};
+class type_caster<std::optional<posenc::Accuracy>>
+    : public ParsedCaster<std::optional<posenc::Accuracy>, "AccuracyLike"> {};
 
 }  // namespace pybind11::detail

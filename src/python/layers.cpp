@@ -293,7 +293,7 @@ inverse: by the opposite angles.)")
       .def_property_readonly("axes", [](const PyRotary& self) { return self.spec().angles; })
       .def("__repr__", [](const PyRotary& self) { return "Rotary(" + self.said + ")"; });
   module.def("read_config", &read_config, "text"_a, "rows"_a, "channels"_a, "layers"_a,
-             "What rotary_from_config() calls.");
+             "The embeddings by kinds of layers, and the most rows, of a configuration in JSON.");
   module.def("known_model_types", &known_model_types,
              "The model types that rotary_from_config() reads.");
 }

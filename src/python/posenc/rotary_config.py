@@ -10,8 +10,7 @@ from typing import Any, Union, overload
 
 import numpy as np
 
-from posenc import _posenc
-from posenc._posenc import Rotary
+from posenc._posenc import Rotary, read_config
 
 __all__ = ["rotary_from_config"]
 
@@ -43,20 +42,15 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     if the configuration has a key that may change the result and is not read.
     """
     kind = None if layers == "all" else layers or ""
-    rotaries, _ = read_config(config, rows, channels=channels, layers=kind)
+    rotaries, _ = read_config(text_of(config), rows, channels, kind)
     if layers == "all":
         return rotaries
     rotary: Rotary = next(iter(rotaries.values()))
     return rotary
 
 
-def read_config(config: Config, rows: int | None, *, channels: str | None = None,
-                layers: str | None) -> tuple[dict[str, Rotary], int]:
-    """The embeddings by kinds of layers, and the most rows."""
-    return _posenc.read_config(_text_of(config), rows, channels, layers)
-
-
-def _text_of(config: Config) -> str:
+def text_of(config: Config) -> str:
+    """In JSON, as read_config() takes it."""
     allowed = "a mapping, as json.load() returns, or the path of a config.json or of its folder"
     if hasattr(config, "to_dict"):  # PretrainedConfig
         config = config.to_dict()

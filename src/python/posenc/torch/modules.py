@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from posenc._posenc import Encoder, row_count
-from posenc.rotary_config import Config, read_config
+from posenc._posenc import Encoder, read_config, row_count
+from posenc.rotary_config import Config, text_of
 
 __all__ = ["PositionalEncoding", "RotaryEmbedding"]
 
@@ -139,7 +139,7 @@ class RotaryEmbedding(_Table):
                  layers: Optional[str] = None, repeat: Optional[str] = None,
                  persistent: bool = False, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
-        rotaries, most_rows = read_config(config, rows, layers=layers or "")
+        rotaries, most_rows = read_config(text_of(config), rows, None, layers or "")
         self._rotary = next(iter(rotaries.values()))
         self.repeat = repeat or self._rotary.channels
         if self.repeat not in ("once", "halves", "interleaved"):
