@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares a document of posenc measure with that of its CPU in docs/measured, by posenc compare:
-what got slower or faster, and on which tables. Exit code 1: a regression, a broken bound, or times
-that are not reliable; the last two are never kept."""
+"""Compares a document of posenc measure with the newest one of its CPU in docs/measured, by posenc
+compare: what got slower or faster, and on which tables. Exit code 1: a regression, a broken bound,
+or times that are not reliable; the last two are never kept."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from reporting.command import (
@@ -20,24 +20,40 @@ PAGE = ROOT / "docs" / "measured.md"
 README = ROOT / "README.md"
 
 # In the README, a comment says what stands between it and the end: of each CPU a line with its name
-# in the table, its document, a table in its caches and one beyond them.
+# in the table, that in names of documents, a table in its caches and one beyond them.
 BLOCK = re.compile(
-    r"(?P<start><!-- measured\n(?P<lines>(?:.+ \S+\.json \d+x\d+ \d+x\d+\n)+)-->\n)"
+    r"(?P<start><!-- measured\n(?P<lines>(?:.+ \S+ \d+x\d+ \d+x\d+\n)+)-->\n)"
     r".*?(?P<end><!-- end -->\n)",
     re.DOTALL,
 )
-Kept = Mapping[str, Machine]  # by the name of their document
+Kept = Mapping[str, Machine]  # by the name of their document, the newest of a CPU first
 
 
-def file_name(machine: Machine) -> str:
-    """Of the CPU's name and best ISA: "amd-epyc-family-26-model-2-stepping-1-avx512.json". posenc
+def cpu_name(machine: Machine) -> str:
+    """Of the CPU's name and best ISA: "amd-epyc-family-26-model-2-stepping-1-avx512". posenc
     compare judges times if both documents have the same of either."""
     words = re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", f"{machine.cpu} {machine.isas[-1]}".lower())
-    return f"{words.strip('-')}.json"
+    return words.strip("-")
+
+
+def document_name(machine: Machine) -> str:
+    """With the compiler and the digest of the kernels: "..._g++-12.2.0_670fae7886d8"."""
+    compiler = str(machine.facts["compiler"]).replace(" ", "-")
+    return f"{cpu_name(machine)}_{compiler}_{machine.facts['kernels']}"
+
+
+def in_order(machines: Iterable[Machine]) -> Kept:
+    newest_first = sorted(machines, key=lambda each: each.facts["measured_at"], reverse=True)
+    return {document_name(each): each for each in sorted(newest_first, key=cpu_name)}
 
 
 def read_kept() -> Kept:
-    return {path.name: read_machine(path) for path in sorted(FOLDER.glob("*.json"))}
+    return in_order(map(read_machine, FOLDER.glob("*.json")))
+
+
+def newest(kept: Kept, cpu: str) -> tuple[str, Machine] | None:
+    """The document of the CPU of that name that was measured last."""
+    return next((each for each in kept.items() if cpu_name(each[1]) == cpu), None)
 
 
 def named(rows: Rows) -> str:
@@ -45,25 +61,31 @@ def named(rows: Rows) -> str:
     return markdown([rows[0], *([f"`{row[0]}`", *row[1:]] for row in rows[1:-2]), *rows[-2:]])
 
 
-def page_of(page: str, kept: Kept) -> str:
-    """The page with its tables made anew, below what it says first."""
-    rows, parts = [["CPU", "ISA", "compiler", "date", ""]], []
+def page_of(machine: Machine) -> str:
+    """The page of one document."""
+    sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
+    text = wrapped(f"{heading(machine)}. {facts(machine)}. {sentence}")
+    return f"# {machine.cpu}, {machine.isas[-1]}\n\n{text}\n\n{named(table)}\n"
+
+
+def index_of(page: str, kept: Kept) -> str:
+    """The page of all documents, below what it says first."""
+    rows = [["CPU", "ISA", "compiler", "kernels", "date", ""]]
     for name, machine in kept.items():
-        isa, date = machine.isas[-1], machine.facts["measured_at"][:10]
-        compiler = machine.facts["compiler"]
-        rows.append([machine.cpu, isa, compiler, date, f"[JSON](measured/{name})"])
-        sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
-        text = wrapped(f"{facts(machine)}. {sentence}")
-        parts.append(f"\n## {machine.cpu}, {isa}\n\n{text}\n\n{named(table)}\n")
-    return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(5)), "\n", *parts])
+        at, compiler = machine.facts["measured_at"][:10], machine.facts["compiler"]
+        rows.append([machine.cpu, machine.isas[-1], compiler, machine.facts["kernels"],
+                     f"[{at}](measured/{name}.md)", f"[JSON](measured/{name}.json)"])  # fmt: skip
+    return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(6)), "\n"])
 
 
 def _columns(line: str, kept: Kept) -> tuple[str, list[Column]]:
     """Of a line of the README's comment; and a sentence that says what they are."""
-    label, name, *sizes = line.rsplit(maxsplit=3)
-    if name not in kept:
-        raise BadInput(f"{README} shows {name}; allowed: {', '.join(kept) or 'none'}")
-    machine = kept[name]
+    label, cpu, *sizes = line.rsplit(maxsplit=3)
+    found = newest(kept, cpu)
+    if not found:
+        allowed = ", ".join(map(cpu_name, kept.values())) or "none"
+        raise BadInput(f"{README} shows {cpu}; allowed: {allowed}")
+    machine = found[1]
     tables = {size.replace(" ", ""): table for size, _, table in columns_of(machine, "backend")}
     if missing := [size for size in sizes if size not in tables]:
         raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
@@ -87,20 +109,21 @@ def readme_of(text: str, kept: Kept) -> str:
 
     made, count = BLOCK.subn(block, text)
     if count == 0:
-        allowed = "'<!-- measured', lines of CPU NAME.json ROWSxD ROWSxD, '-->', '<!-- end -->'"
+        allowed = "'<!-- measured', lines of CPU NAME ROWSxD ROWSxD, '-->', '<!-- end -->'"
         raise BadInput(f"{README} shows no document; allowed: {allowed}")
     return made
 
 
 def keep(document: Path, machine: Machine) -> None:
-    """Writes the document of a CPU, the page and the README; nothing if one of them cannot be
-    made."""
-    kept = dict(sorted({**read_kept(), file_name(machine): machine}.items()))
-    page = page_of(PAGE.read_text(encoding="utf-8"), kept)
+    """Writes the document, its page, the index and the README; nothing if one of them cannot be
+    made. Older documents of the CPU stay."""
+    kept = in_order([*read_kept().values(), machine])
+    index = index_of(PAGE.read_text(encoding="utf-8"), kept)
     readme = readme_of(README.read_text(encoding="utf-8"), kept)
     FOLDER.mkdir(exist_ok=True)
-    write_file(FOLDER / file_name(machine), document.read_bytes())
-    write_file(PAGE, page)
+    write_file(FOLDER / f"{document_name(machine)}.json", document.read_bytes())
+    write_file(FOLDER / f"{document_name(machine)}.md", page_of(machine))
+    write_file(PAGE, index)
     write_file(README, readme)
 
 
@@ -108,8 +131,8 @@ def main() -> int:
     parser = ArgumentParser("measured.py measured.json --keep", __doc__)
     parser.add_argument("document", type=Path, metavar="DOCUMENT", help="of posenc measure")
     parser.add_argument("--keep", action="store_true",
-                        help="keep the document as that of its CPU, and write docs/measured.md and "
-                             "the README's table anew")
+                        help="keep the document and its page, and write docs/measured.md and the "
+                             "README's table anew")
     parser.add_argument("--posenc", default=POSENC, metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
     arguments = parser.parse_args()
@@ -117,20 +140,20 @@ def main() -> int:
     is_broken = any(each.is_bound_broken for each in now.measurements)
     why_not = now.not_reliable or ("A bound is broken." if is_broken else "")
 
-    kept, name = read_kept(), file_name(now)
-    if name in kept:
+    name = document_name(now)
+    if before := newest(read_kept(), cpu_name(now)):
         text, is_good = call_posenc(
-            arguments.posenc, "compare", str(FOLDER / name), str(arguments.document)
+            arguments.posenc, "compare", str(FOLDER / f"{before[0]}.json"), str(arguments.document)
         )
         print(text.decode(), end="")
     else:
         cpu = f"{now.cpu}, {now.isas[-1]}"
-        print(f"No document of {cpu}, is kept; --keep makes it docs/measured/{name}")
+        print(f"No document of {cpu}, is kept; --keep makes it docs/measured/{name}.json")
     if why_not:
         print(f"Never kept. {why_not}")
     elif arguments.keep:
         keep(arguments.document, now)
-        print(f"Kept: docs/measured/{name}")
+        print(f"Kept: docs/measured/{name}.json")
     return 0 if is_good and not why_not else CHECK_FAILED
 
 

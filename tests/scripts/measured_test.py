@@ -13,12 +13,13 @@ from script_support import SCRIPTS, ScriptTest, binary
 import measured
 from reporting.documents import Machine
 
-NAME = "a-cpu-avx2.json"
+CPU = "a-cpu-avx2"
+NAME = f"{CPU}_g++-12.2.0_3f9c0a"
 PAGE = "# What it says\n\n| CPU |\nold\n"
 README = f"""before
 <!-- measured
-One {NAME} 8x512 5000x512
-Two words {NAME} 5000x512 8x512
+One {CPU} 8x512 5000x512
+Two words {CPU} 5000x512 8x512
 -->
 
 old
@@ -63,30 +64,34 @@ def slower(name, factor):
 class KeptTest(ScriptTest):
     """What docs/measured has, and what shows it."""
 
-    def test_each_document_is_reliable_and_has_the_name_of_its_cpu(self):
+    def test_each_document_is_reliable_and_has_the_name_of_its_kernels(self):
         kept = measured.read_kept()
         self.assertGreater(len(kept), 0)
-        for name, machine in kept.items():
-            self.assertEqual(name, measured.file_name(machine))
+        self.assertEqual({f"{name}.json" for name in kept},
+                         {path.name for path in measured.FOLDER.glob("*.json")})  # fmt: skip
+        for machine in kept.values():
             self.assertEqual(machine.disturbed, {})
 
-    def test_the_page_and_the_readme_show_the_documents(self):
+    def test_the_pages_and_the_readme_show_the_documents(self):
         again = "; to make it anew: scripts/measured.py --keep, of a document of docs/measured"
         kept = measured.read_kept()
+        for name, machine in kept.items():
+            page = (measured.FOLDER / f"{name}.md").read_text(encoding="utf-8")
+            self.assertEqual(page, measured.page_of(machine), f"{name}.md{again}")
         page = measured.PAGE.read_text(encoding="utf-8")
-        self.assertEqual(page, measured.page_of(page, kept), f"docs/measured.md{again}")
+        self.assertEqual(page, measured.index_of(page, kept), f"docs/measured.md{again}")
         readme = measured.README.read_text(encoding="utf-8")
         self.assertEqual(readme, measured.readme_of(readme, kept), f"README.md{again}")
 
     def test_a_name_is_of_the_cpu_and_its_best_isa(self):
         for cpu, isa, expected in (
             ("Intel(R) Xeon(R) CPU @ 2.10GHz (family 6, model 143, stepping 8)", "avx512",
-             "intel-xeon-cpu-2-10ghz-family-6-model-143-stepping-8-avx512.json"),
+             "intel-xeon-cpu-2-10ghz-family-6-model-143-stepping-8-avx512"),
             ("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", "neon64",
-             "aarch64-cpu-implementer-0x41-cpu-part-0xd0c-neon64.json"),
+             "aarch64-cpu-implementer-0x41-cpu-part-0xd0c-neon64"),
         ):  # fmt: skip
             machine = Machine(cpu, {}, ["portable", isa], {})
-            self.assertEqual(measured.file_name(machine), expected)
+            self.assertEqual(measured.cpu_name(machine), expected)
 
 
 class MeasuredTest(ScriptTest):
@@ -120,21 +125,28 @@ class MeasuredTest(ScriptTest):
         return self.measured(self.write("new.json", content), *arguments)
 
     def test_keep_writes_the_document_the_page_and_the_readme(self):
-        self.assertIn(f"\nKept: docs/measured/{NAME}\n", self.keep(sample()))
-        self.assertEqual(json.loads((self.kept / NAME).read_text(encoding="utf-8")), sample())
+        self.assertIn(f"\nKept: docs/measured/{NAME}.json\n", self.keep(sample()))
+        kept = (self.kept / f"{NAME}.json").read_text(encoding="utf-8")
+        self.assertEqual(json.loads(kept), sample())
         shown = README.replace("\nold\n\n", SHOWN)
         self.assertEqual(self.readme.read_text(encoding="utf-8"), shown)
-        page = self.page.read_text(encoding="utf-8")
-        for line in (
-            f"| A CPU | avx2 | g++ 12.2.0 | 2026-11-24 | [JSON](measured/{NAME}) |",
-            "## A CPU, avx2",
-            "kernels 3f9c0a. Errors: the largest of all rows of\n5000 x 512, and at most what is "
-            "proven.",
-            "| `rotation:sse2` | 2.0 | 1.0 | 2.98e-8 | 2.98e-8 | all |",
-        ):
-            self.assertIn(f"{line}\n", page)
+        index = self.page.read_text(encoding="utf-8")
+        page = (self.kept / f"{NAME}.md").read_text(encoding="utf-8")
+        link = f"[2026-11-24](measured/{NAME}.md)"
+        self.assertIn(f"| A CPU | avx2 | g++ 12.2.0 | 3f9c0a | {link} | [JSON](", index)
+        self.assertTrue(page.startswith("# A CPU, avx2\n\nA CPU, avx2; g++ 12.2.0, "), page)
+        self.assertIn("| `rotation:sse2` | 2.0 | 1.0 | 2.98e-8 | 2.98e-8 | all |\n", page)
         self.assertNotIn("sleef", page)
-        self.assertTrue(page.startswith("# What it says\n\n| CPU | ISA "), page)
+        self.assertTrue(index.startswith("# What it says\n\n| CPU | ISA "), index)
+
+    def test_older_documents_stay(self):
+        self.keep(sample())
+        newer = {**sample(), "kernels": "4a", "measured_at": "2027-01-02T05:00:00Z"}
+        self.keep(newer)
+        rows = self.page.read_text(encoding="utf-8").splitlines()[-2:]
+        self.assertIn("| 4a | [2027-01-02](", rows[0])
+        self.assertIn("| 3f9c0a | [2026-11-24](", rows[1])
+        self.assertIn("kernels 4a", self.readme.read_text(encoding="utf-8"))
 
     def test_posenc_compare_says_what_got_slower(self):
         self.keep(sample())
@@ -160,7 +172,7 @@ class MeasuredTest(ScriptTest):
     def test_a_readme_that_shows_no_document_is_refused(self):
         for text, word in (
             ("no tables", "shows no document"),
-            (README.replace(NAME, "b.json"), "shows b.json; allowed: "),
+            (README.replace(CPU, "b"), "shows b; allowed: "),
             (README.replace(" 5000x512", " 3x4"), "no times of 3x4"),
         ):
             self.readme.write_text(text, encoding="utf-8")
