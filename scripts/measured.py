@@ -43,7 +43,8 @@ def document_name(machine: Machine) -> str:
 
 
 def in_order(machines: Iterable[Machine]) -> Kept:
-    newest_first = sorted(machines, key=lambda each: each.facts["measured_at"], reverse=True)
+    newest_first = sorted(machines, key=lambda each: str(each.facts["measured_at"]),
+                          reverse=True)
     return {document_name(each): each for each in sorted(newest_first, key=cpu_name)}
 
 
