@@ -76,7 +76,7 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
     const auto take = [&options, name, take = rule.take](const Names& values) {
       for (const std::string& each : values) {
         if (const std::string allowed = take(options, each); !allowed.empty())
-          throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", name, each, allowed));
+          throw_invalid("{} is '{}'; allowed: {}", name, each, allowed);
       }
       return true;
     };

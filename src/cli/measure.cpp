@@ -177,9 +177,8 @@ int time_on_request() {
                .seed = asked.at("seed").get<std::uint64_t>()};
     for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
   } catch (const std::exception&) {
-    throw InvalidArgument(
-        fmt::format("standard input is not a request; allowed with {}: one of posenc measure",
-                    timing_argument));
+    throw_invalid("standard input is not a request; allowed with {}: one of posenc measure",
+                  timing_argument);
   }
   const Timing timing = time_rows(request);
   write_all("", text_of({{"seconds", timing.seconds},

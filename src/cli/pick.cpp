@@ -127,10 +127,10 @@ int run_pick(const Options& options) {
   const Measurements document =
       is_new ? measure_here(options) : read_measurements(options.document);
   if (const std::string why = why_not_of_this_machine(document); !file.empty() && !why.empty()) {
-    throw InvalidArgument(
-        fmt::format("--save is given with {}: {}; allowed: measurements of this "
-                    "machine and these kernels",
-                    options.document, why));
+    throw_invalid(
+        "--save is given with {}: {}; allowed: measurements of this "
+        "machine and these kernels",
+        options.document, why);
   }
   const std::vector<Verdict> verdicts = pick(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.

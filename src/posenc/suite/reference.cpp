@@ -46,9 +46,8 @@ std::string_view to_string(ReferenceMethod method) noexcept {
 Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
     : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
   if (method == ReferenceMethod::long_double && reference_method != method) {
-    throw InvalidArgument(
-        format_text("reference method is long double, which has {} bits here; allowed: integers",
-                    LDBL_MANT_DIG));
+    throw_invalid("reference method is long double, which has {} bits here; allowed: integers",
+                  LDBL_MANT_DIG);
   }
 }
 

@@ -76,9 +76,8 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
       encoders.push_back(planned.emplace_back(each->plan(table.spec)).get());
   }
   if (encoders.empty()) {
-    throw InvalidArgument(
-        format_text("no backend of those asked for can write {}; allowed: another dtype or backend",
-                    to_string(table.type)));
+    throw_invalid("no backend of those asked for can write {}; allowed: another dtype or backend",
+                  to_string(table.type));
   }
   const std::string doing = format_text("checking {}", table.name);
   const AccuracyOptions options = {.threads = cpu().logical_cores,

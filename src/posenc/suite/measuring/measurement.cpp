@@ -78,13 +78,12 @@ struct Reader {
   std::string path;
 
   [[noreturn]] void fail(std::string_view wanted) const {
-    throw InvalidArgument(
-        format_text("{} is not {}", path.empty() ? std::string("the document") : path, wanted));
+    throw_invalid("{} is not {}", path.empty() ? std::string("the document") : path, wanted);
   }
   Reader operator[](const char* key) const {
     if (!value.is_object()) fail("an object");
     const std::string place = path.empty() ? key : path + "." + key;
-    if (!value.contains(key)) throw InvalidArgument(format_text("{} is missing", place));
+    if (!value.contains(key)) throw_invalid("{} is missing", place);
     return {value.at(key), place};
   }
   bool has(const char* key) const {  ///< present, and not null
@@ -231,17 +230,15 @@ Measurements parsed(const std::string& text) {
   const Reader root = {json, ""};
   int version = 0;
   root("version", version, 1, 1 << 20);
-  if (version != Measurements::format_version) {
-    throw InvalidArgument(format_text("its format is {}, this library reads {}", version,
-                                      Measurements::format_version));
-  }
+  if (version != Measurements::format_version)
+    throw_invalid("its format is {}, this library reads {}", version, Measurements::format_version);
   Measurements document;
   members(root, document);
   std::unordered_set<std::string> seen;
   for (const Reader& node : root["measurements"].elements()) {
     const Measurement& added = document.all.emplace_back(measurement_from(node.value, node.path));
     if (!seen.insert(added.full_name() + Writer::written(added.table).dump()).second)
-      throw InvalidArgument(format_text("{} repeats a backend and table", node.path));
+      throw_invalid("{} repeats a backend and table", node.path);
   }
   return document;
 }
@@ -327,8 +324,7 @@ Measurements read_measurements(const std::filesystem::path& file) {
   } catch (const InvalidArgument& error) {
     why = std::string(": ") + error.what();
   }
-  throw InvalidArgument(
-      format_text("document is {}{}; allowed: JSON of posenc measure", file.string(), why));
+  throw_invalid("document is {}{}; allowed: JSON of posenc measure", file.string(), why);
 }
 
 void write_measurements(const Measurements& document, const std::filesystem::path& file) {

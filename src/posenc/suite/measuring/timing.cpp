@@ -96,8 +96,7 @@ Write limit(const Measurement& what) {
                   static_cast<std::size_t>(bytes_of(out)));
     };
   }
-  throw InvalidArgument(
-      format_text("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend));
+  throw_invalid("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend);
 }
 
 /// Wall time, and the part of it in which the calling thread had no processor.
@@ -242,11 +241,10 @@ void check(const TimingRequest& request) {
     check_threads(table.threads);
     validate(table.spec);
     validate(table.rows);
-    if (table.rows.count == 0)
-      throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", table.name));
+    if (table.rows.count == 0) throw_invalid("{} has 0 rows; allowed: at least 1", table.name);
     if (table.stride < table.spec.d_model) {
-      throw InvalidArgument(format_text("stride is {}; allowed: at least d_model, {}", table.stride,
-                                        table.spec.d_model));
+      throw_invalid("stride is {}; allowed: at least d_model, {}", table.stride,
+                    table.spec.d_model);
     }
   }
 }
