@@ -8,7 +8,6 @@
 #include "posenc/model/rotary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -39,8 +38,8 @@ std::string format_of(const Options& options) {
   if (!options.format.empty()) return options.format;
   if (is_standard_output(options.output)) return "csv";
   if (!std::filesystem::path(options.output).has_extension()) return "npy";
-  throw InvalidArgument(fmt::format("--output is '{}'; allowed suffixes: .{} (or give --format)",
-                                    options.output, fmt::join(formats, ", .")));
+  throw_invalid("--output is '{}'; allowed suffixes: .{} (or give --format)", options.output,
+                join(formats, ", ."));
 }
 
 /// NumPy's format, version 1.0:

@@ -16,12 +16,9 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <sstream>
-#include <string_view>
-#include <utility>
 
 namespace posenc::cli {
 namespace {

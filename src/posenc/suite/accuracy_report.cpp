@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <thread>
 
 namespace posenc::suite {

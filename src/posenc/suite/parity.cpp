@@ -1,7 +1,6 @@
 #include "posenc/suite/parity.h"
 
 #include "posenc/backend.h"
-#include "posenc/encoder.h"
 #include "posenc/exact/float32_functions.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/simd/row_task.h"
@@ -10,7 +9,6 @@
 #include "posenc/support/frequency_parameters.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <utility>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
 
 namespace posenc::suite {
 namespace {

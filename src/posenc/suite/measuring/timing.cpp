@@ -15,7 +15,6 @@
 #include <ctime>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <random>
 #include <span>
 
@@ -42,23 +41,16 @@ double thread_seconds() noexcept {
 }
 
 /// Memory for a table, touched, so that nobody pays for its first touch.
-class TableMemory {
- public:
+struct TableMemory {
   explicit TableMemory(const MeasuredTable& table)
-      : memory_(
-            table.rows.count * table.stride * size_of(table.type) / size_of(DataType::float32) + 1,
-            1) {
-    std::fill_n(memory_.data(), memory_.rows(), 0.0f);
-    view_ = with_type(table.type, [&]<class T>(T) {
-      return OutputView(reinterpret_cast<T*>(memory_.data()), table.rows.count, table.spec.d_model,
-                        table.stride);
-    });
+      : memory(table.rows.count * table.stride, size_of(table.type) / size_of(DataType::bfloat16)),
+        view(memory.data(), table.rows.count, table.spec.d_model, table.stride) {
+    std::fill_n(memory.data(), memory.rows() * memory.columns(), BFloat16{});
+    view.type = table.type;
   }
-  const OutputView& view() const { return *view_; }
 
- private:
-  Matrix memory_;
-  std::optional<OutputView> view_;
+  BasicMatrix<BFloat16> memory;
+  OutputView view;
 };
 
 /// Slices begin at multiples of this number of rows, within which kernels share work.
@@ -92,7 +84,7 @@ Write limit(const Measurement& what) {
     const auto kept = std::make_shared<const TableMemory>(what.table);
     return [kept, first = what.table.rows.first](RowRange rows, const OutputView& out) {
       const auto offset = (rows.first - first) * out.stride * size_of(out.type);
-      std::memcpy(out.data, static_cast<const char*>(kept->view().data) + offset,
+      std::memcpy(out.data, static_cast<const char*>(kept->view.data) + offset,
                   static_cast<std::size_t>(bytes_of(out)));
     };
   }
@@ -216,7 +208,7 @@ void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& ra
     order.push_back(tables.size());
     tables.push_back(
         is_again ? tables.back()
-                 : std::make_shared<TimedTable>(row, memory.view(), request.seconds_per_sample));
+                 : std::make_shared<TimedTable>(row, memory.view, request.seconds_per_sample));
   }
   std::vector<std::vector<double>> seconds(rows.size());
   std::vector<double> spent(rows.size());
