@@ -1,7 +1,5 @@
 // posenc compare: two documents of measurements side by side, errors and times.
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/files.h"

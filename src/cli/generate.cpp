@@ -2,8 +2,6 @@
 // rows are encoded as they are written, in constant memory.
 #include "cli/commands.h"
 #include "cli/little_endian.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/model/rotary.h"
 

@@ -1,7 +1,5 @@
 // The posenc command: its subcommands, the parser of its arguments, and what becomes of errors.
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/support/program.h"
 #include "posenc/version.h"

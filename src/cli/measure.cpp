@@ -3,8 +3,6 @@
 #include "posenc/suite/measuring/measure.h"
 
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/suite/measuring/ties.h"
 #include "posenc/support/process.h"

@@ -261,11 +261,7 @@ RotaryReading reading_of(const Options& options) {
   std::filesystem::path file = options.config;
   if (std::filesystem::is_directory(file)) file /= "config.json";
   const std::string text = read_document(file);
-  try {
-    return read_rotary_config(text);
-  } catch (const InvalidArgument& error) {
-    throw_invalid("{}: {}", file.string(), error.what());
-  }
+  return in_place(file.string(), [&] { return read_rotary_config(text); });
 }
 
 }  // namespace posenc::cli

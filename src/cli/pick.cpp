@@ -3,8 +3,6 @@
 #include "posenc/suite/pick.h"
 
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/cpu.h"
 #include "posenc/selection.h"

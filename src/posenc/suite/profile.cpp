@@ -29,11 +29,7 @@ Profile::Profile(const Measurements& document) : classes_(classes_of(document)) 
 
 Profile Profile::load(const std::filesystem::path& file) {
   const Measurements document = read_measurements(file);
-  try {
-    return Profile(document);
-  } catch (const InvalidArgument& error) {
-    throw_invalid("{}: {}", file.string(), error.what());
-  }
+  return in_place(file.string(), [&] { return Profile(document); });
 }
 
 Selection Profile::select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,

@@ -6,19 +6,16 @@
 
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 namespace posenc::suite {
 namespace {
 
 template <class T>
 double value_of_bits(std::uint64_t bits) noexcept {
-  if constexpr (sizeof(T) == 2) {
-    return to_double(T{static_cast<std::uint16_t>(bits)});
-  } else if constexpr (sizeof(T) == 4) {
-    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-  } else {
-    return std::bit_cast<double>(bits);
-  }
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, Word>;
+  return to_double(std::bit_cast<T>(static_cast<Bits>(bits)));
 }
 
 /// An exact value as two doubles: its 53 leading bits, and the rest, rounded.

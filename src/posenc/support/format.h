@@ -41,6 +41,16 @@ template <class... Values>
   throw InvalidArgument(format_text(pattern, values...));
 }
 
+/// What the call returns. If it throws InvalidArgument, the place comes before the reason.
+template <class Call>
+auto in_place(std::string_view place, const Call& call) {
+  try {
+    return call();
+  } catch (const InvalidArgument& error) {
+    throw_invalid("{}: {}", place, error.what());
+  }
+}
+
 /// Concatenates the strings of a range, with the separator between them.
 template <class Strings>
 std::string join(const Strings& strings, std::string_view separator) {

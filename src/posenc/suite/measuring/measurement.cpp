@@ -131,11 +131,7 @@ struct Reader {
   void read(Name& to, Name (*parse)(std::string_view)) const {
     std::string name;
     read(name);
-    try {
-      to = parse(name);
-    } catch (const InvalidArgument& error) {
-      throw InvalidArgument(path + ": " + error.what());
-    }
+    to = in_place(path, [&] { return parse(name); });
   }
   void read(std::vector<Isa>& to) const {
     for (const Reader& each : elements()) each.read(to.emplace_back(), parse_isa);
@@ -279,13 +275,11 @@ std::string text_of(const Json& document) {
 Measurement measurement_from(const Json& value, const std::string& path) {
   Measurement measured;
   members(Reader{value, path}, measured);
-  try {
+  in_place(path + ".table", [&] {
     validate(measured.table.spec);
     validate(measured.table.rows);
     measured.table.bytes();
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(path + ".table: " + error.what());
-  }
+  });
   return measured;
 }
 
@@ -295,7 +289,9 @@ double MeasuredTable::entries() const noexcept {
 
 std::int64_t MeasuredTable::bytes() const { return table_bytes(spec, rows.count, size_of(type)); }
 
-std::string Measured::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
+std::string MeasuredBackend::full_name() const {
+  return isa.empty() ? backend : backend + ":" + isa;
+}
 
 double Measurement::gfloats_per_second() const { return table.entries() / median(seconds) / 1e9; }
 

@@ -230,10 +230,7 @@ void check(const TimingRequest& request) {
   check_at_least_one("samples", request.samples);
   for (const auto& row : request.rows) {
     const MeasuredTable& table = row.table;
-    check_threads(table.threads);
-    validate(table.spec);
-    validate(table.rows);
-    if (table.rows.count == 0) throw_invalid("{} has 0 rows; allowed: at least 1", table.name);
+    table_of(table.spec, table.rows, table.type, table.threads);  // throws if one is not allowed
     if (table.stride < table.spec.d_model) {
       throw_invalid("stride is {}; allowed: at least d_model, {}", table.stride,
                     table.spec.d_model);
