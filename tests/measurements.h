@@ -25,9 +25,7 @@ inline std::vector<double> samples(double seconds, double noise = 0.001, std::si
 
 /// A backend on a table of 40 x 64, which has an error of half its bound.
 inline Measurement measured(std::string backend, double seconds, double max_abs = 1e-8) {
-  return {{.backend = std::move(backend),
-           .isa = "portable",
-           .table = table_of({.d_model = 64}, {0, 40})},
+  return {{{.backend = std::move(backend), .isa = "portable"}, table_of({.d_model = 64}, {0, 40})},
           samples(seconds),
           {},
           MeasuredError{{max_abs, max_abs / 6e-8, max_abs / 3}, 0.5},

@@ -1,15 +1,11 @@
 // posenc accuracy: the accuracy report of some or all backends.
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/cpu.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
-#include <utility>
 
 namespace posenc::cli {
 namespace {
@@ -19,9 +15,8 @@ std::vector<AccuracyReport> reports_of(const Options& options) {
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
-    auto encoder = each->plan(shape.spec);
-    if (options.backends.empty() && !each->supports(options.data_type())) continue;
-    encoders.push_back(planned.emplace_back(std::move(encoder)).get());
+    if (each->supports(options.data_type()) || !options.backends.empty())
+      encoders.push_back(planned.emplace_back(each->plan(shape.spec)).get());
   }
   Progress progress;
   return measure_accuracy(encoders, shape.rows,

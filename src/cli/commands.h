@@ -1,7 +1,9 @@
-// The subcommands of posenc, and what measure and pick share.
+// The subcommands of posenc, what each of them uses, and what measure and pick share.
 #pragma once
 
 #include "cli/options.h"
+#include "cli/output.h"
+#include "cli/report.h"
 
 namespace posenc::cli {
 

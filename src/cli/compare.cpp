@@ -1,7 +1,5 @@
 // posenc compare: two documents of measurements side by side, errors and times.
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/files.h"
@@ -239,8 +237,8 @@ std::string reports_page(const Options& options) try {
       parts_page(reports, "by_position", positions_column("positions"), most_octaves),
       parts_page(reports, "by_channel", text("channel", "/channel", Align::right), most_channels));
 } catch (const Json::exception& error) {
-  throw InvalidArgument(fmt::format("documents are {} and {}: {}; allowed: JSON of posenc accuracy",
-                                    options.before, options.after, error.what()));
+  throw_invalid("documents are {} and {}: {}; allowed: JSON of posenc accuracy", options.before,
+                options.after, error.what());
 }
 
 std::string origin_text(const std::string& name, const std::string& file,
@@ -257,10 +255,10 @@ int compare(const Options& options) {
   const std::string reports = reports_page(options);
   const bool shares_rows = comparison.common > 0;
   if (!shares_rows && reports.empty()) {
-    throw InvalidArgument(fmt::format(
+    throw_invalid(
         "{} and {} have no backend and table in common; allowed: documents that share one, or "
         "accuracy reports of one table",
-        options.before, options.after));
+        options.before, options.after);
   }
   std::string page =
       origin_text("A", options.before, before) + origin_text("B", options.after, after) + "\n";

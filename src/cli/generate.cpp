@@ -3,13 +3,10 @@
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/model/rotary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -40,8 +37,8 @@ std::string format_of(const Options& options) {
   if (!options.format.empty()) return options.format;
   if (is_standard_output(options.output)) return "csv";
   if (!std::filesystem::path(options.output).has_extension()) return "npy";
-  throw InvalidArgument(fmt::format("--output is '{}'; allowed suffixes: .{} (or give --format)",
-                                    options.output, fmt::join(formats, ", .")));
+  throw_invalid("--output is '{}'; allowed suffixes: .{} (or give --format)", options.output,
+                join(formats, ", ."));
 }
 
 /// NumPy's format, version 1.0:

@@ -1,7 +1,5 @@
 // posenc list: the backends of this build, which of them run here, and which one is used.
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/cpu.h"
 #include "posenc/encode_options.h"

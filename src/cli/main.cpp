@@ -1,7 +1,5 @@
 // The posenc command: its subcommands, the parser of its arguments, and what becomes of errors.
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/support/program.h"
 #include "posenc/version.h"
@@ -76,7 +74,7 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
     const auto take = [&options, name, take = rule.take](const Names& values) {
       for (const std::string& each : values) {
         if (const std::string allowed = take(options, each); !allowed.empty())
-          throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", name, each, allowed));
+          throw_invalid("{} is '{}'; allowed: {}", name, each, allowed);
       }
       return true;
     };

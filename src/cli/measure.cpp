@@ -3,8 +3,6 @@
 #include "posenc/suite/measuring/measure.h"
 
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/suite/measuring/ties.h"
 #include "posenc/support/process.h"
@@ -177,9 +175,8 @@ int time_on_request() {
                .seed = asked.at("seed").get<std::uint64_t>()};
     for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
   } catch (const std::exception&) {
-    throw InvalidArgument(
-        fmt::format("standard input is not a request; allowed with {}: one of posenc measure",
-                    timing_argument));
+    throw_invalid("standard input is not a request; allowed with {}: one of posenc measure",
+                  timing_argument);
   }
   const Timing timing = time_rows(request);
   write_all("", text_of({{"seconds", timing.seconds},

@@ -16,12 +16,9 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <sstream>
-#include <string_view>
-#include <utility>
 
 namespace posenc::cli {
 namespace {
@@ -119,15 +116,13 @@ std::string format_of_suffix(const std::string& file, const Names& allowed) {
   const auto is_in = [&](const Names& names) { return std::ranges::count(names, format) > 0; };
   if (is_in(allowed)) return format;
   if (!is_in(Names{"json", "csv", "npy", "safetensors", "raw"})) return "";
-  throw InvalidArgument(fmt::format("--output is '{}'; allowed formats: {} (give --format)", file,
-                                    join(allowed, ", ")));
+  throw_invalid("--output is '{}'; allowed formats: {} (give --format)", file, join(allowed, ", "));
 }
 
 const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
   if (isa && name.find(':') != std::string::npos) {
-    throw InvalidArgument(
-        fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
-                    to_string(*isa), name));
+    throw_invalid("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
+                  to_string(*isa), name);
   }
   try {
     return isa ? backend(name, *isa) : posenc::backend(name);
@@ -261,20 +256,16 @@ std::vector<const Backend*> backends_of(const Options& options) {
   }
   if (options.backends.empty()) chosen = backends_here(options.isa);
   if (!chosen.empty()) return chosen;
-  throw InvalidArgument(fmt::format(
+  throw_invalid(
       "--isa is '{}'; allowed: one that this CPU supports and this build has a backend for",
-      to_string(*options.isa)));
+      to_string(*options.isa));
 }
 
 RotaryReading reading_of(const Options& options) {
   std::filesystem::path file = options.config;
   if (std::filesystem::is_directory(file)) file /= "config.json";
   const std::string text = read_document(file);
-  try {
-    return read_rotary_config(text);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(fmt::format("{}: {}", file.string(), error.what()));
-  }
+  return in_place(file.string(), [&] { return read_rotary_config(text); });
 }
 
 }  // namespace posenc::cli

@@ -83,7 +83,7 @@ Json new_document() {
 }
 
 void write_document(const Options& options, const Json& document, const std::string& page) {
-  write_all(options.output, options.format == "json" ? text_of(document) : escaped_lines(page));
+  write_all(options.output, options.format == "json" ? text_of(document) : escaped(page, "\n"));
 }
 
 void print_message(std::string_view message) {

@@ -3,8 +3,6 @@
 #include "posenc/suite/pick.h"
 
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
@@ -12,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace posenc::cli {
@@ -127,10 +124,10 @@ int run_pick(const Options& options) {
   const Measurements document =
       is_new ? measure_here(options) : read_measurements(options.document);
   if (const std::string why = why_not_of_this_machine(document); !file.empty() && !why.empty()) {
-    throw InvalidArgument(
-        fmt::format("--save is given with {}: {}; allowed: measurements of this "
-                    "machine and these kernels",
-                    options.document, why));
+    throw_invalid(
+        "--save is given with {}: {}; allowed: measurements of this "
+        "machine and these kernels",
+        options.document, why);
   }
   const std::vector<Verdict> verdicts = pick(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.

@@ -10,7 +10,6 @@
 #include <numeric>
 #include <span>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 namespace posenc::cli {
@@ -85,6 +84,12 @@ std::string row_text(const Cells& cells, const std::vector<Column>& columns,
 
 bool is_marked(const Json& row) {
   return row.is_object() && (row.value("role", "") == "peer" || !row.value("can_be_picked", true));
+}
+
+/// "rotation:avx2": a row's backend and the first of its ISAs.
+std::string name_of(const Json& row) {
+  const std::string isas = row.at("isa").get<std::string>();
+  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
 }
 
 std::string share_text(double share) { return fmt::format("{:g} %", 100 * share); }
@@ -272,8 +277,7 @@ Column speed_column(const std::string& header, const std::string& path) {
 
 Column positions_column(const std::string& header) {
   const auto cell = [](const Json& row) {
-    return positions_text(
-        {row.at("first").get<std::int64_t>(), row.at("count").get<std::int64_t>()});
+    return positions_text({row.at("first"), row.at("count")});
   };
   return {header, cell, Align::left};
 }
@@ -308,11 +312,6 @@ Json to_json(const AccuracyReport& report) {
   for (std::size_t channel = 0; channel < report.by_channel.size(); ++channel)
     add("by_channel", {{"channel", channel}}, report.by_channel[channel]);
   return result;
-}
-
-std::string name_of(const Json& row) {
-  const std::string isas = row.at("isa").get<std::string>();
-  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
 }
 
 std::string parts_page(const Json& reports, const std::string& list, const Column& part,

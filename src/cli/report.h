@@ -86,9 +86,6 @@ Json to_json(const AccuracyReport& report);
 /// what each holds: "sin(pos w_12)".
 std::string details_page(const Json& report, DataType type, Arrangement arrangement);
 
-/// "rotation:avx2": a row's backend and the first of its ISAs
-std::string name_of(const Json& row);
-
 /// The largest errors of the parts of a table, which reports list under the name `list`, with a
 /// column for each report. Of more than `most` parts, the worst.
 std::string parts_page(const Json& reports, const std::string& list, const Column& part,

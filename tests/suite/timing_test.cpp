@@ -39,7 +39,7 @@ TEST(TimeRows, TimesEachRowAndReportsLostTime) {
   EXPECT_THAT(refused([](auto& row) { row.role = Role::peer; }), HasSubstr("backend is 'store'"));
   EXPECT_THAT(refused([](auto& row) { row.table.threads = 0; }), HasSubstr("threads is 0"));
   EXPECT_THAT(refused([](auto& row) { row.table.stride = 63; }), HasSubstr("stride is 63"));
-  EXPECT_THAT(refused([](auto& row) { row.table.rows.count = 0; }), HasSubstr("0 rows"));
+  EXPECT_THAT(refused([](auto& row) { row.table.rows.count = 0; }), HasSubstr("rows are 0"));
   request.samples = 0;
   expect_refused({{"samples is 0", [&] { time_rows(request); }}});
 }

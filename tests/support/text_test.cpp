@@ -63,7 +63,7 @@ TEST(Escape, EscapesControlCharacters) {
   EXPECT_EQ(escaped("\xe2\x80\xae"), "\\xe2\\x80\\xae") << "the right-to-left override";
 }
 
-TEST(Escape, KeepsLinesOfPages) { EXPECT_EQ(escaped_lines("a\n\x1b[31mb\n"), "a\n\\x1b[31mb\n"); }
+TEST(Escape, KeepsLinesOfPages) { EXPECT_EQ(escaped("a\n\x1b[31mb\n", "\n"), "a\n\\x1b[31mb\n"); }
 
 TEST(Escape, EscapesInvalidUtf8) {
   EXPECT_EQ(escaped("\xff"), "\\xff");

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <thread>
 
 namespace posenc::suite {
@@ -48,9 +47,8 @@ void check(std::span<const Encoder* const> encoders, RowRange rows,
   check_threads(options.threads);
   for (const Encoder* encoder : encoders) {
     if (encoder->spec() != encoders.front()->spec()) {
-      throw InvalidArgument(
-          format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
-                      encoder->backend().name(), encoders.front()->backend().name()));
+      throw_invalid("spec of encoder {} differs from that of {}; allowed in one report: one spec",
+                    encoder->backend().name(), encoders.front()->backend().name());
     }
     encoder->backend().check_supports(options.type);
   }

@@ -72,10 +72,7 @@ struct ErrorSum {
   std::int64_t count = 0;
 
   void add(double abs_error, double ulps) noexcept {
-    max_abs = std::max(max_abs, abs_error);
-    max_ulp = std::max(max_ulp, ulps);
-    squares += abs_error * abs_error;
-    ++count;
+    merge({abs_error, ulps, abs_error * abs_error, 1});
   }
 
   void merge(const ErrorSum& other) noexcept {

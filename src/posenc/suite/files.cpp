@@ -118,10 +118,8 @@ InputFile::InputFile(const std::filesystem::path& file) : file_(file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (error) fail("read", file.string(), error.value());
-  if (!std::filesystem::is_regular_file(status)) {
-    throw InvalidArgument(
-        format_text("'{}' is a device or a pipe; allowed: a regular file", file.string()));
-  }
+  if (!std::filesystem::is_regular_file(status))
+    throw_invalid("'{}' is a device or a pipe; allowed: a regular file", file.string());
   stream_ = opened(file);
   bytes_ = static_cast<std::int64_t>(std::filesystem::file_size(file));
 }

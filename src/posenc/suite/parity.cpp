@@ -1,7 +1,6 @@
 #include "posenc/suite/parity.h"
 
 #include "posenc/backend.h"
-#include "posenc/encoder.h"
 #include "posenc/exact/float32_functions.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/simd/row_task.h"
@@ -10,7 +9,6 @@
 #include "posenc/support/frequency_parameters.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -73,15 +71,11 @@ class ParityBackend final : public Backend {
 
  private:
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    if (spec.spacing != Spacing::paper) {
-      throw InvalidArgument(
-          format_text("spacing is {}; allowed like {}: paper", to_string(spec.spacing), name()));
-    }
+    if (spec.spacing != Spacing::paper)
+      throw_invalid("spacing is {}; allowed like {}: paper", to_string(spec.spacing), name());
     const std::string_view rule = rule_names[spec.frequencies.index()];
-    if (std::ranges::count(rules_, rule) == 0) {
-      throw InvalidArgument(
-          format_text("frequencies is {}; allowed like {}: {}", rule, name(), join(rules_, ", ")));
-    }
+    if (std::ranges::count(rules_, rule) == 0)
+      throw_invalid("frequencies is {}; allowed like {}: {}", rule, name(), join(rules_, ", "));
     return std::make_unique<ParityEncoder>(spec, *this, phases_of_(spec));
   }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -41,11 +40,8 @@ std::vector<double> means_by_process(const RowsOfBackend& rows,
 }
 
 Candidate candidate_of(const RowsOfBackend& rows, std::size_t tables) {
-  const Measurement& any = *rows.front();
   Candidate candidate;
-  candidate.backend = any.backend;
-  candidate.isa = any.isa;
-  candidate.role = any.role;
+  static_cast<MeasuredBackend&>(candidate) = *rows.front();
   candidate.promise = {0, 0, true};
   for (const Measurement* row : rows) {
     const Promise promise = row->promise.value_or(Promise{});
@@ -63,20 +59,20 @@ Candidate candidate_of(const RowsOfBackend& rows, std::size_t tables) {
   return candidate;
 }
 
-/// For each process, the median factor by which the other candidates were slower than usual.
-/// Pairing by process cancels this factor, so that it is not noise.
-std::vector<double> common_factors(const Candidate& one, const std::vector<Candidate>& all) {
-  std::vector<double> factors(one.seconds_per_entry.size(), 1.0);
-  for (std::size_t process = 0; process < factors.size(); ++process) {
+/// The times of a candidate, without the median factor by which the others were slower than usual
+/// in each process. Pairing by process cancels this factor, so that it is not noise.
+std::vector<double> own_seconds(const Candidate& one, const std::vector<Candidate>& all) {
+  std::vector<double> own = one.seconds_per_entry;
+  for (std::size_t process = 0; process < own.size(); ++process) {
     std::vector<double> slower;
     for (const Candidate& other : all) {
       const std::vector<double>& seconds = other.seconds_per_entry;
-      if (&other == &one || seconds.size() != factors.size()) continue;
+      if (&other == &one || seconds.size() != own.size()) continue;
       slower.push_back(seconds[process] / median(seconds));
     }
-    if (!slower.empty()) factors[process] = median(slower);
+    if (!slower.empty()) own[process] /= median(slower);
   }
-  return factors;
+  return own;
 }
 
 /// A/A within every process, and between successive processes, of each candidate that was timed
@@ -89,10 +85,7 @@ double noise_floor(const std::vector<Candidate>& candidates,
                                                   [](const MeasuredTable&) { return 1.0; });
     if (within.empty() || candidates[i].seconds_per_entry.empty()) continue;
     ratios.push_back(std::move(within));
-    std::vector<double> seconds = candidates[i].seconds_per_entry;
-    const std::vector<double> common = common_factors(candidates[i], candidates);
-    for (std::size_t process = 0; process < seconds.size(); ++process)
-      seconds[process] /= common[process];
+    const std::vector<double> seconds = own_seconds(candidates[i], candidates);
     std::vector<double>& successive = ratios.emplace_back();
     for (std::size_t process = 1; process < seconds.size(); ++process)
       successive.push_back(seconds[process] / seconds[process - 1]);
@@ -155,8 +148,6 @@ Verdict verdict_of(MeasuredClass measured, const Accuracy& accuracy) {
 }
 
 }  // namespace
-
-std::string Candidate::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
 
 std::string MeasuredClass::text() const {
   return format_text("{}, {}, {} {}", to_string(shape), to_string(type), threads,

@@ -24,11 +24,8 @@ struct PairedRatio {
   double high = std::numeric_limits<double>::infinity();  ///< of the same interval
 };
 
-/// One backend over all tables of a class.
-struct Candidate {
-  std::string backend;        ///< "rotation"
-  std::string isa;            ///< "avx2"
-  Role role = Role::backend;  ///< peers are compared, and never picked
+/// One backend over all tables of a class. Peers are compared, and never picked.
+struct Candidate : MeasuredBackend {
   std::size_t method = 0;     ///< place of its method in the document, the simplest first
   Promise promise;            ///< the weakest of its tables
   double max_abs = 0;         ///< largest measured error, over all tables
@@ -41,8 +38,6 @@ struct Candidate {
   bool compared = false;  ///< promises the accuracy and keeps it, and is timed, on every table
   bool tied = false;      ///< with the fastest
   PairedRatio time;       ///< of a compared candidate, over that of the pick
-
-  std::string full_name() const;  ///< "rotation:avx2"
 };
 
 /// The candidates of one shape class, element type and number of threads.

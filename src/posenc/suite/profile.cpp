@@ -24,16 +24,12 @@ const Backend* backend_of(const Candidate& candidate) {
 
 Profile::Profile(const Measurements& document) : classes_(classes_of(document)) {
   if (const std::string why = why_not_of_this_machine(document); !why.empty())
-    throw InvalidArgument(format_text("the profile cannot be used: {}", why));
+    throw_invalid("the profile cannot be used: {}", why);
 }
 
 Profile Profile::load(const std::filesystem::path& file) {
   const Measurements document = read_measurements(file);
-  try {
-    return Profile(document);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(format_text("{}: {}", file.string(), error.what()));
-  }
+  return in_place(file.string(), [&] { return Profile(document); });
 }
 
 Selection Profile::select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,

@@ -6,20 +6,16 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
+#include <type_traits>
 
 namespace posenc::suite {
 namespace {
 
 template <class T>
 double value_of_bits(std::uint64_t bits) noexcept {
-  if constexpr (sizeof(T) == 2) {
-    return to_double(T{static_cast<std::uint16_t>(bits)});
-  } else if constexpr (sizeof(T) == 4) {
-    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-  } else {
-    return std::bit_cast<double>(bits);
-  }
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, Word>;
+  return to_double(std::bit_cast<T>(static_cast<Bits>(bits)));
 }
 
 /// An exact value as two doubles: its 53 leading bits, and the rest, rounded.
@@ -46,9 +42,8 @@ std::string_view to_string(ReferenceMethod method) noexcept {
 Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
     : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
   if (method == ReferenceMethod::long_double && reference_method != method) {
-    throw InvalidArgument(
-        format_text("reference method is long double, which has {} bits here; allowed: integers",
-                    LDBL_MANT_DIG));
+    throw_invalid("reference method is long double, which has {} bits here; allowed: integers",
+                  LDBL_MANT_DIG);
   }
 }
 

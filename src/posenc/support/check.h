@@ -13,54 +13,42 @@
 
 namespace posenc::detail {
 
-/// Throws InvalidArgument with the text of format_text().
-template <class... Values>
-[[noreturn]] void throw_invalid(std::string_view pattern, const Values&... values) {
-  throw InvalidArgument(format_text(pattern, values...));
-}
-
 /// Refuses NaN, too.
 template <class T>
 void check_range(std::string_view name, T value, std::type_identity_t<T> least,
                  std::type_identity_t<T> most) {
   if (value >= least && value <= most) return;
-  throw InvalidArgument(format_text("{} is {}; allowed: {} to {}", name, value, least, most));
+  throw_invalid("{} is {}; allowed: {} to {}", name, value, least, most);
 }
 
 inline void check_at_least_one(std::string_view name, int value) {
   if (value >= 1) return;
-  throw InvalidArgument(format_text("{} is {}; allowed: at least 1", name, value));
+  throw_invalid("{} is {}; allowed: at least 1", name, value);
 }
 
 inline void check_threads(int threads) { check_at_least_one("threads", threads); }
 
 inline void check_positive(std::string_view name, double value) {
   if (std::isfinite(value) && value > 0) return;
-  throw InvalidArgument(format_text("{} is {}; allowed: finite and greater than 0", name, value));
+  throw_invalid("{} is {}; allowed: finite and greater than 0", name, value);
 }
 
 /// Throws InvalidArgument unless `rows` rows of d_model channels fit in the view, and the view in
 /// an address space.
 inline void check_view(const OutputView& out, std::int64_t rows, std::int64_t d_model) {
-  if (out.columns < d_model) {
-    throw InvalidArgument(
-        format_text("view has {} columns; allowed: at least d_model, {}", out.columns, d_model));
-  }
-  if (out.stride < out.columns) {
-    throw InvalidArgument(format_text("view has stride {}; allowed: at least its columns, {}",
-                                      out.stride, out.columns));
-  }
-  if (out.rows < rows) {
-    throw InvalidArgument(
-        format_text("view has {} rows; allowed: at least the row count, {}", out.rows, rows));
-  }
+  if (out.columns < d_model)
+    throw_invalid("view has {} columns; allowed: at least d_model, {}", out.columns, d_model);
+  if (out.stride < out.columns)
+    throw_invalid("view has stride {}; allowed: at least its columns, {}", out.stride, out.columns);
+  if (out.rows < rows)
+    throw_invalid("view has {} rows; allowed: at least the row count, {}", out.rows, rows);
   if (rows > 0 && out.data == nullptr)
     throw InvalidArgument("view has no memory (data is null); allowed: a valid pointer");
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(out.stride, out.rows, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
-    throw InvalidArgument(format_text(
-        "view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", out.rows, out.stride));
+    throw_invalid("view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", out.rows,
+                  out.stride);
   }
 }
 

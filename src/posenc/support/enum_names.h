@@ -27,16 +27,15 @@ struct EnumNames {
   /// Throws InvalidArgument if the value is such a one.
   void check(Enum value) const {
     if (contains(value)) return;
-    throw InvalidArgument(format_text("{} is {}; allowed: 0 to {}", argument,
-                                      static_cast<std::int64_t>(value), count - 1));
+    throw_invalid("{} is {}; allowed: 0 to {}", argument, static_cast<std::int64_t>(value),
+                  count - 1);
   }
   /// Throws InvalidArgument, listing the allowed names.
   Enum parse(std::string_view name) const {
     for (std::size_t i = 0; i < count; ++i) {
       if (names[i] == name) return static_cast<Enum>(i);
     }
-    throw InvalidArgument(
-        format_text("{} is '{}'; allowed: {}", argument, name, join(names, ", ")));
+    throw_invalid("{} is '{}'; allowed: {}", argument, name, join(names, ", "));
   }
 };
 

@@ -1,6 +1,7 @@
 // Text of messages, without a library for it: the core depends on none. Internal: not installed.
 #pragma once
 
+#include "posenc/error.h"
 #include "posenc/support/detail.h"
 
 #include <charconv>
@@ -32,6 +33,22 @@ std::string filled(std::string_view pattern, std::initializer_list<std::string> 
 template <class... Values>
 std::string format_text(std::string_view pattern, const Values&... values) {
   return format_internal::filled(pattern, {format_internal::text_of(values)...});
+}
+
+/// Throws InvalidArgument with that text.
+template <class... Values>
+[[noreturn]] void throw_invalid(std::string_view pattern, const Values&... values) {
+  throw InvalidArgument(format_text(pattern, values...));
+}
+
+/// What the call returns. If it throws InvalidArgument, the place comes before the reason.
+template <class Call>
+auto in_place(std::string_view place, const Call& call) {
+  try {
+    return call();
+  } catch (const InvalidArgument& error) {
+    throw_invalid("{}: {}", place, error.what());
+  }
 }
 
 /// Concatenates the strings of a range, with the separator between them.

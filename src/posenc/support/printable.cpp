@@ -48,8 +48,9 @@ std::string escape_of(char byte) {
   return {'\\', 'x', digits[value / 16], digits[value % 16]};
 }
 
-/// Escapes all but printable characters and those `kept`.
-std::string escaped_but(std::string_view kept, std::string_view text) {
+}  // namespace
+
+std::string escaped(std::string_view text, std::string_view kept) {
   std::string result;
   while (!text.empty()) {
     const bool is_kept = kept.find(text.front()) != std::string_view::npos;
@@ -59,11 +60,6 @@ std::string escaped_but(std::string_view kept, std::string_view text) {
   }
   return result;
 }
-
-}  // namespace
-
-std::string escaped(std::string_view text) { return escaped_but("", text); }
-std::string escaped_lines(std::string_view text) { return escaped_but("\n", text); }
 
 std::string shortened(std::string text, std::size_t most) {
   constexpr std::string_view gap = "...";

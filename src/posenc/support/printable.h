@@ -11,11 +11,8 @@
 namespace posenc::detail {
 
 /// One line in which control characters, directional overrides and bytes that are not UTF-8 are
-/// replaced by escapes such as "\n" and "\x1b".
-std::string escaped(std::string_view text);
-
-/// Lines, in each of which the same is escaped.
-std::string escaped_lines(std::string_view text);
+/// replaced by escapes such as "\n" and "\x1b". The characters `kept` stay.
+std::string escaped(std::string_view text, std::string_view kept = "");
 
 /// The text if it has at most so many bytes; else its beginning and its end, with "..." between.
 std::string shortened(std::string text, std::size_t most);

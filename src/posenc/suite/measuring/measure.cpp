@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -66,9 +65,9 @@ std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
   return runs;
 }
 
-/// The rows of the backends that can write the table's type, not timed yet.
-Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*>& backends,
-                    const Progress& progress) {
+/// Adds the rows of the backends that can write the table's type, not timed yet.
+void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const Backend*>& backends,
+                const Progress& progress) {
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends) {
@@ -76,33 +75,28 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
       encoders.push_back(planned.emplace_back(each->plan(table.spec)).get());
   }
   if (encoders.empty()) {
-    throw InvalidArgument(
-        format_text("no backend of those asked for can write {}; allowed: another dtype or backend",
-                    to_string(table.type)));
+    throw_invalid("no backend of those asked for can write {}; allowed: another dtype or backend",
+                  to_string(table.type));
   }
   const std::string doing = format_text("checking {}", table.name);
   const AccuracyOptions options = {.threads = cpu().logical_cores,
                                    .type = table.type,
                                    .progress = [&](double share) { progress(share, doing); }};
-  Rows rows;
   for (const AccuracyReport& each :
        measure_accuracy(encoders, table.rows, rows_to_check(table), options)) {
     rows.push_back(each.measurement());
     rows.back().table = table;
   }
-  return rows;
 }
 
-/// What the memory system allows for one thread.
-Rows limits_of(const MeasuredTable& table) {
-  Rows rows;
+/// Adds what the memory system allows for one thread.
+void add_limits(Rows& rows, const MeasuredTable& table) {
   for (const char* const name : {"store", "non_temporal_store", "copy"}) {
     Measurement& added = rows.emplace_back();
     added.backend = name;
     added.role = Role::limit;
     added.table = table;
   }
-  return rows;
 }
 
 /// The row of each table that is timed twice in every process: the method that selection takes by
@@ -237,10 +231,8 @@ Measurements measure(const MeasureOptions& options) {
   };
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const Progress progress = part_of(options.progress, share(i), share(i + 1));
-    for (Measurement& each : measure_errors(tables[i], backends, progress))
-      document.all.push_back(std::move(each));
-    if (!options.limits) continue;
-    for (Measurement& each : limits_of(tables[i])) document.all.push_back(std::move(each));
+    add_errors(document.all, tables[i], backends, progress);
+    if (options.limits) add_limits(document.all, tables[i]);
   }
   add_times(document, options, part_of(options.progress, accuracy_share, 1));
   if (options.progress) options.progress(1, "done");

@@ -78,13 +78,12 @@ struct Reader {
   std::string path;
 
   [[noreturn]] void fail(std::string_view wanted) const {
-    throw InvalidArgument(
-        format_text("{} is not {}", path.empty() ? std::string("the document") : path, wanted));
+    throw_invalid("{} is not {}", path.empty() ? std::string("the document") : path, wanted);
   }
   Reader operator[](const char* key) const {
     if (!value.is_object()) fail("an object");
     const std::string place = path.empty() ? key : path + "." + key;
-    if (!value.contains(key)) throw InvalidArgument(format_text("{} is missing", place));
+    if (!value.contains(key)) throw_invalid("{} is missing", place);
     return {value.at(key), place};
   }
   bool has(const char* key) const {  ///< present, and not null
@@ -132,11 +131,7 @@ struct Reader {
   void read(Name& to, Name (*parse)(std::string_view)) const {
     std::string name;
     read(name);
-    try {
-      to = parse(name);
-    } catch (const InvalidArgument& error) {
-      throw InvalidArgument(path + ": " + error.what());
-    }
+    to = in_place(path, [&] { return parse(name); });
   }
   void read(std::vector<Isa>& to) const {
     for (const Reader& each : elements()) each.read(to.emplace_back(), parse_isa);
@@ -231,17 +226,15 @@ Measurements parsed(const std::string& text) {
   const Reader root = {json, ""};
   int version = 0;
   root("version", version, 1, 1 << 20);
-  if (version != Measurements::format_version) {
-    throw InvalidArgument(format_text("its format is {}, this library reads {}", version,
-                                      Measurements::format_version));
-  }
+  if (version != Measurements::format_version)
+    throw_invalid("its format is {}, this library reads {}", version, Measurements::format_version);
   Measurements document;
   members(root, document);
   std::unordered_set<std::string> seen;
   for (const Reader& node : root["measurements"].elements()) {
     const Measurement& added = document.all.emplace_back(measurement_from(node.value, node.path));
     if (!seen.insert(added.full_name() + Writer::written(added.table).dump()).second)
-      throw InvalidArgument(format_text("{} repeats a backend and table", node.path));
+      throw_invalid("{} repeats a backend and table", node.path);
   }
   return document;
 }
@@ -282,13 +275,11 @@ std::string text_of(const Json& document) {
 Measurement measurement_from(const Json& value, const std::string& path) {
   Measurement measured;
   members(Reader{value, path}, measured);
-  try {
+  in_place(path + ".table", [&] {
     validate(measured.table.spec);
     validate(measured.table.rows);
     measured.table.bytes();
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(path + ".table: " + error.what());
-  }
+  });
   return measured;
 }
 
@@ -298,7 +289,9 @@ double MeasuredTable::entries() const noexcept {
 
 std::int64_t MeasuredTable::bytes() const { return table_bytes(spec, rows.count, size_of(type)); }
 
-std::string Measured::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
+std::string MeasuredBackend::full_name() const {
+  return isa.empty() ? backend : backend + ":" + isa;
+}
 
 double Measurement::gfloats_per_second() const { return table.entries() / median(seconds) / 1e9; }
 
@@ -327,8 +320,7 @@ Measurements read_measurements(const std::filesystem::path& file) {
   } catch (const InvalidArgument& error) {
     why = std::string(": ") + error.what();
   }
-  throw InvalidArgument(
-      format_text("document is {}{}; allowed: JSON of posenc measure", file.string(), why));
+  throw_invalid("document is {}{}; allowed: JSON of posenc measure", file.string(), why);
 }
 
 void write_measurements(const Measurements& document, const std::filesystem::path& file) {

@@ -61,15 +61,19 @@ struct MeasuredError : ErrorSummary {
   bool operator==(const MeasuredError&) const = default;
 };
 
-/// What is measured: one backend on one table.
-struct Measured {
+/// A backend in a document.
+struct MeasuredBackend {
   std::string backend;        ///< "rotation"; a limit: "store", "non_temporal_store", "copy"
   std::string isa;            ///< "avx2"; empty if there is none
-  Role role = Role::backend;  ///< what the row is about
-  MeasuredTable table;        ///< that was encoded, or stored
-  std::string phases = {};    ///< Backend::phases(); empty: a limit, or not said
+  Role role = Role::backend;  ///< what it is
 
   std::string full_name() const;  ///< "rotation:avx2"
+};
+
+/// What is measured: one backend on one table.
+struct Measured : MeasuredBackend {
+  MeasuredTable table;      ///< that was encoded, or stored
+  std::string phases = {};  ///< Backend::phases(); empty: a limit, or not said
 };
 
 /// A row of a document: times and errors.

@@ -15,7 +15,6 @@
 #include <ctime>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <random>
 #include <span>
 
@@ -42,23 +41,16 @@ double thread_seconds() noexcept {
 }
 
 /// Memory for a table, touched, so that nobody pays for its first touch.
-class TableMemory {
- public:
+struct TableMemory {
   explicit TableMemory(const MeasuredTable& table)
-      : memory_(
-            table.rows.count * table.stride * size_of(table.type) / size_of(DataType::float32) + 1,
-            1) {
-    std::fill_n(memory_.data(), memory_.rows(), 0.0f);
-    view_ = with_type(table.type, [&]<class T>(T) {
-      return OutputView(reinterpret_cast<T*>(memory_.data()), table.rows.count, table.spec.d_model,
-                        table.stride);
-    });
+      : memory(table.rows.count * table.stride, size_of(table.type) / size_of(DataType::bfloat16)),
+        view(memory.data(), table.rows.count, table.spec.d_model, table.stride) {
+    std::fill_n(memory.data(), memory.rows() * memory.columns(), BFloat16{});
+    view.type = table.type;
   }
-  const OutputView& view() const { return *view_; }
 
- private:
-  Matrix memory_;
-  std::optional<OutputView> view_;
+  BasicMatrix<BFloat16> memory;
+  OutputView view;
 };
 
 /// Slices begin at multiples of this number of rows, within which kernels share work.
@@ -92,12 +84,11 @@ Write limit(const Measurement& what) {
     const auto kept = std::make_shared<const TableMemory>(what.table);
     return [kept, first = what.table.rows.first](RowRange rows, const OutputView& out) {
       const auto offset = (rows.first - first) * out.stride * size_of(out.type);
-      std::memcpy(out.data, static_cast<const char*>(kept->view().data) + offset,
+      std::memcpy(out.data, static_cast<const char*>(kept->view.data) + offset,
                   static_cast<std::size_t>(bytes_of(out)));
     };
   }
-  throw InvalidArgument(
-      format_text("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend));
+  throw_invalid("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend);
 }
 
 /// Wall time, and the part of it in which the calling thread had no processor.
@@ -217,7 +208,7 @@ void time_table(RowsOfTable rows, const TimingRequest& request, std::mt19937& ra
     order.push_back(tables.size());
     tables.push_back(
         is_again ? tables.back()
-                 : std::make_shared<TimedTable>(row, memory.view(), request.seconds_per_sample));
+                 : std::make_shared<TimedTable>(row, memory.view, request.seconds_per_sample));
   }
   std::vector<std::vector<double>> seconds(rows.size());
   std::vector<double> spent(rows.size());
@@ -239,14 +230,10 @@ void check(const TimingRequest& request) {
   check_at_least_one("samples", request.samples);
   for (const auto& row : request.rows) {
     const MeasuredTable& table = row.table;
-    check_threads(table.threads);
-    validate(table.spec);
-    validate(table.rows);
-    if (table.rows.count == 0)
-      throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", table.name));
+    table_of(table.spec, table.rows, table.type, table.threads);  // throws if one is not allowed
     if (table.stride < table.spec.d_model) {
-      throw InvalidArgument(format_text("stride is {}; allowed: at least d_model, {}", table.stride,
-                                        table.spec.d_model));
+      throw_invalid("stride is {}; allowed: at least d_model, {}", table.stride,
+                    table.spec.d_model);
     }
   }
 }
