@@ -196,7 +196,14 @@ TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
   // More channels are turned than they say.
   const auto report = check_rotated(before, after, rotary_spec({.d_model = 32}));
   EXPECT_THAT(to_string(report), HasSubstr("channels beyond the first 32 are changed"));
-  // Zeros show nothing.
+  // NaN is wrong, and so is a number in the place of zero; zeros alone show nothing.
+  Turned<float> broken = turned;
+  broken.after[5000] = std::nanf("");
+  const auto not_finite = broken.checked(base_10000, {});
+  EXPECT_EQ(not_finite.angles_off, 1);
+  EXPECT_THAT(to_string(not_finite), HasSubstr("heads have NaN or infinity, the first in row 9"));
+  std::ranges::fill(broken.before, 0.0F);
+  EXPECT_FALSE(broken.checked(base_10000, {}).is_good);
   const std::vector<float> zeros(turned.before.size());
   EXPECT_EQ(check_rotated(turned.table(zeros), turned.table(zeros), base_10000).errors.count, 0);
 }

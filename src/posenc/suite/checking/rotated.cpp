@@ -27,7 +27,7 @@ constexpr double length_noise = 0.73 / 0.42;
 
 /// What the heads of a row show of one pair.
 struct Turn {
-  Complex factor;  ///< by which they were multiplied; NaN if all are zero
+  Complex factor;  ///< by which they were multiplied; not finite if one of them is not
   double noise;    ///< a standard deviation of each of its parts
   double unlike;   ///< what no factor of that length explains, of `squares`
   double squares;  ///< of the lengths after the kernel
@@ -83,10 +83,12 @@ class Heads {
                  relative = 0.42 * half_ulp_of_one(after_.type) * std::sqrt(roundings * equal);
     std::vector<Turn> turns;
     for (const Sums& sum : sums) {
-      const double size = std::abs(sum.products),
-                   unlike = sum.after + length * length * sum.before - 2 * length * size;
-      turns.push_back({sum.products / sum.before, relative * std::sqrt(sum.of_noise) / sum.before,
-                       unlike, sum.after});
+      Turn turn = {sum.products / sum.before, relative * std::sqrt(sum.of_noise) / sum.before,
+                   sum.after + length * length * sum.before - 2 * length * std::abs(sum.products),
+                   sum.after};
+      const bool shows_nothing = sum.before == 0 && sum.after == 0;
+      if (!shows_nothing && !std::isfinite(turn.noise)) turn.noise = 0;
+      turns.push_back(turn);
     }
     return turns;
   }
@@ -96,6 +98,7 @@ class Heads {
     double unlike = 0, squares = 0;
     for (const std::int64_t row : scattered(rows(), 64)) {
       for (const Turn& each : turns(row, channels, dimension, length)) {
+        if (!std::isfinite(each.unlike)) continue;
         unlike += each.unlike;
         squares += each.squares;
       }
@@ -190,6 +193,9 @@ class Judge {
     if (!keeps_rest)
       say(CauseKind::other_arrangement,
           format_text("channels beyond the first {} are changed", 2 * half_));
+    if (first_not_finite_ >= 0)
+      say(CauseKind::unset_rows,
+          format_text("heads have NaN or infinity, the first in row {}", first_not_finite_));
     if (report_.angles_off == 0) return std::move(report_);
     if (heads_.keeps_channels(0)) {
       say(CauseKind::unset_rows, "the heads are as they were before: nothing is turned");
@@ -237,6 +243,7 @@ class Judge {
         const double noise = noise_(row, k);
         if (std::isnan(noise)) continue;  // nothing to see
         const bool is_finite = std::isfinite(std::abs(ratio));
+        if (!is_finite && first_not_finite_ < 0) first_not_finite_ = row;
         const double error = is_finite ? std::fabs(std::arg(ratio)) : std::acos(-1.0),
                      length_error = is_finite ? std::fabs(std::abs(ratio) - 1) : 1;
         report_.max_length_error = std::max(report_.max_length_error, length_error);
@@ -281,12 +288,10 @@ class Judge {
         }
         return std::sqrt(sum);
       };
-      const double own = error_of(part.axis);
       std::int64_t nearest = part.axis;
       for (std::int64_t axis = 0; axis < angles.axes(); ++axis)
-        if (8 * error_of(axis) < (nearest == part.axis ? own : 8 * error_of(nearest)))
-          nearest = axis;
-      if (nearest == part.axis) continue;
+        if (error_of(axis) < error_of(nearest)) nearest = axis;
+      if (8 * error_of(nearest) >= error_of(part.axis)) continue;
       if (pair.place != last + 1 || part.axis != from || nearest != to) {
         say_run();
         first = pair.place;
@@ -345,6 +350,7 @@ class Judge {
   BasicMatrix<double> turns_;  ///< cosines, then sines
   BasicMatrix<double> noise_;
   RotatedReport report_;
+  std::int64_t first_not_finite_ = -1;
 };
 
 std::string shape_text(const HeadsTable& heads) {
