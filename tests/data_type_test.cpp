@@ -119,7 +119,7 @@ TEST_P(RotationType, IsCorrectlyRoundedInEveryShape) {
               const std::int64_t position = rows.first + r;
               for (const bool is_cosine : {false, true}) {
                 ASSERT_EQ(bits(table(r, is_cosine ? channel.cosine : channel.sine)),
-                          rounded_entry(frequencies, k, position, is_cosine, type).bits)
+                          rounded_entry(frequencies, k, position, is_cosine, data_type_of<T>).bits)
                     << position << ", k " << k;
               }
             }

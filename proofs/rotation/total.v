@@ -62,8 +62,8 @@ Proof.
     now apply turned.
 Qed.
 
-Let step := @{proven("step")}.
-Let rotations := @{int(constant("anchored_blocks")) - 1}%nat.
+Definition step := @{proven("step")}.
+Definition rotations := @{int(constant("anchored_blocks")) - 1}%nat.
 
 (* The sine of a row; the cosine is the same, a quarter turn further. *)
 Theorem total a s c ds dc second grown U phi :

@@ -70,7 +70,7 @@ End Shift.
    2^-24 of the value for bfloat16, whose shift is 3, and 2^-27 for float16, whose shift is 6. The
    threshold is truncated to 20 bits. *)
 Open Scope R_scope.
-Let most_error := @{constant("RotationError.total")} * 0x1p-53.
+Definition most_error := @{constant("RotationError.total")} * 0x1p-53.
 
 Lemma bfloat16 M v :
   0 <= M <= 1 -> (M * 0x1p-19 + 0x1p-44) * (1 - 0x1p-19) <= v ->
