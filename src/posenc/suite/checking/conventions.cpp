@@ -198,10 +198,14 @@ class Conventions {
       const double fitted = std::exp(line.slope * denominator);
       std::vector<Said> bases = said_in_digits(fitted, 6);
       for (const double known : known_bases) bases.push_back({known, 2});
-      for (const Said& base : bases) {
+      for (std::size_t i = 0; i < bases.size(); ++i) {
+        const Said& base = bases[i];
+        if (std::ranges::find(bases, base.value, &Said::value) != bases.begin() + i) continue;
         add(spec_of(base.value, spacing), base.bits);
         add_scaled(base, spacing, denominator);
-        if (spacing == Spacing::paper) add_blends(base);
+        // The first frequencies have the base, which is near.
+        if (spacing == Spacing::paper && std::fabs(std::log(base.value / fitted)) < 1.4)
+          add_blends(base);
       }
     }
     // A known base, of which a factor makes the one that is found.

@@ -22,8 +22,13 @@ class Identification {
       : sample_(sample), options_(options) {}
 
   std::optional<Hypothesis> best() {
-    for (const Arrangement each : all_arrangements)
-      if (!sample_.holds_phases || each == Arrangement::sines) try_arrangement(each);
+    for (const Arrangement each : all_arrangements) {
+      if (sample_.holds_phases && each != Arrangement::sines) continue;
+      // No other one explains more than what is right, and the next ones take more bits to say.
+      if (!usual_.empty() && usual_[0].bits <= bits_of(each, options_) && is_right(usual_[0].is))
+        break;
+      try_arrangement(each);
+    }
     if (usual_.empty() && unusual_.empty()) return {};
     const double of_constants = bits_of_constants();
     const bool is_usual =
