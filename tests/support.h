@@ -88,8 +88,10 @@ std::vector<const Backend*> running_backends(std::string_view name);
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
 
-/// The message of the InvalidArgument that `call` throws. If it throws nothing or another
-/// exception, a text in parentheses that says so.
+/// What refusal() returns of a call that throws nothing.
+constexpr std::string_view nothing_thrown = "(nothing thrown)";
+/// The message of the InvalidArgument that `call` throws. If it throws another exception, a text in
+/// parentheses that says so.
 template <class Call>
 std::string refusal(const Call& call) {
   try {
@@ -99,7 +101,7 @@ std::string refusal(const Call& call) {
   } catch (const std::exception& error) {
     return std::string("(not an InvalidArgument) ") + error.what();
   }
-  return "(nothing thrown)";
+  return std::string(nothing_thrown);
 }
 
 /// A call that is refused with a message that has this part.
@@ -119,6 +121,12 @@ auto bits(T element) noexcept {
   return std::bit_cast<Bits>(element);
 }
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept;
+template <class T>
+bool same_bits(const BasicMatrix<T>& a, const BasicMatrix<T>& b) noexcept {
+  const auto bytes = static_cast<std::size_t>(a.rows() * a.columns()) * sizeof(T);
+  return a.rows() == b.rows() && a.columns() == b.columns() &&
+         std::memcmp(a.data(), b.data(), bytes) == 0;
+}
 
 /// Memory for a table with guard elements before it, after it and in the gaps between rows.
 template <class T>

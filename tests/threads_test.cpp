@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <barrier>
-#include <cstring>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -32,11 +31,6 @@ void at_once(const std::function<void(int)>& work) {
   }
 }
 
-bool same_tables(const Matrix& a, const Matrix& b) {
-  const auto bytes = static_cast<std::size_t>(a.rows() * a.columns()) * sizeof(float);
-  return std::memcmp(a.data(), b.data(), bytes) == 0;
-}
-
 class OneEncoder : public testing::TestWithParam<const Backend*> {};
 
 /// Large enough for several pieces: by one caller, and by many, each alone or with helpers, which
@@ -56,7 +50,7 @@ TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
       const int threads = (caller + repetition) % 2 == 0 ? 4 : 1;
       encoder->encode(rows, table.view(), threads);
       encoder->encode(positions, gathered.view(), threads);
-      wrong += !same_tables(table, expected) || !same_tables(gathered, expected);
+      wrong += !same_bits(table, expected) || !same_bits(gathered, expected);
     }
   };
   encode_often(0);
@@ -99,7 +93,7 @@ TEST(Threads, MayAllBeTheFirstToSelectAndToAskForTheCpu) {
 TEST(Threads, MayAllBeTheFirstToMakeTheSimpleCall) {
   std::vector<Matrix> tables(thread_count);
   at_once([&](int i) { tables[static_cast<std::size_t>(i)] = encode(16, 32); });
-  for (const Matrix& each : tables) EXPECT_TRUE(same_tables(each, tables.front()));
+  for (const Matrix& each : tables) EXPECT_TRUE(same_bits(each, tables.front()));
 }
 
 TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {

@@ -92,9 +92,9 @@ TEST_P(Forward, HasTheSameBitsOutOfPlaceAndOnManyThreads) {
       ForwardOptions shared = options;
       shared.threads = threads;
       with_dropout.forward(x.view(), y.view(), shared);
-      EXPECT_TRUE(same_memory(y.memory(), in_place.memory())) << threads << " threads";
+      EXPECT_TRUE(same_bits(y.memory(), in_place.memory())) << threads << " threads";
     }
-    EXPECT_TRUE(same_memory(x.memory(), expected.memory())) << "the input was written";
+    EXPECT_TRUE(same_bits(x.memory(), expected.memory())) << "the input was written";
   }
 }
 
@@ -179,7 +179,7 @@ TEST(PositionalEncoding, AcceptsTheLastPosition) {
   backend("rotation")
       .plan({.d_model = 8})
       ->encode({.first = max_position, .count = 1}, {row.data(), 1, 8, 8});
-  EXPECT_TRUE(same_memory(x, row));
+  EXPECT_TRUE(same_bits(x, row));
 }
 
 TEST(PositionalEncoding, AcceptsEmptyBatchesAndZeroRows) {
@@ -196,7 +196,7 @@ TEST(PositionalEncoding, AppliesNoDropoutOutsideTraining) {
   std::vector<float> a(40, 1.0f), b(40, 1.0f);
   dropping.forward(batch_first(a.data(), 1, 10, 4));
   plain.forward(batch_first(b.data(), 1, 10, 4), {.training = true});
-  EXPECT_TRUE(same_memory(a, b));
+  EXPECT_TRUE(same_bits(a, b));
 }
 
 TEST(PositionalEncoding, RefusesInvalidArguments) {
@@ -285,7 +285,7 @@ TEST(ThreadsOfLayers, MayShareOneLayer) {
             [&] { encoding.forward(batch_first(tensor.data(), 1, rows, d_model), options); });
       }
     }
-    for (const auto& tensor : tensors) EXPECT_TRUE(same_memory(tensor, expected));
+    for (const auto& tensor : tensors) EXPECT_TRUE(same_bits(tensor, expected));
   }
 }
 

@@ -96,9 +96,6 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
   EXPECT_THAT(refused("(9223372036854775807, 9)"), HasSubstr("more than 2^63"));
 }
 
-/// What refusal() returns if a call throws nothing.
-constexpr std::string_view nothing_thrown = "(nothing thrown)";
-
 TEST(TableFile, NpyIsWhatNumPyReads) {
   const auto refused = [](std::string fields, const std::string& version) {
     const auto length = static_cast<unsigned>(fields.size());
