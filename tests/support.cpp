@@ -82,4 +82,12 @@ void write_file(const std::filesystem::path& file, std::string_view content) {
   if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
 }
 
+std::string npy_file(const std::string& descr, const std::string& shape,
+                     const std::string& elements) {
+  const std::string fields =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(fields.size()) + '\0' + fields +
+         elements;
+}
+
 }  // namespace posenc::test

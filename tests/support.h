@@ -172,6 +172,17 @@ class Guarded {
 };
 using GuardedMatrix = Guarded<float>;
 
+/// Expects that guarded memory has these rows, and nothing else is written.
+template <class T>
+void expect_rows(const Guarded<T>& got, const BasicMatrix<T>& expected, const std::string& how) {
+  for (std::int64_t r = 0; r < expected.rows(); ++r) {
+    const auto row = expected.row(r);
+    ASSERT_EQ(std::memcmp(got.row(r).data(), row.data(), row.size_bytes()), 0)
+        << how << ", row " << r;
+  }
+  ASSERT_TRUE(got.surroundings_untouched()) << how;
+}
+
 /// Sets a variable of this process, or removes it if the value is empty.
 void set_environment(const char* name, const std::string& value);
 
@@ -194,5 +205,9 @@ class ScratchFolder {
 
 std::string read_file(const std::filesystem::path& file);
 void write_file(const std::filesystem::path& file, std::string_view content);
+
+/// A .npy file of version 1 whose elements are these bytes.
+std::string npy_file(const std::string& descr, const std::string& shape,
+                     const std::string& elements);
 
 }  // namespace posenc::test

@@ -1,5 +1,4 @@
 // posenc check: formats of tables, its exit codes, its outputs, and the files it refuses.
-#include "cli/little_endian.h"
 #include "command.h"
 #include "posenc/model/rotary.h"
 
@@ -29,10 +28,6 @@ std::pair<std::string, std::string> rotary_tables(Repeat repeat) {
   const std::int64_t columns = repeat == Repeat::once ? 16 : 32;
   Matrix cosines(60, columns), sines(60, columns);
   Rotary(32).cosines_and_sines(RowRange{0, 60}, repeat, cosines.view(), sines.view());
-  const auto bytes_of = [](const Matrix& table) {
-    return std::string(reinterpret_cast<const char*>(table.data()),
-                       static_cast<std::size_t>(table.rows() * table.columns()) * sizeof(float));
-  };
   return {bytes_of(cosines), bytes_of(sines)};
 }
 
@@ -116,11 +111,7 @@ TEST(CheckCommand, JudgesByThePositionsOfAFile) {
   const auto npy = [](std::int32_t last, const std::string& shape) {
     std::vector<std::int32_t> all(60);
     std::iota(all.begin(), all.end(), last - 59);
-    std::string fields = "{'descr': '<i4', 'fortran_order': False, 'shape': " + shape + "}\n";
-    fields.insert(0, 118 - fields.size(), ' ');
-    to_little_endian(std::span(all));
-    return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + fields +
-           std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof all[0]);
+    return npy_file("<i4", shape, bytes_of(std::span(std::as_const(all))));
   };
   const Arguments more = {"--d-model", "32", "--positions", positions};
   write_file(positions, npy(59, "(60,)"));
@@ -157,13 +148,9 @@ TEST(CheckCommand, JudgesRotatedHeads) {
   for (std::size_t i = 0; i < heads.size(); ++i)
     heads[i] = static_cast<float>(i * 7919 % 1009) / 500 - 1;
   const auto write = [&](const std::string& file) {
-    std::string fields = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 60, 4, 32)}";
-    fields.resize(117, ' ');
-    write_file(
-        (folder.path() / file).string(),
-        std::string("\x93NUMPY\x01\x00\x76\x00", 10) + fields + "\n" +
-            std::string(reinterpret_cast<const char*>(heads.data()), heads.size() * sizeof(float)));
-    return (folder.path() / file).string();
+    write_file(folder / file,
+               npy_file("<f4", "(1, 60, 4, 32)", bytes_of(std::span(std::as_const(heads)))));
+    return (folder / file).string();
   };
   const std::string before = write("before.npy");
   Rotary(32).apply(rows_first(heads.data(), 1, 60, 4, 32));

@@ -117,14 +117,20 @@ template <class T>
 void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
   const AxesEncoder encoder(spec, {}, data_type_of<T>);
   const BasicMatrix<T> expected = by_one_axis<T>(spec, positions.of_64_bits());
-  BasicMatrix<T> table(positions.rows, spec.d_model());
-  encoder.encode(positions.of_64_bits(), table.view());
-  EXPECT_TRUE(same_bits(table, expected));
-  encoder.encode(positions.of_32_bits(), table.view(), {3, StorePolicy::non_temporal});
-  EXPECT_TRUE(same_bits(table, expected));
+  int threads = 1;
+  for (const std::int64_t gap : {0, 1, 5}) {
+    for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+      for (const RowPositions& each : {positions.of_64_bits(), positions.of_32_bits()}) {
+        Guarded<T> table(positions.rows, spec.d_model(), spec.d_model() + gap, gap);
+        encoder.encode(each, table.view(), {threads, stores});
+        expect_rows(table, expected, std::to_string(gap) + " elements between rows");
+        threads = threads % 3 + 1;
+      }
+    }
+  }
 }
 
-TEST_P(Axes, HaveTheRowsOfOneAxis) {
+TEST_P(Axes, HaveTheRowsOfOneAxisAtAnyStrideAndWriteNothingElse) {
   for (const Positions& positions : {grid(), random_positions(50)}) {
     expect_rows_of_one_axis<float>(GetParam().spec, positions);
     expect_rows_of_one_axis<double>(GetParam().spec, positions);
@@ -141,29 +147,11 @@ TEST_P(Axes, AreEqualIfOnePositionIsGivenForAll) {
   std::vector<std::int64_t> thrice;
   for (int axis = 0; axis < 3; ++axis) thrice.insert(thrice.end(), each.begin(), each.end());
   const Matrix expected = by_one_axis<float>(spec, each);
-  Matrix of_range(70, spec.d_model()), of_list(70, spec.d_model()), of_axes(70, spec.d_model());
-  encoder.encode(RowRange{-30, 70}, of_range.view());
-  encoder.encode(each, of_list.view());
-  encoder.encode(RowPositions(thrice.data(), 3, 70, 70), of_axes.view());
-  EXPECT_TRUE(same_bits(of_range, expected));
-  EXPECT_TRUE(same_bits(of_list, expected));
-  EXPECT_TRUE(same_bits(of_axes, expected));
-}
-
-TEST_P(Axes, WriteRowsOfAnyStrideAndNothingElse) {
-  const AxesSpec& spec = GetParam().spec;
-  const AxesEncoder encoder(spec);
-  const Positions positions = grid();
-  Matrix expected(positions.rows, spec.d_model());
-  encoder.encode(positions.of_64_bits(), expected.view());
-  for (const std::int64_t offset : {0, 1, 5}) {
-    for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-      GuardedMatrix guarded(positions.rows, spec.d_model(), spec.d_model() + offset, offset);
-      encoder.encode(positions.of_64_bits(), guarded.view(), {2, stores});
-      for (std::int64_t r = 0; r < positions.rows; ++r)
-        ASSERT_TRUE(same_bits(guarded.row(r), expected.row(r))) << "row " << r;
-      EXPECT_TRUE(guarded.surroundings_untouched());
-    }
+  for (const RowPositions& same : {RowPositions(RowRange{-30, 70}), RowPositions(each),
+                                   RowPositions(thrice.data(), 3, 70, 70)}) {
+    Matrix table(70, spec.d_model());
+    encoder.encode(same, table.view());
+    EXPECT_TRUE(same_bits(table, expected));
   }
 }
 

@@ -155,15 +155,15 @@ TEST(Accuracy, UlpsGrowAtTheZerosOfSineWhereAbsoluteErrorsDoNot) {
 }
 
 TEST(Accuracy, ShortOctavesAreCutToTheRows) {
-  const AccuracyReport report = report_of(FakeEncoder(small_spec), {5, 30});
-  std::vector<RowRange> octaves;
-  for (const PositionError& each : report.by_position) octaves.push_back(each.rows);
-  EXPECT_EQ(octaves, (std::vector<RowRange>{{5, 3}, {8, 8}, {16, 16}, {32, 3}}));
-
-  const AccuracyReport from_zero = report_of(FakeEncoder(small_spec), {0, 4});
-  octaves.clear();
-  for (const PositionError& each : from_zero.by_position) octaves.push_back(each.rows);
-  EXPECT_EQ(octaves, (std::vector<RowRange>{{0, 1}, {1, 1}, {2, 2}}));
+  const auto octaves_of = [](RowRange rows) {
+    std::vector<RowRange> octaves;
+    for (const PositionError& each : report_of(FakeEncoder(small_spec), rows).by_position)
+      octaves.push_back(each.rows);
+    return octaves;
+  };
+  EXPECT_THAT(octaves_of({5, 30}),
+              ElementsAre(RowRange{5, 3}, RowRange{8, 8}, RowRange{16, 16}, RowRange{32, 3}));
+  EXPECT_THAT(octaves_of({0, 4}), ElementsAre(RowRange{0, 1}, RowRange{1, 1}, RowRange{2, 2}));
 }
 
 TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {

@@ -145,10 +145,7 @@ TEST(Measure, RefusesBadOptions) {
       {"samples is 0", with([](auto& o) { o.samples = 0; })},
       {"d_model is 3", with([](auto& o) { o.tables[0].spec.d_model = 3; })},
       {"threads is 0", with([](auto& o) { o.tables[0].threads = 0; })},
-      {"rows are 0",
-       [] {
-         table_of({.d_model = 8}, {0, 0});
-       }},
+      {"rows are 0", [rows = RowRange()] { table_of({.d_model = 8}, rows); }},
   });
 }
 

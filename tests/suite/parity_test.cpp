@@ -66,14 +66,6 @@ TEST(Parity, TheTutorialsPhases) {
   for (const RowRange rows : ranges) expect_phases(*encoder, rows, products(div_term));
 }
 
-TEST(Parity, TheBackendDivTermHasThePhasesOfTheTutorial) {
-  const EncodingSpec spec = {.d_model = 128};
-  Matrix like(50, 128), fast(50, 128);
-  plan_like(System::tutorial, spec)->encode({.first = 100'000, .count = 50}, like.view());
-  backend("div_term").plan(spec)->encode({.first = 100'000, .count = 50}, fast.view());
-  for (int i = 0; i < 50 * 128; ++i) ASSERT_NEAR(like.data()[i], fast.data()[i], 0x1p-24);
-}
-
 TEST(Parity, TransformersPhasesByEveryRule) {
   const std::vector<float> plain = inverse_powers(5e5F, 128);
   std::vector<float> linear = plain, llama3 = plain;
