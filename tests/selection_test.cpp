@@ -234,9 +234,7 @@ TEST(Selection, TheSimpleCallTakesAnAccuracyOrThreads) {
   const RowRange rows = {100'000, 50};
   const EncodingSpec spec = {.d_model = 64};
   const auto is = [&](const Matrix& table, const char* name) {
-    Matrix expected(rows.count, spec.d_model);
-    backend(name).plan(spec)->encode(rows, expected.view());
-    return same_bits(table, expected);
+    return same_bits(table, encoded(*backend(name).plan(spec), rows));
   };
   EXPECT_TRUE(is(encode(rows, spec), "rotation"));
   EXPECT_TRUE(is(encode(rows, spec, 2), "rotation"));

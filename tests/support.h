@@ -5,6 +5,7 @@
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
+#include "posenc/suite/accuracy_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,6 +88,29 @@ std::vector<const Backend*> running_backends(std::string_view name);
 
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
+
+/// The name of a test of one backend.
+inline std::string of_backend(const testing::TestParamInfo<const Backend*>& test) {
+  return identifier(*test.param);
+}
+
+/// The positions of a range, one by one.
+std::vector<std::int64_t> positions_of(RowRange rows);
+
+/// The rows that an encoder writes.
+template <class T = float>
+BasicMatrix<T> encoded(const Encoder& encoder, RowRange rows, const EncodeOptions& options = {}) {
+  BasicMatrix<T> table(rows.count, encoder.spec().d_model);
+  encoder.encode(rows, table.view(), options);
+  return table;
+}
+
+/// The accuracy report of one encoder.
+inline AccuracyReport accuracy_of(const Encoder& encoder, RowRange rows,
+                                  const AccuracyOptions& options = {}) {
+  const Encoder* const one[] = {&encoder};
+  return measure_accuracy(one, rows, options).front();
+}
 
 /// What refusal() returns of a call that throws nothing.
 constexpr std::string_view nothing_thrown = "(nothing thrown)";

@@ -1,7 +1,6 @@
 // rotation over more than 10^8 entries of float32, and more than 10^7 of every other type: every
 // entry is correctly rounded, and every ISA gives the same bits.
 #include "posenc/registry.h"
-#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
 #include <string>
@@ -36,10 +35,9 @@ const LargeTable large_tables[] = {
 /// The wrongly rounded entries of `rotation` in a share of the rows.
 void expect_correct_rounding(const EncodingSpec& spec, RowRange rows, DataType type) {
   const auto encoder = backend("rotation").plan(spec);
-  const Encoder* const encoders[] = {encoder.get()};
   const auto threads = static_cast<int>(std::thread::hardware_concurrency());
   const auto report =
-      measure_accuracy(encoders, rows, {.threads = threads, .type = type, .progress = {}})[0];
+      accuracy_of(*encoder, rows, {.threads = threads, .type = type, .progress = {}});
   EXPECT_EQ(report.entries, rows.count * spec.d_model);
   EXPECT_EQ(report.wrongly_rounded, 0)
       << to_string(type) << ", worst at position " << report.worst.position << ", channel "
@@ -74,10 +72,9 @@ TEST_P(RotationAtScale, IsCorrectlyRoundedInEveryEntry) {
 
 TEST_P(RotationAtScale, HasTheSameBitsOnEveryIsa) {
   const EncodingSpec& spec = GetParam().spec;
-  Matrix expected(rows().count, spec.d_model), got(rows().count, spec.d_model);
-  backend("rotation").plan(spec)->encode(rows(), expected.view());
+  const Matrix expected = encoded(*backend("rotation").plan(spec), rows());
   for (const Backend* each : running_backends("rotation")) {
-    each->plan(spec)->encode(rows(), got.view(), {1, StorePolicy::non_temporal});
+    const Matrix got = encoded(*each->plan(spec), rows(), {1, StorePolicy::non_temporal});
     EXPECT_TRUE(same_bits(expected, got)) << each->full_name();
   }
 }

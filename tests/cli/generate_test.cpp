@@ -20,9 +20,7 @@ namespace {
 /// The bytes of the library's table, in the order of files.
 template <class T = float>
 std::string library_bytes(const Backend& backend, const EncodingSpec& spec, RowRange rows) {
-  BasicMatrix<T> table(rows.count, spec.d_model);
-  backend.plan(spec)->encode(rows, table.view());
-  return bytes_of(table);
+  return bytes_of(encoded<T>(*backend.plan(spec), rows));
 }
 
 /// The fields of a .safetensors file, and the bytes of its elements.

@@ -8,9 +8,7 @@
 #include "posenc/simd/store_plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <span>
@@ -98,9 +96,8 @@ BasicMatrix<T> by_one_axis(const AxesSpec& spec, const RowPositions& positions) 
     EncodingSpec one = spec.parts[i].spec;
     one.layout = Layout::interleaved;
     const auto encoder = backend("rotation").plan(one);
-    BasicMatrix<T> row(1, one.d_model);
     for (std::int64_t r = 0; r < positions.count(); ++r) {
-      encoder->encode(RowRange{positions(spec.parts[i].axis, r), 1}, row.view());
+      const auto row = encoded<T>(*encoder, {positions(spec.parts[i].axis, r), 1});
       for (const AxisPair& pair : pairs) {
         if (pair.part != i) continue;
         table(r, pair.channels.sine) = row(0, 2 * pair.k);
@@ -142,8 +139,7 @@ TEST_P(Axes, HaveTheRowsOfOneAxisAtAnyStrideAndWriteNothingElse) {
 TEST_P(Axes, AreEqualIfOnePositionIsGivenForAll) {
   const AxesSpec& spec = GetParam().spec;
   const AxesEncoder encoder(spec);
-  std::vector<std::int64_t> each;
-  for (std::int64_t position = -30; position < 40; ++position) each.push_back(position);
+  const std::vector<std::int64_t> each = positions_of({-30, 70});
   std::vector<std::int64_t> thrice;
   for (int axis = 0; axis < 3; ++axis) thrice.insert(thrice.end(), each.begin(), each.end());
   const Matrix expected = by_one_axis<float>(spec, each);
@@ -275,9 +271,9 @@ TEST_P(NegativePositions, NegateTheSines) {
     for (const DataType type : all_data_types) {
       if (!GetParam()->supports(type)) continue;
       with_type(type, [&]<class T>(T) {
-        BasicMatrix<T> positive(most + 1, d_model), all(2 * most + 1, d_model);
-        encoder->encode(RowRange{0, most + 1}, positive.view());
-        encoder->encode(RowRange{-most, 2 * most + 1}, all.view(), {2, StorePolicy::non_temporal});
+        const auto positive = encoded<T>(*encoder, {0, most + 1});
+        const auto all =
+            encoded<T>(*encoder, {-most, 2 * most + 1}, {2, StorePolicy::non_temporal});
         std::vector<std::int64_t> backwards;
         for (std::int64_t p = most; p >= -most; --p) backwards.push_back(p);
         BasicMatrix<T> gathered(2 * most + 1, d_model);
@@ -301,16 +297,15 @@ TEST_P(NegativePositions, NegateTheSines) {
 
 TEST_P(NegativePositions, ReachAsFarAsPositiveOnes) {
   const auto encoder = GetParam()->plan({.d_model = 16});
-  Matrix positive(1, 16), negative(1, 16);
-  encoder->encode(RowRange{max_position, 1}, positive.view());
-  encoder->encode(RowRange{-max_position, 1}, negative.view());
+  const Matrix positive = encoded(*encoder, {max_position, 1}),
+               negative = encoded(*encoder, {-max_position, 1});
   for (std::int64_t c = 0; c < 16; ++c)
     EXPECT_EQ(negative(0, c), c % 2 == 0 ? -positive(0, c) : positive(0, c)) << c;
   EXPECT_EQ(encoder->error_bound({-max_position, 1}), encoder->error_bound({max_position - 1, 1}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(running_backends()),
-                         [](const auto& test) { return identifier(*test.param); });
+                         of_backend);
 
 // ---- Kernels ------------------------------------------------------------------------------------
 

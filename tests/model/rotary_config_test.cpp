@@ -24,8 +24,6 @@ std::string message_of(const std::string& text) {
   return message;
 }
 
-const RotarySpec& only(const RotaryReading& reading) { return layers_of(reading, "").rotary; }
-
 TEST(RotaryConfig, IsAPlainSpec) {
   const RotaryReading reading = read_rotary_config(llama(R"("rope_theta": 5e5)"));
   EXPECT_EQ(reading.model_type, "llama");
@@ -39,8 +37,9 @@ TEST(RotaryConfig, IsAPlainSpec) {
 }
 
 TEST(RotaryConfig, KeepsTheAttentionFactorApartFromTheRule) {
-  const RotarySpec spec = only(read_rotary_config(
-      llama(R"("rope_scaling": {"rope_type": "yarn", "factor": 4, "attention_factor": 1.5})")));
+  const RotaryReading reading = read_rotary_config(
+      llama(R"("rope_scaling": {"rope_type": "yarn", "factor": 4, "attention_factor": 1.5})"));
+  const RotarySpec& spec = layers_of(reading, "").rotary;
   EXPECT_EQ(spec.attention_factor, 1.5);
   EXPECT_EQ(attention_factor(spec.angles.parts.at(0).spec.frequencies), 1);
   EXPECT_EQ(Rotary(spec).attention_factor(), 1.5);

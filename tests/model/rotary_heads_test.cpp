@@ -46,7 +46,6 @@ struct Tensor {
   }
 };
 
-float widened(float value) { return value; }
 template <class T>
 float widened(T value) {
   return static_cast<float>(to_double(value));

@@ -390,8 +390,6 @@ class BadInputTest(unittest.TestCase):
         cases = {
             "d_model is 7": lambda: posenc.Encoder(7),
             "accuracy is given with": lambda: posenc.Encoder(8, backend="naive", accuracy=1.0),
-            "rows is -1; allowed": lambda: posenc.encode(-1, 8),
-            "first position is -9007199254740993": lambda: posenc.Encoder(8, first=-(2**53) - 1),
             "out.dtype is int64":
                 lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
             "out.dtype is >f4": lambda: encoder.encode(range(ROWS), out=out.astype(">f4")),
@@ -404,15 +402,11 @@ class BadInputTest(unittest.TestCase):
                 lambda: encoder.encode([1.5], out=out),
             "a range of step 1": lambda: posenc.accuracy(encoder, range(0, 9, 2)),
             "x.dtype is float64": lambda: layer.forward(out.astype(float)),
-            "output.type is float32; allowed: that of the input, float16":
-                lambda: layer.forward(out.astype(np.float16), out=out),
             "x.shape is \\(66,\\)": lambda: layer.forward(out[0]),
             "x.type is float64; allowed: float32": lambda: rotary.apply(out.astype(float)),
             "x.shape is \\(66,\\); allowed: two to four": lambda: rotary.apply(out[0]),
             "x is read-only": lambda: rotary.apply(read_only),
             "x\\[1\\] is read-only": lambda: rotary.apply([out, read_only]),
-            "x has head_stride|x has batch_stride": lambda: rotary.apply(
-                np.lib.stride_tricks.as_strided(out, (2, *out.shape), (0, *out.strides))),
             "first is 1 with positions": lambda: rotary.apply(out, 1, positions=range(ROWS)),
             "positions has 40 sequences of 1 rows": lambda: rotary.apply(
                 out, positions=np.zeros((ROWS, 1), int)),

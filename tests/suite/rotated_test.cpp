@@ -1,7 +1,6 @@
 // posenc::check_rotated(): what it says of kernels, right ones and such as programs have.
 #include "posenc/suite/checking/rotated.h"
 
-#include "../docs/examples/rotary_in_float32.h"
 #include "support.h"
 
 #include <cmath>
@@ -73,11 +72,7 @@ struct Turned {
   }
 };
 
-std::vector<std::int64_t> run_of(std::int64_t first) {
-  std::vector<std::int64_t> positions;
-  for (std::int64_t row = 0; row < rows; ++row) positions.push_back(first + row);
-  return positions;
-}
+std::vector<std::int64_t> run_of(std::int64_t first) { return positions_of({first, rows}); }
 
 const RotarySpec base_10000 = rotary_spec({.d_model = dimension});
 
@@ -139,7 +134,7 @@ TYPED_TEST(CheckRotated, NamesWhatIsWrong) {
 
 TEST(CheckRotatedHeads, FarPositionsShowFloat32Phases) {
   const std::vector<std::int64_t> positions = {0, 1, 40, 2048, 65536, 131071, 1048576, 2147483648};
-  const RotatedOptions options = {.positions = RowPositions(positions)};
+  const RotatedOptions options = {.positions = RowPositions(positions), .max_error = 2e-7};
   const auto right = Turned<float>(positions, exact).checked(base_10000, options);
   EXPECT_TRUE(right.is_good) << to_string(right);
   const auto wrong = Turned<float>(positions, with_float32_phases).checked(base_10000, options);
@@ -147,20 +142,6 @@ TEST(CheckRotatedHeads, FarPositionsShowFloat32Phases) {
   ASSERT_EQ(wrong.by_position.size(), 8U - 1);  // 65536 and 131071 are in one octave
   EXPECT_LT(wrong.by_position[2].errors.max, 1e-5);
   EXPECT_GT(wrong.by_position[6].errors.max, 0.1);
-}
-
-TEST(CheckRotatedHeads, JudgesTheRecipeWithoutDoubles) {
-  const std::vector<std::int64_t> positions = {0, 1, 40, 2047, 65536, 131071, 1048576, 2147483647};
-  const auto of_recipe = [](std::int64_t position, std::int64_t k) {
-    const auto [cosine, sine] = rotary_in_float32::rotation_at(
-        static_cast<std::uint64_t>(position),
-        rotary_in_float32::frequency(10000, dimension, static_cast<int>(k)));
-    return std::complex(cosine, sine);
-  };
-  const auto report =
-      Turned<float>(positions, of_recipe)
-          .checked(base_10000, {.positions = RowPositions(positions), .max_error = 2e-7});
-  EXPECT_TRUE(report.is_good) << to_string(report);
 }
 
 TEST(CheckRotatedHeads, NamesTheAxisOfPairs) {
