@@ -137,8 +137,7 @@ TEST(Allocation, ThatFailsLeavesAllOrNothing) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(running_backends()),
-                         [](const auto& each) { return identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(running_backends()), of_backend);
 
 }  // namespace
 }  // namespace posenc::test

@@ -1,11 +1,13 @@
 // Runs the built posenc command as a shell would, and captures its output.
 #pragma once
 
+#include "cli/little_endian.h"
 #include "support.h"
 
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,19 @@ void expect_refused(const CommandResult& result, const std::string& named);
 /// `generate` of a table of shape (3, 4), to standard output, and its csv.
 extern const Arguments small_csv, small_raw;
 extern const std::string small_csv_content;
+
+/// The bytes of elements, in the order of files.
+template <class T>
+std::string bytes_of(std::span<const T> elements) {
+  std::vector<T> stored(elements.begin(), elements.end());
+  to_little_endian(std::span(stored));
+  return {reinterpret_cast<const char*>(stored.data()), elements.size_bytes()};
+}
+template <class T>
+std::string bytes_of(const BasicMatrix<T>& table) {
+  return bytes_of(
+      std::span(table.data(), static_cast<std::size_t>(table.rows() * table.columns())));
+}
 
 /// Writes the accuracy report of all backends over a small table, as JSON.
 void write_accuracy_report(const std::filesystem::path& file, const Arguments& options = {});

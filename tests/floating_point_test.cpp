@@ -27,8 +27,7 @@ Bytes encode_all(const Backend& backend, const EncodingSpec& spec, RowRange rows
   for (const DataType type : all_data_types) {
     if (!backend.supports(type)) continue;
     with_type(type, [&]<class T>(T) {
-      BasicMatrix<T> table(rows.count, spec.d_model);
-      encoder->encode(rows, table.view());
+      const auto table = encoded<T>(*encoder, rows);
       const char* const first = reinterpret_cast<const char*>(table.data());
       bytes.insert(bytes.end(), first, first + rows.count * spec.d_model * std::int64_t{sizeof(T)});
     });
@@ -115,8 +114,7 @@ TEST_P(FloatingPoint, OfTheHostDoesNotChangeBitsAndIsRestored) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FloatingPoint, testing::ValuesIn(running_backends()),
-                         [](const auto& each) { return identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(All, FloatingPoint, testing::ValuesIn(running_backends()), of_backend);
 
 }  // namespace
 }  // namespace posenc::test

@@ -1,5 +1,5 @@
 // The rules of frequencies against the code of the systems that have them, in double; and what they
-// refuse. tests/exact compares their exact values with MPFR.
+// refuse. tests/exact compares their exact values with MPFR, and presets_test.cpp has Llama 3.1's.
 #include "posenc/frequency_rule.h"
 
 #include "frequency_rules.h"
@@ -48,12 +48,6 @@ void expect_formula(const EncodingSpec& spec,
 /// Transformers 4.51, modeling_rope_utils.py.
 double inv_freq(double even, double dim, double base) { return 1 / std::pow(base, even / dim); }
 
-TEST(FrequencyRule, LinearIsThatOfTransformers) {
-  const EncodingSpec spec = {.d_model = 128, .frequencies = LinearScaling{4}};
-  expect_formula(
-      spec, [](double even, double dim, double base) { return inv_freq(even, dim, base) / 4; });
-}
-
 TEST(FrequencyRule, DynamicNtkIsThatOfTransformers) {
   const EncodingSpec spec = {.d_model = 128, .frequencies = dynamic_ntk_scaling(2, 4096, 16384)};
   expect_formula(spec, [](double even, double dim, double base) {
@@ -95,19 +89,6 @@ TEST(FrequencyRule, YarnIsThatOfTransformers) {
       return interpolation * (1 - extrapolation_factor) + extrapolation * extrapolation_factor;
     });
   }
-}
-
-TEST(FrequencyRule, Llama3IsThatOfTransformers) {
-  const EncodingSpec spec = {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}};
-  expect_formula(spec, [](double even, double dim, double base) {
-    const double factor = 8, low_freq_factor = 1, high_freq_factor = 4, old_context_len = 8192;
-    const double frequency = inv_freq(even, dim, base), wavelen = 2 * pi / frequency;
-    if (wavelen < old_context_len / high_freq_factor) return frequency;
-    if (wavelen > old_context_len / low_freq_factor) return frequency / factor;
-    const double smooth_factor =
-        (old_context_len / wavelen - low_freq_factor) / (high_freq_factor - low_freq_factor);
-    return (1 - smooth_factor) * frequency / factor + smooth_factor * frequency;
-  });
 }
 
 TEST(FrequencyRule, LongRopeIsThatOfTransformers) {
@@ -154,14 +135,12 @@ TEST(FrequencyRule, NoEncodingLacksItsAttentionFactorSilently) {
     const EncodingSpec spec = {.d_model = 4, .frequencies = rule},
                        without = {.d_model = 4, .frequencies = without_attention_factor(rule)};
     const std::string reason = "allowed in an encoding, which does not apply it: 1, for the table";
+    const RowRange rows = {0, 3};
     expect_refused({{reason, [&] { rotation.plan(spec); }},
-                    {reason,
-                     [&] {
-                       encode({0, 3}, spec);
-                     }},
+                    {reason, [&] { encode(rows, spec); }},
                     {reason, [&] { PositionalEncoding(spec, 3); }}});
     EXPECT_NO_THROW(validate(spec));
-    EXPECT_EQ(encode({0, 3}, without).rows(), 3);
+    EXPECT_EQ(encode(rows, without).rows(), 3);
   }
   EXPECT_NO_THROW(rotation.plan({.d_model = 4, .frequencies = YarnScaling{.factor = 1}}));
   expect_refused({{"attention_factor is 0, not given; allowed: greater than 0",

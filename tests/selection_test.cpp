@@ -233,14 +233,8 @@ TEST(Selection, LayersReportTheirBackendAndTheReason) {
 TEST(Selection, TheSimpleCallTakesAnAccuracyOrThreads) {
   const RowRange rows = {100'000, 50};
   const EncodingSpec spec = {.d_model = 64};
-  const auto bits_of = [&](const char* name) {
-    Matrix table(rows.count, spec.d_model);
-    backend(name).plan(spec)->encode(rows, table.view());
-    return std::vector<float>(table.data(), table.data() + rows.count * spec.d_model);
-  };
   const auto is = [&](const Matrix& table, const char* name) {
-    return same_bits({table.data(), static_cast<std::size_t>(rows.count * spec.d_model)},
-                     bits_of(name));
+    return same_bits(table, encoded(*backend(name).plan(spec), rows));
   };
   EXPECT_TRUE(is(encode(rows, spec), "rotation"));
   EXPECT_TRUE(is(encode(rows, spec, 2), "rotation"));
@@ -260,11 +254,10 @@ TEST(Profile, SelectsTheFastestThatPromisesTheAccuracyInItsShapeClass) {
   const Selection not_measured = selected(profile, ShapeClass::memory);
   EXPECT_EQ(not_measured.backend->full_name(), best_rotation());
   EXPECT_EQ(not_measured.source, SelectionSource::built_in);
+  const EncodingSpec spec = {.d_model = 64};
+  const RowRange rows = {0, 10};
   expect_refused({
-      {"threads is 0; allowed: at least 1",
-       [&] {
-         profile.select({.d_model = 64}, {0, 10}, {}, 0);
-       }},
+      {"threads is 0; allowed: at least 1", [&] { profile.select(spec, rows, {}, 0); }},
       {"allowed for float32: at least",
        [&] { selected(profile, ShapeClass::l2, Accuracy::within(1e-12)); }},
   });

@@ -59,24 +59,16 @@ TEST(Spec, RowsUpToTwoToThe53AreAllowed) {
 
 TEST(Spec, RowsBeyondTwoToThe53AreRefused) {
   constexpr const char* range = "; allowed: -9007199254740992 to 9007199254740992";
-  for (const std::int64_t first : {-max_position - 1, max_position + 1, int64_max}) {
-    expect_refused({{"first position is " + std::to_string(first) + range, [=] {
-                       validate(RowRange{first, int64_max});
-                     }}});
-  }
+  const auto rows = [](std::int64_t first, std::int64_t count) {
+    return [=] { validate(RowRange{first, count}); };
+  };
+  for (const std::int64_t first : {-max_position - 1, max_position + 1, int64_max})
+    expect_refused(
+        {{"first position is " + std::to_string(first) + range, rows(first, int64_max)}});
   expect_refused({
-      {"row count is -1",
-       [] {
-         validate(RowRange{0, -1});
-       }},
-      {"row count is 2; allowed from position 9007199254740992: 0 to 1",
-       [] {
-         validate(RowRange{max_position, 2});
-       }},
-      {"row count is 9223372036854775807",
-       [] {
-         validate(RowRange{1, int64_max});
-       }},
+      {"row count is -1", rows(0, -1)},
+      {"row count is 2; allowed from position 9007199254740992: 0 to 1", rows(max_position, 2)},
+      {"row count is 9223372036854775807", rows(1, int64_max)},
   });
 }
 

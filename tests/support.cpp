@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <numeric>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -28,6 +29,12 @@ std::string identifier(const Backend& backend) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
+}
+
+std::vector<std::int64_t> positions_of(RowRange rows) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows.count));
+  std::iota(positions.begin(), positions.end(), rows.first);
+  return positions;
 }
 
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept {
@@ -80,6 +87,14 @@ void write_file(const std::filesystem::path& file, std::string_view content) {
   std::ofstream out(file, std::ios::binary);
   out << content;
   if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
+}
+
+std::string npy_file(const std::string& descr, const std::string& shape,
+                     const std::string& elements) {
+  const std::string fields =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(fields.size()) + '\0' + fields +
+         elements;
 }
 
 }  // namespace posenc::test

@@ -5,6 +5,7 @@
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
+#include "posenc/suite/accuracy_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,8 +89,33 @@ std::vector<const Backend*> running_backends(std::string_view name);
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
 
-/// The message of the InvalidArgument that `call` throws. If it throws nothing or another
-/// exception, a text in parentheses that says so.
+/// The name of a test of one backend.
+inline std::string of_backend(const testing::TestParamInfo<const Backend*>& test) {
+  return identifier(*test.param);
+}
+
+/// The positions of a range, one by one.
+std::vector<std::int64_t> positions_of(RowRange rows);
+
+/// The rows that an encoder writes.
+template <class T = float>
+BasicMatrix<T> encoded(const Encoder& encoder, RowRange rows, const EncodeOptions& options = {}) {
+  BasicMatrix<T> table(rows.count, encoder.spec().d_model);
+  encoder.encode(rows, table.view(), options);
+  return table;
+}
+
+/// The accuracy report of one encoder.
+inline AccuracyReport accuracy_of(const Encoder& encoder, RowRange rows,
+                                  const AccuracyOptions& options = {}) {
+  const Encoder* const one[] = {&encoder};
+  return measure_accuracy(one, rows, options).front();
+}
+
+/// What refusal() returns of a call that throws nothing.
+constexpr std::string_view nothing_thrown = "(nothing thrown)";
+/// The message of the InvalidArgument that `call` throws. If it throws another exception, a text in
+/// parentheses that says so.
 template <class Call>
 std::string refusal(const Call& call) {
   try {
@@ -99,7 +125,7 @@ std::string refusal(const Call& call) {
   } catch (const std::exception& error) {
     return std::string("(not an InvalidArgument) ") + error.what();
   }
-  return "(nothing thrown)";
+  return std::string(nothing_thrown);
 }
 
 /// A call that is refused with a message that has this part.
@@ -119,6 +145,12 @@ auto bits(T element) noexcept {
   return std::bit_cast<Bits>(element);
 }
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept;
+template <class T>
+bool same_bits(const BasicMatrix<T>& a, const BasicMatrix<T>& b) noexcept {
+  const auto bytes = static_cast<std::size_t>(a.rows() * a.columns()) * sizeof(T);
+  return a.rows() == b.rows() && a.columns() == b.columns() &&
+         std::memcmp(a.data(), b.data(), bytes) == 0;
+}
 
 /// Memory for a table with guard elements before it, after it and in the gaps between rows.
 template <class T>
@@ -164,6 +196,17 @@ class Guarded {
 };
 using GuardedMatrix = Guarded<float>;
 
+/// Expects that guarded memory has these rows, and nothing else is written.
+template <class T>
+void expect_rows(const Guarded<T>& got, const BasicMatrix<T>& expected, const std::string& how) {
+  for (std::int64_t r = 0; r < expected.rows(); ++r) {
+    const auto row = expected.row(r);
+    ASSERT_EQ(std::memcmp(got.row(r).data(), row.data(), row.size_bytes()), 0)
+        << how << ", row " << r;
+  }
+  ASSERT_TRUE(got.surroundings_untouched()) << how;
+}
+
 /// Sets a variable of this process, or removes it if the value is empty.
 void set_environment(const char* name, const std::string& value);
 
@@ -186,5 +229,9 @@ class ScratchFolder {
 
 std::string read_file(const std::filesystem::path& file);
 void write_file(const std::filesystem::path& file, std::string_view content);
+
+/// A .npy file of version 1 whose elements are these bytes.
+std::string npy_file(const std::string& descr, const std::string& shape,
+                     const std::string& elements);
 
 }  // namespace posenc::test

@@ -10,9 +10,7 @@
 
 #include <atomic>
 #include <barrier>
-#include <cstring>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 namespace posenc::test {
@@ -32,11 +30,6 @@ void at_once(const std::function<void(int)>& work) {
   }
 }
 
-bool same_tables(const Matrix& a, const Matrix& b) {
-  const auto bytes = static_cast<std::size_t>(a.rows() * a.columns()) * sizeof(float);
-  return std::memcmp(a.data(), b.data(), bytes) == 0;
-}
-
 class OneEncoder : public testing::TestWithParam<const Backend*> {};
 
 /// Large enough for several pieces: by one caller, and by many, each alone or with helpers, which
@@ -45,18 +38,16 @@ TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
   const EncodingSpec spec{.d_model = 1024};
   const auto encoder = GetParam()->plan(spec);
   const RowRange rows{1'000'000, 200};
-  Matrix expected(rows.count, spec.d_model);
-  encoder->encode(rows, expected.view());
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows.count));
-  std::iota(positions.begin(), positions.end(), rows.first);
+  const Matrix expected = encoded(*encoder, rows);
+  const std::vector<std::int64_t> positions = positions_of(rows);
   std::atomic<int> wrong = 0;
   const auto encode_often = [&](int caller) {
     for (int repetition = 0; repetition < 4; ++repetition) {
-      Matrix table(rows.count, spec.d_model), gathered(rows.count, spec.d_model);
       const int threads = (caller + repetition) % 2 == 0 ? 4 : 1;
-      encoder->encode(rows, table.view(), threads);
+      Matrix gathered(rows.count, spec.d_model);
       encoder->encode(positions, gathered.view(), threads);
-      wrong += !same_tables(table, expected) || !same_tables(gathered, expected);
+      wrong +=
+          !same_bits(encoded(*encoder, rows, threads), expected) || !same_bits(gathered, expected);
     }
   };
   encode_often(0);
@@ -64,8 +55,7 @@ TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, OneEncoder, testing::ValuesIn(running_backends()),
-                         [](const auto& each) { return identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(Threads, OneEncoder, testing::ValuesIn(running_backends()), of_backend);
 
 TEST(Threads, MayAllBeTheFirstToPlan) {
   std::atomic<int> wrong = 0;
@@ -75,31 +65,26 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
     // Another test in this process may have registered a fake backend.
     const bool fake = dynamic_cast<const FakeBackend*>(&mine) != nullptr;
     if (fake || !mine.runs_here()) return;
-    Matrix row(1, 64);
-    mine.plan({.d_model = 64})->encode({.first = 0, .count = 1}, row.view());
-    wrong += row(0, 1) != 1.0F;
+    wrong += encoded(*mine.plan({.d_model = 64}), {0, 1})(0, 1) != 1.0F;
   });
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Threads, MayAllBeTheFirstToSelectAndToAskForTheCpu) {
+TEST(Threads, MayAllBeTheFirstToSelectToMakeTheSimpleCallAndToAskForTheCpu) {
   std::vector<Selection> selections(thread_count);
+  std::vector<Matrix> tables(thread_count);
   std::vector<const Cpu*> found(thread_count);
   at_once([&](int i) {
     found[static_cast<std::size_t>(i)] = &cpu();
     selections[static_cast<std::size_t>(i)] = select_backend({.d_model = 512}, {0, 5000});
+    tables[static_cast<std::size_t>(i)] = encode(16, 32);
   });
   for (const Selection& each : selections) {
     EXPECT_EQ(each.backend, selections.front().backend);
     EXPECT_EQ(each.reason, selections.front().reason);
   }
   for (const Cpu* each : found) EXPECT_EQ(each, found.front());
-}
-
-TEST(Threads, MayAllBeTheFirstToMakeTheSimpleCall) {
-  std::vector<Matrix> tables(thread_count);
-  at_once([&](int i) { tables[static_cast<std::size_t>(i)] = encode(16, 32); });
-  for (const Matrix& each : tables) EXPECT_TRUE(same_tables(each, tables.front()));
+  for (const Matrix& each : tables) EXPECT_TRUE(same_bits(each, tables.front()));
 }
 
 TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {

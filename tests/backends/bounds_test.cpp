@@ -49,9 +49,8 @@ struct Totals {
 
 Totals measure(const Encoder& encoder, RowRange rows) {
   Totals totals;
-  const Encoder* const one[] = {&encoder};
   for (const RowRange block : sampled_blocks(rows, encoder.spec().d_model)) {
-    const AccuracyReport report = measure_accuracy(one, block).front();
+    const AccuracyReport report = accuracy_of(encoder, block);
     EXPECT_LE(report.error.max_abs, report.promise.max_abs)
         << "rows " << block.first << " + " << block.count << ", worst: position "
         << report.worst.position << ", channel " << report.worst.channel;
@@ -105,13 +104,10 @@ class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
 
 /// Of tables of every type that the backend supports.
 void expect_bounds_of(const Encoder& encoder, RowRange rows) {
-  const Encoder* const one[] = {&encoder};
   for (const DataType type : all_data_types) {
     if (!encoder.backend().supports(type)) continue;
     SCOPED_TRACE(testing::Message() << to_string(type) << ", rows from " << rows.first);
-    AccuracyOptions options;
-    options.type = type;
-    const AccuracyReport report = measure_accuracy(one, rows, options).front();
+    const AccuracyReport report = accuracy_of(encoder, rows, {.type = type, .progress = {}});
     EXPECT_EQ(report.table.type, type);
     EXPECT_LE(report.error.max_abs, report.promise.max_abs);
     if (encoder.backend().is_correctly_rounded(type)) {
@@ -153,9 +149,8 @@ TEST_P(BoundsOfBackend, KeepEntriesWithinOne) {
       if (!encoder->backend().supports(type)) continue;
       SCOPED_TRACE(testing::Message() << to_string(layout) << ", " << to_string(type));
       with_type(type, [&]<class T>(T) {
-        BasicMatrix<T> table(count, d_model);
         for (const std::int64_t first : {std::int64_t{0}, far_starts[0], far_starts[2]}) {
-          encoder->encode(RowRange{first, count}, table.view());
+          const auto table = encoded<T>(*encoder, {first, count});
           const auto beyond = std::ranges::count_if(
               std::span(table.data(), static_cast<std::size_t>(count * d_model)),
               [](T entry) { return !(std::fabs(to_double(entry)) <= 1); });
@@ -178,8 +173,7 @@ TEST_P(BoundsOfBackend, AreFiniteAndNoSmallerThanHalfAnUlp) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BoundsOfBackend, testing::ValuesIn(running_backends()),
-                         [](const auto& each) { return identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(All, BoundsOfBackend, testing::ValuesIn(running_backends()), of_backend);
 
 // Every entry of the long context, not a sample. All backends share one pass over the exact values.
 TEST(WholeLongContext, IsWithinTheBounds) {
@@ -205,11 +199,9 @@ TEST(WholeLongContext, IsWithinTheBounds) {
 // 2^20 rows.
 TEST(DivTerm, HasThePublishedError) {
   const auto encoder = backend("div_term").plan({.d_model = 512});
-  const Encoder* const one[] = {encoder.get()};
   double max_abs = 0;
-  for (std::int64_t first = 120'000; first < long_context; first += 500) {
-    max_abs = std::max(max_abs, measure_accuracy(one, {first, 10}).front().error.max_abs);
-  }
+  for (std::int64_t first = 120'000; first < long_context; first += 500)
+    max_abs = std::max(max_abs, accuracy_of(*encoder, {first, 10}).error.max_abs);
   EXPECT_GT(max_abs, 2e-3);
   EXPECT_LT(max_abs, 1.2e-2);
 }
@@ -219,9 +211,8 @@ TEST(DivTerm, HasThePublishedError) {
 TEST(DivTerm, IsBitIdenticalToPyTorchsTutorial) {
   constexpr int d_model = 512;
   const auto encoder = backend("div_term").plan({.d_model = d_model});
-  Matrix row(1, d_model);
   for (const std::int64_t position : {0, 1, 2, 63, 4999, 131071}) {
-    encoder->encode({.first = position, .count = 1}, row.view());
+    const Matrix row = encoded(*encoder, {position, 1});
     for (int two_i = 0; two_i < d_model; two_i += 2) {
       const auto step = static_cast<float>(-std::log(10000.0) / d_model);
       const float div_term = std::exp(static_cast<float>(two_i) * step);

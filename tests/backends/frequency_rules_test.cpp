@@ -49,10 +49,9 @@ std::vector<CheckedTables> tables_of_every_backend(const EncodingSpec& spec, Row
   for (const Backend* const each : running_backends()) {
     auto encoder = each->plan(spec);
     const bool is_wide = encoder->backend().is_correctly_rounded(DataType::float64);
-    Matrix table(rows.count, spec.d_model);
-    BasicMatrix<double> wide(is_wide ? rows.count : 0, spec.d_model);
-    encoder->encode(rows, table.view());
-    if (is_wide) encoder->encode(rows, wide.view());
+    Matrix table = encoded(*encoder, rows);
+    BasicMatrix<double> wide;
+    if (is_wide) wide = encoded<double>(*encoder, rows);
     const double bound = encoder->error_bound(rows);
     all.push_back({std::move(encoder), std::move(table), std::move(wide), bound});
   }

@@ -1,10 +1,8 @@
 // rotation over more than 10^8 entries of float32, and more than 10^7 of every other type: every
 // entry is correctly rounded, and every ISA gives the same bits.
 #include "posenc/registry.h"
-#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
-#include <cstring>
 #include <string>
 #include <thread>
 
@@ -37,10 +35,9 @@ const LargeTable large_tables[] = {
 /// The wrongly rounded entries of `rotation` in a share of the rows.
 void expect_correct_rounding(const EncodingSpec& spec, RowRange rows, DataType type) {
   const auto encoder = backend("rotation").plan(spec);
-  const Encoder* const encoders[] = {encoder.get()};
   const auto threads = static_cast<int>(std::thread::hardware_concurrency());
   const auto report =
-      measure_accuracy(encoders, rows, {.threads = threads, .type = type, .progress = {}})[0];
+      accuracy_of(*encoder, rows, {.threads = threads, .type = type, .progress = {}});
   EXPECT_EQ(report.entries, rows.count * spec.d_model);
   EXPECT_EQ(report.wrongly_rounded, 0)
       << to_string(type) << ", worst at position " << report.worst.position << ", channel "
@@ -75,12 +72,10 @@ TEST_P(RotationAtScale, IsCorrectlyRoundedInEveryEntry) {
 
 TEST_P(RotationAtScale, HasTheSameBitsOnEveryIsa) {
   const EncodingSpec& spec = GetParam().spec;
-  Matrix expected(rows().count, spec.d_model), got(rows().count, spec.d_model);
-  backend("rotation").plan(spec)->encode(rows(), expected.view());
+  const Matrix expected = encoded(*backend("rotation").plan(spec), rows());
   for (const Backend* each : running_backends("rotation")) {
-    each->plan(spec)->encode(rows(), got.view(), {1, StorePolicy::non_temporal});
-    const auto bytes = static_cast<std::size_t>(rows().count * spec.d_model) * sizeof(float);
-    EXPECT_EQ(std::memcmp(expected.data(), got.data(), bytes), 0) << each->full_name();
+    const Matrix got = encoded(*each->plan(spec), rows(), {1, StorePolicy::non_temporal});
+    EXPECT_TRUE(same_bits(expected, got)) << each->full_name();
   }
 }
 

@@ -2,7 +2,6 @@
 // picked, and write float32 alone.
 #include "peers.h"
 #include "posenc/registry.h"
-#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
 #include <string>
@@ -21,16 +20,14 @@ std::vector<const Backend*> running_peers() {
 
 class Peer : public testing::TestWithParam<const Backend*> {};
 
-INSTANTIATE_TEST_SUITE_P(All, Peer, testing::ValuesIn(running_peers()),
-                         [](const auto& each) { return identifier(*each.param); });
+INSTANTIATE_TEST_SUITE_P(All, Peer, testing::ValuesIn(running_peers()), of_backend);
 
 void expect_within_bound(const Backend& peer, const EncodingSpec& spec, RowRange rows) {
   SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", base " << spec.base << ", "
                                   << to_string(spec.layout) << ", " << to_string(spec.spacing)
                                   << ", rows " << rows.first << " + " << rows.count);
   const auto encoder = peer.plan(spec);
-  const Encoder* const one[] = {encoder.get()};
-  const AccuracyReport report = measure_accuracy(one, rows).front();
+  const AccuracyReport report = accuracy_of(*encoder, rows);
   EXPECT_LE(report.error.max_abs, report.promise.max_abs)
       << "worst: position " << report.worst.position << ", channel " << report.worst.channel
       << ", got " << report.worst.got;
@@ -84,8 +81,7 @@ TEST_P(Peer, WritesARowThatDependsOnItsPositionAlone) {
   const auto encoder = GetParam()->plan(spec);
   for (const std::int64_t first : {0LL, 4090LL, 38'990LL, 131'060LL, 1'000'000LL}) {
     const RowRange rows{first, 40};
-    Matrix whole(rows.count, spec.d_model);
-    encoder->encode(rows, whole.view());
+    const Matrix whole = encoded(*encoder, rows);
     for (std::int64_t r = 0; r < rows.count; ++r) {
       GuardedMatrix alone(1, spec.d_model, spec.d_model + 5, 3);
       encoder->encode({.first = first + r, .count = 1}, alone.view());

@@ -179,15 +179,12 @@ TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
 
 TEST(Compare, AccuracyReportsOfTwoBackendsStandSideBySide) {
   const ScratchFolder folder;
-  const Arguments report = {"accuracy", "--rows", "40", "--d-model", "64", "--format", "json"};
   const std::string a = folder / "a.json", b = folder / "b.json", c = folder / "c.json";
-  for (const auto& [name, file] : {std::pair{"rotation", a}, {"div_term", b}}) {
-    ASSERT_EQ(run_posenc(report + Arguments{"--backend", name, "--output", file}).exit_code, 0);
-  }
-  ASSERT_EQ(run_posenc({"accuracy", "--rows", "41", "--d-model", "64", "--format", "json",
-                        "--backend", "naive", "--output", c})
-                .exit_code,
-            0);
+  const Arguments report = words("accuracy --d-model 64 --format json --output");
+  for (const auto& [line, file] : {std::pair{"--rows 40 --backend rotation", a},
+                                   {"--rows 40 --backend div_term", b},
+                                   {"--rows 41 --backend naive", c}})
+    ASSERT_EQ(run_posenc(report + Arguments{file} + line).exit_code, 0);
   const CommandResult both = run_posenc({"compare", a, b});
   EXPECT_EQ(both.exit_code, 0) << both.err;
   EXPECT_THAT(both.out,

@@ -26,11 +26,10 @@ class GenerateConfig : public testing::Test {
   ScratchFolder folder_;
 };
 
-std::string bytes_of(const Rotary& rotary, RowRange rows) {
+std::string cache_of(const Rotary& rotary, RowRange rows) {
   Matrix cache(rows.count, rotary.dimension());
   rotary.cache(rows, RotaryLayout::halves, cache.view());
-  return {reinterpret_cast<const char*>(cache.data()),
-          static_cast<std::size_t>(rows.count * rotary.dimension()) * sizeof(float)};
+  return bytes_of(cache);
 }
 
 TEST_F(GenerateConfig, WritesTheCacheWithTheAttentionFactor) {
@@ -39,9 +38,9 @@ TEST_F(GenerateConfig, WritesTheCacheWithTheAttentionFactor) {
                       YarnScaling{.factor = 4, .trained_rows = 32});
   const Arguments raw = words("generate --format raw");
   EXPECT_EQ(run_posenc(raw + Arguments{"--config", file, "--rows", "3", "--first", "7"}).out,
-            bytes_of(rotary, {7, 3}));
+            cache_of(rotary, {7, 3}));
   // All rows of the model, by the folder.
-  EXPECT_EQ(run_posenc(raw + Arguments{"--config", folder()}).out, bytes_of(rotary, {0, 32}));
+  EXPECT_EQ(run_posenc(raw + Arguments{"--config", folder()}).out, cache_of(rotary, {0, 32}));
 }
 
 TEST_F(GenerateConfig, NamesWhatWasRead) {
@@ -58,8 +57,8 @@ TEST_F(GenerateConfig, LayersAreChosenByTheirKind) {
                  "layers is not given; allowed for gemma3_text: "
                  "full_attention, sliding_attention");
   EXPECT_EQ(run_posenc(command + "--layers sliding_attention").out,
-            bytes_of(Rotary(8, 1e4), {0, 2}));
-  EXPECT_EQ(run_posenc(command + "--layers full_attention").out, bytes_of(Rotary(8, 1e6), {0, 2}));
+            cache_of(Rotary(8, 1e4), {0, 2}));
+  EXPECT_EQ(run_posenc(command + "--layers full_attention").out, cache_of(Rotary(8, 1e6), {0, 2}));
   EXPECT_THAT(run_posenc({"generate", "--config", file, "--layers", "sliding_attention", "--rows",
                           "2", "--rotary", "interleaved", "--format", "csv"})
                   .out,

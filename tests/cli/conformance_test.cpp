@@ -1,9 +1,5 @@
 // The conformance set: its hashes, which never change, and the verdicts on an implementation's.
 #include "command.h"
-#include "support.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
@@ -11,15 +7,8 @@
 #include <filesystem>
 #include <string>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using test::expect_refused;
-using test::read_file;
-using test::run_posenc;
-using test::ScratchFolder;
-using test::write_file;
-using testing::HasSubstr;
 
 TEST(ConformanceSet, HasTheHashesThatAreKept) {
   const ScratchFolder folder;
@@ -73,4 +62,4 @@ TEST(ConformanceSet, RefusesOtherFoldersAndFiles) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

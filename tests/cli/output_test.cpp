@@ -40,7 +40,9 @@ TEST(Output, PathsThatCannotBeWrittenAreAnError) {
 TEST(Output, ReplacesAnExistingFileOnlyWhenItIsWhole) {
   const ScratchFolder folder;
   write_file(folder / "table.csv", "old");
-  EXPECT_EQ(run_posenc(small_csv + Arguments{"--output", folder / "table.csv"}).exit_code, 0);
+  const auto result = run_posenc(small_csv + Arguments{"--output", folder / "table.csv"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out + result.err, IsEmpty());
   EXPECT_EQ(read_file(folder / "table.csv"), small_csv_content);
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }

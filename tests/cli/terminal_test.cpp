@@ -34,11 +34,15 @@ TEST(Pages, FitAHundredColumns) {
   for (const std::string& each : commands) expect_fits({each, "--help"});
 }
 
-TEST(Pages, ComparisonsFitAHundredColumns) {
+TEST(Pages, OfFilesFitAHundredColumns) {
   const ScratchFolder folder;
-  const std::string report = folder / "report.json";
+  const std::string report = folder / "report.json", table = folder / "table.npy";
   write_accuracy_report(report, {"--first", "9007199254740000"});
   expect_fits({"compare", report, report});
+  run_posenc(words("generate --rows 60 --d-model 32 --base 500000 --frequencies llama3 --output") +
+             Arguments{table});
+  expect_fits({"check", table});
+  expect_fits({"check", table, "--base", "10000", "--first", "3"});
 }
 
 TEST(Progress, ShowsTheTimeLeftOnTerminalsOnly) {
@@ -67,11 +71,10 @@ TEST(Help, KeepsTheLinesOfItsExamples) {
   // The formatters of some CLI11 versions join lines, and some leave "Usage:" out.
   EXPECT_THAT(run_posenc(words("generate --help")).out,
               AllOf(HasSubstr("\n\nUsage: posenc generate [OPTIONS]\n\nOptions:\n"),
-                    Not(HasSubstr("Excludes"))));
-  EXPECT_THAT(run_posenc(words("generate --help")).out,
-              HasSubstr("\nExamples:\n"
-                        "  posenc generate --rows 3 --d-model 4\n"
-                        "                        the paper's first values, as csv\n"));
+                    Not(HasSubstr("Excludes")),
+                    HasSubstr("\nExamples:\n"
+                              "  posenc generate --rows 3 --d-model 4\n"
+                              "                        the paper's first values, as csv\n")));
 }
 
 }  // namespace

@@ -30,10 +30,6 @@ const PositionalEncoding& layer(std::size_t width, bool cached) {
   return all[2 * width + (cached ? 1 : 0)];
 }
 
-bool same(float a, float b) {
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-}
-
 ForwardOptions options_of(FuzzedDataProvider& input) {
   return {.offset = Arena::size(input, max_rows),
           .training = input.ConsumeBool(),
@@ -59,7 +55,8 @@ void check(const PositionalEncoding& encoding, const SequenceView<float>& y,
           const Dropout& dropout = encoding.dropout();
           expected = dropout.keeps(options.seed, element) ? expected * dropout.scale() : 0.0f;
         }
-        if (!same(y.data[b * y.batch_stride + r * y.row_stride + c], expected))
+        const float got = y.data[b * y.batch_stride + r * y.row_stride + c];
+        if (std::bit_cast<std::uint32_t>(got) != std::bit_cast<std::uint32_t>(expected))
           fail("y is not dropout(x + PE)");
       }
     }

@@ -8,9 +8,7 @@
 #include "posenc/simd/store_plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <span>
@@ -98,9 +96,8 @@ BasicMatrix<T> by_one_axis(const AxesSpec& spec, const RowPositions& positions) 
     EncodingSpec one = spec.parts[i].spec;
     one.layout = Layout::interleaved;
     const auto encoder = backend("rotation").plan(one);
-    BasicMatrix<T> row(1, one.d_model);
     for (std::int64_t r = 0; r < positions.count(); ++r) {
-      encoder->encode(RowRange{positions(spec.parts[i].axis, r), 1}, row.view());
+      const auto row = encoded<T>(*encoder, {positions(spec.parts[i].axis, r), 1});
       for (const AxisPair& pair : pairs) {
         if (pair.part != i) continue;
         table(r, pair.channels.sine) = row(0, 2 * pair.k);
@@ -111,29 +108,26 @@ BasicMatrix<T> by_one_axis(const AxesSpec& spec, const RowPositions& positions) 
   return table;
 }
 
-template <class T>
-testing::AssertionResult same_rows(const BasicMatrix<T>& a, const BasicMatrix<T>& b) {
-  for (std::int64_t r = 0; r < a.rows(); ++r) {
-    if (std::memcmp(a.row(r).data(), b.row(r).data(), a.row(r).size_bytes()) != 0)
-      return testing::AssertionFailure() << "row " << r;
-  }
-  return testing::AssertionSuccess();
-}
-
 class Axes : public testing::TestWithParam<Case> {};
 
 template <class T>
 void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
   const AxesEncoder encoder(spec, {}, data_type_of<T>);
   const BasicMatrix<T> expected = by_one_axis<T>(spec, positions.of_64_bits());
-  BasicMatrix<T> table(positions.rows, spec.d_model());
-  encoder.encode(positions.of_64_bits(), table.view());
-  EXPECT_TRUE(same_rows(table, expected));
-  encoder.encode(positions.of_32_bits(), table.view(), {3, StorePolicy::non_temporal});
-  EXPECT_TRUE(same_rows(table, expected));
+  int threads = 1;
+  for (const std::int64_t gap : {0, 1, 5}) {
+    for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+      for (const RowPositions& each : {positions.of_64_bits(), positions.of_32_bits()}) {
+        Guarded<T> table(positions.rows, spec.d_model(), spec.d_model() + gap, gap);
+        encoder.encode(each, table.view(), {threads, stores});
+        expect_rows(table, expected, std::to_string(gap) + " elements between rows");
+        threads = threads % 3 + 1;
+      }
+    }
+  }
 }
 
-TEST_P(Axes, HaveTheRowsOfOneAxis) {
+TEST_P(Axes, HaveTheRowsOfOneAxisAtAnyStrideAndWriteNothingElse) {
   for (const Positions& positions : {grid(), random_positions(50)}) {
     expect_rows_of_one_axis<float>(GetParam().spec, positions);
     expect_rows_of_one_axis<double>(GetParam().spec, positions);
@@ -145,34 +139,15 @@ TEST_P(Axes, HaveTheRowsOfOneAxis) {
 TEST_P(Axes, AreEqualIfOnePositionIsGivenForAll) {
   const AxesSpec& spec = GetParam().spec;
   const AxesEncoder encoder(spec);
-  std::vector<std::int64_t> each;
-  for (std::int64_t position = -30; position < 40; ++position) each.push_back(position);
+  const std::vector<std::int64_t> each = positions_of({-30, 70});
   std::vector<std::int64_t> thrice;
   for (int axis = 0; axis < 3; ++axis) thrice.insert(thrice.end(), each.begin(), each.end());
   const Matrix expected = by_one_axis<float>(spec, each);
-  Matrix of_range(70, spec.d_model()), of_list(70, spec.d_model()), of_axes(70, spec.d_model());
-  encoder.encode(RowRange{-30, 70}, of_range.view());
-  encoder.encode(each, of_list.view());
-  encoder.encode(RowPositions(thrice.data(), 3, 70, 70), of_axes.view());
-  EXPECT_TRUE(same_rows(of_range, expected));
-  EXPECT_TRUE(same_rows(of_list, expected));
-  EXPECT_TRUE(same_rows(of_axes, expected));
-}
-
-TEST_P(Axes, WriteRowsOfAnyStrideAndNothingElse) {
-  const AxesSpec& spec = GetParam().spec;
-  const AxesEncoder encoder(spec);
-  const Positions positions = grid();
-  Matrix expected(positions.rows, spec.d_model());
-  encoder.encode(positions.of_64_bits(), expected.view());
-  for (const std::int64_t offset : {0, 1, 5}) {
-    for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-      GuardedMatrix guarded(positions.rows, spec.d_model(), spec.d_model() + offset, offset);
-      encoder.encode(positions.of_64_bits(), guarded.view(), {2, stores});
-      for (std::int64_t r = 0; r < positions.rows; ++r)
-        ASSERT_TRUE(same_bits(guarded.row(r), expected.row(r))) << "row " << r;
-      EXPECT_TRUE(guarded.surroundings_untouched());
-    }
+  for (const RowPositions& same : {RowPositions(RowRange{-30, 70}), RowPositions(each),
+                                   RowPositions(thrice.data(), 3, 70, 70)}) {
+    Matrix table(70, spec.d_model());
+    encoder.encode(same, table.view());
+    EXPECT_TRUE(same_bits(table, expected));
   }
 }
 
@@ -186,7 +161,7 @@ TEST(Axes, MayLeaveAnAxisOut) {
   const std::int64_t positions[] = {7, 8, 9, 100, 101, 50};
   Matrix table(3, 8);
   encoder.encode(RowPositions(positions, 2, 3, 3), table.view());
-  EXPECT_TRUE(same_rows(table, by_one_axis<float>(spec, RowPositions(positions, 2, 3, 3))));
+  EXPECT_TRUE(same_bits(table, by_one_axis<float>(spec, RowPositions(positions, 2, 3, 3))));
 }
 
 TEST(Axes, PairsAreThoseOfTheModels) {
@@ -296,9 +271,9 @@ TEST_P(NegativePositions, NegateTheSines) {
     for (const DataType type : all_data_types) {
       if (!GetParam()->supports(type)) continue;
       with_type(type, [&]<class T>(T) {
-        BasicMatrix<T> positive(most + 1, d_model), all(2 * most + 1, d_model);
-        encoder->encode(RowRange{0, most + 1}, positive.view());
-        encoder->encode(RowRange{-most, 2 * most + 1}, all.view(), {2, StorePolicy::non_temporal});
+        const auto positive = encoded<T>(*encoder, {0, most + 1});
+        const auto all =
+            encoded<T>(*encoder, {-most, 2 * most + 1}, {2, StorePolicy::non_temporal});
         std::vector<std::int64_t> backwards;
         for (std::int64_t p = most; p >= -most; --p) backwards.push_back(p);
         BasicMatrix<T> gathered(2 * most + 1, d_model);
@@ -322,16 +297,15 @@ TEST_P(NegativePositions, NegateTheSines) {
 
 TEST_P(NegativePositions, ReachAsFarAsPositiveOnes) {
   const auto encoder = GetParam()->plan({.d_model = 16});
-  Matrix positive(1, 16), negative(1, 16);
-  encoder->encode(RowRange{max_position, 1}, positive.view());
-  encoder->encode(RowRange{-max_position, 1}, negative.view());
+  const Matrix positive = encoded(*encoder, {max_position, 1}),
+               negative = encoded(*encoder, {-max_position, 1});
   for (std::int64_t c = 0; c < 16; ++c)
     EXPECT_EQ(negative(0, c), c % 2 == 0 ? -positive(0, c) : positive(0, c)) << c;
   EXPECT_EQ(encoder->error_bound({-max_position, 1}), encoder->error_bound({max_position - 1, 1}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(running_backends()),
-                         [](const auto& test) { return identifier(*test.param); });
+                         of_backend);
 
 // ---- Kernels ------------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ TEST_P(Embedding, IsScaledLookup) {
       wrong += narrow.at(b, r, c) != weights().data[id * weights().stride + c] * root;
     });
     EXPECT_EQ(wrong, 0);
-    EXPECT_TRUE(same_memory(narrow.memory(), wide.memory()));
+    EXPECT_TRUE(same_bits(narrow.memory(), wide.memory()));
     EXPECT_TRUE(narrow.gaps_untouched());
   }
 }
@@ -100,20 +100,15 @@ TEST(InputEmbedding, RefusesInvalidArguments) {
   const auto at = [&](std::int64_t begin, std::int64_t rows, std::int64_t columns = 4) {
     return batch_first(memory.data() + begin, 1, rows, columns);
   };
-  const auto view = [&](std::int64_t rows, std::int64_t stride) -> MatrixView<const float> {
-    return {memory.data(), rows, 4, stride};
+  const auto of = [](const float* data, std::int64_t rows, std::int64_t columns,
+                     std::int64_t stride = 4) {
+    return [=] { InputEmbedding(MatrixView<const float>{data, rows, columns, stride}); };
   };
   expect_refused({
-      {"weights has stride 3; allowed: at least", [&] { InputEmbedding(view(4, 3)); }},
-      {"weights has no memory",
-       [] {
-         InputEmbedding({nullptr, 4, 4, 4});
-       }},
-      {"vocabulary is 0; allowed: 1 to", [&] { InputEmbedding(view(0, 4)); }},
-      {"d_model is 0",
-       [&] {
-         InputEmbedding({memory.data(), 4, 0, 4});
-       }},
+      {"weights has stride 3; allowed: at least", of(memory.data(), 4, 4, 3)},
+      {"weights has no memory", of(nullptr, 4, 4)},
+      {"vocabulary is 0; allowed: 1 to", of(memory.data(), 0, 4)},
+      {"d_model is 0", of(memory.data(), 4, 0)},
       {"ids are 2; allowed: one for each row of the output, 1 x 3",
        [&] { embedding.forward(ids, at(16, 3)); }},
       {"output overlaps weights", [&] { embedding.forward(ids, at(12, 2)); }},

@@ -91,10 +91,6 @@ class Sequences {
   SequenceView<float> view_;
 };
 
-inline bool same_memory(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && same_bits(a, b);
-}
-
 /// Calls use(kernels) for the kernels of each ISA that runs here.
 template <class Use>
 void for_each_isa(const Use& use) {

@@ -135,28 +135,23 @@ TYPED_TEST(RotaryCaches, TurnHeadsByTheRowsThatArePicked) {
                                         {other.view(), RotaryLayout::interleaved},
                                         {cosines.view(), sines.view(), Repeat::interleaved},
                                         {left, right, Repeat::once}};
-      std::vector<float> expected;
-      for (const RotaryCacheView& each : caches) {
-        for (const bool inverse : {false, true}) {
-          std::vector<float> x = random_floats(batch * heads * length * dimension);
-          rotary.apply_cache(each, rows_first(x.data(), batch, length, heads, dimension), picked,
-                             {.inverse = inverse, .threads = 2});
-          if (inverse) continue;
-          if (expected.empty()) expected = x;
-          EXPECT_EQ(x, expected);
-        }
-      }
-      if constexpr (std::is_same_v<TypeParam, float>) {
-        std::vector<std::int64_t> real;
-        for (const std::int32_t row : picked) real.push_back(list[static_cast<std::size_t>(row)]);
-        for (const bool inverse : {false, true}) {
-          std::vector<float> x = random_floats(batch * heads * length * dimension), y = x;
-          const auto view = [&](std::vector<float>& values) {
-            return rows_first(values.data(), batch, length, heads, dimension);
-          };
-          rotary.apply_cache(caches[2], view(x), picked, {.inverse = inverse});
-          rotary.apply(view(y), real, {.inverse = inverse});
-          EXPECT_EQ(x, y);
+      std::vector<std::int64_t> real;
+      for (const std::int32_t row : picked) real.push_back(list[static_cast<std::size_t>(row)]);
+      const auto turned = [&](const auto& turn) {
+        std::vector<float> x = random_floats(batch * heads * length * dimension);
+        turn(rows_first(x.data(), batch, length, heads, dimension));
+        return x;
+      };
+      for (const bool inverse : {false, true}) {
+        const RotateOptions options = {.inverse = inverse, .threads = 2};
+        const auto by = [&](const RotaryCacheView& cached) {
+          return turned(
+              [&](const HeadsView& x) { rotary.apply_cache(cached, x, picked, options); });
+        };
+        for (const RotaryCacheView& each : caches) EXPECT_EQ(by(each), by(caches[0]));
+        if constexpr (std::is_same_v<TypeParam, float>) {
+          EXPECT_EQ(turned([&](const HeadsView& x) { rotary.apply(x, real, options); }),
+                    by(caches[0]));
         }
       }
     }

@@ -1,24 +1,15 @@
 // What read_rotary_config() makes of configurations. tests/python/rotary_config_test.py has those
 // of every model type, and what is refused.
 #include "posenc/model/rotary_config.h"
-#include "posenc/error.h"
 #include "posenc/model/rotary.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "support.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::test {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-using testing::StartsWith;
 
 /// A Llama, with these keys as JSON after its own.
 std::string llama(const std::string& keys = "") {
@@ -28,16 +19,10 @@ std::string llama(const std::string& keys = "") {
 }
 
 std::string message_of(const std::string& text) {
-  try {
-    read_rotary_config(text);
-  } catch (const InvalidArgument& error) {
-    EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
-    return error.what();
-  }
-  return "accepted";
+  const std::string message = refusal([&] { read_rotary_config(text); });
+  EXPECT_THAT(message, Not(HasSubstr("\n")));
+  return message;
 }
-
-const RotarySpec& only(const RotaryReading& reading) { return layers_of(reading, "").rotary; }
 
 TEST(RotaryConfig, IsAPlainSpec) {
   const RotaryReading reading = read_rotary_config(llama(R"("rope_theta": 5e5)"));
@@ -52,8 +37,9 @@ TEST(RotaryConfig, IsAPlainSpec) {
 }
 
 TEST(RotaryConfig, KeepsTheAttentionFactorApartFromTheRule) {
-  const RotarySpec spec = only(read_rotary_config(
-      llama(R"("rope_scaling": {"rope_type": "yarn", "factor": 4, "attention_factor": 1.5})")));
+  const RotaryReading reading = read_rotary_config(
+      llama(R"("rope_scaling": {"rope_type": "yarn", "factor": 4, "attention_factor": 1.5})"));
+  const RotarySpec& spec = layers_of(reading, "").rotary;
   EXPECT_EQ(spec.attention_factor, 1.5);
   EXPECT_EQ(attention_factor(spec.angles.parts.at(0).spec.frequencies), 1);
   EXPECT_EQ(Rotary(spec).attention_factor(), 1.5);
@@ -80,7 +66,7 @@ TEST(RotaryConfig, TextThatIsNoConfigurationIsRefused) {
 
 TEST(RotaryConfig, NumbersThatJsonDoesNotHaveMatterWhereTheyAreRead) {
   EXPECT_EQ(message_of(llama(R"("limit": [0, Infinity, -Infinity, NaN, "NaN, \\\"NaN\\"])")),
-            "accepted");
+            nothing_thrown);
   for (const std::string number : {"NaN", "Infinity", "-Infinity"}) {
     EXPECT_EQ(message_of(llama("\"rope_theta\": " + number)),
               "rope_theta is '" + number + "'; allowed: a finite number above 1");
@@ -95,10 +81,10 @@ TEST(RotaryConfig, AnotherModelsPartsHaveRotaryEmbeddingsOfTheirOwn) {
   const std::string parts = R"("vision_config": {"rope_theta": 7}, "audio_config": {"nope": 1})";
   const std::string text =
       R"({"model_type": "llava", )" + parts + R"(, "text_config": )" + llama(parts) + "}";
-  EXPECT_EQ(message_of(text), "accepted");
+  EXPECT_EQ(message_of(text), nothing_thrown);
   EXPECT_EQ(message_of(llama(parts)),
             "audio_config.nope is 1; allowed: none, since it is not read");
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::test

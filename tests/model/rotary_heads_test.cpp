@@ -46,7 +46,6 @@ struct Tensor {
   }
 };
 
-float widened(float value) { return value; }
 template <class T>
 float widened(T value) {
   return static_cast<float>(to_double(value));
@@ -252,8 +251,9 @@ TEST(RotaryHeads, AreRefusedWithTheirReasonAndUnchanged) {
   const std::vector<std::int64_t> few(3), all(8),
       far = {0, 1, max_position + 1, 3},
       far_on_one = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -max_position - 1};
-  const std::vector fewer_rows = {x, heads_first(memory.data() + 72, 1, 3, 4, 6)},
-                    same_memory = {x, heads_first(memory.data(), 2, 1, 4, 6)};
+  const auto with_second = [&](const HeadsView& second) {
+    return [=, &rotary, all = std::vector{x, second}] { rotary.apply(all, RowRange{0, 4}); };
+  };
   expect_refused({
       {"x has -1 sequences; allowed", with(&HeadsView::batch, -1)},
       {"x has -2 heads; allowed", with(&HeadsView::heads, -2)},
@@ -276,13 +276,8 @@ TEST(RotaryHeads, AreRefusedWithTheirReasonAndUnchanged) {
       {"2 axes", [&] { on_axes.apply(x, RowPositions(all.data(), 2, 4, 4)); }},
       {"-9007199254740993", [&] { on_axes.apply(x, RowPositions(far_on_one.data(), 3, 4, 4)); }},
       {"x[1] has 1 sequences of 4 rows; allowed: as many as x[0], 2 of 4",
-       [&] {
-         rotary.apply(fewer_rows, RowRange{0, 4});
-       }},
-      {"x[1] has the memory of x[0]",
-       [&] {
-         rotary.apply(same_memory, RowRange{0, 4});
-       }},
+       with_second(heads_first(memory.data() + 72, 1, 3, 4, 6))},
+      {"x[1] has the memory of x[0]", with_second(heads_first(memory.data(), 2, 1, 4, 6))},
   });
   EXPECT_EQ(memory, std::vector<float>(memory.size(), 1.0f));
 }

@@ -20,17 +20,10 @@ def inverse_frequencies(base, d):
     return f32(1) / rounded(np.power, f32(base), exponents)
 
 
-def products(frequencies, positions):
-    return np.arange(positions.start, positions.stop).astype(f32)[:, None] * frequencies
-
-
 class ParityTest(unittest.TestCase):
     def test_arguments(self):
         table = posenc.encode_like("ggml", 3, 8, first=7)
         expect_equal(table, posenc.encode_like("ggml", range(7, 10), 8))
-        bits = posenc.encode_like("vllm_bfloat16", 40, 64, dtype="bfloat16").view(np.uint16)
-        wide = posenc.encode_like("transformers", 40, 64).view(np.uint32)
-        expect_equal(bits, (wide + 0x7FFF + ((wide >> 16) & 1)) >> 16)
         for bad, message in (
                 (dict(system="torch"), "system is 'torch'; allowed: tutorial, transformers"),
                 (dict(spacing="inclusive"), "spacing is inclusive; allowed like ggml: paper"),
@@ -82,17 +75,10 @@ class TorchTest(unittest.TestCase):
                           posenc.encode_like("transformers", 4096, d, base=5e5, layout="halves"),
                           inverse_frequencies(500000.0, d))
 
-    def test_scaled_frequencies_of_transformers(self):
-        """The operations after the powers are PyTorch's own, and so are their roundings."""
+    def test_yarn_of_transformers(self):
+        """The operations after the powers are PyTorch's own, and so are their roundings.
+        tests/suite/parity_test.cpp has the other rules."""
         d, factor = 128, 8.0
-        inv_freq = torch.from_numpy(inverse_frequencies(500000.0, d))
-        wavelen = 2 * math.pi / inv_freq
-        scaled = torch.where(wavelen > 8192 / 1.0, inv_freq / factor, inv_freq)
-        smooth = (8192 / wavelen - 1.0) / (4.0 - 1.0)
-        smoothed = (1 - smooth) * scaled / factor + smooth * scaled
-        is_medium = ~(wavelen < 8192 / 4.0) * ~(wavelen > 8192 / 1.0)
-        llama3 = torch.where(is_medium, smoothed, scaled)
-
         powers = rounded(np.power, f32(500000.0), np.arange(0, d, 2).astype(f32) / f32(d))
         powers = torch.from_numpy(powers)
         low, high = 18, 35  # of find_correction_range() with beta_fast 32 and beta_slow 1
@@ -100,14 +86,10 @@ class TorchTest(unittest.TestCase):
         share = 1 - ramp
         yarn = 1.0 / (factor * powers) * (1 - share) + 1.0 / powers * share
         positions = range(131000, 131050)
-        for rule, frequencies in ((posenc.Llama3Scaling(), llama3),
-                                  (posenc.LinearScaling(factor), inv_freq / factor),
-                                  (posenc.YarnScaling(factor, 8192, attention_factor=1), yarn)):
-            phases = products(frequencies.numpy(), positions)
-            table = posenc.encode_like("transformers", positions, d, base=5e5, layout="halves",
-                                       frequencies=rule)
-            with self.subTest(rule.rule):
-                expect_equal(table, np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)]))
+        phases = np.array(positions, f32)[:, None] * yarn.numpy()
+        table = posenc.encode_like("transformers", positions, d, base=5e5, layout="halves",
+                                   frequencies=posenc.YarnScaling(factor, 8192, attention_factor=1))
+        expect_equal(table, np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)]))
 
 
 if __name__ == "__main__":

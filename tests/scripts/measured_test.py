@@ -3,12 +3,11 @@ README show them. First argument: the folder of the built programs."""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
 import script_support
-from script_support import SCRIPTS, ScriptTest, binary
+from script_support import ScriptTest, binary
 
 import measured
 from reporting.documents import Machine
@@ -99,9 +98,7 @@ class MeasuredTest(ScriptTest):
 
     def setUp(self):
         super().setUp()
-        self.root = self.folder / "project"
-        shutil.copytree(SCRIPTS, self.root / "scripts",
-                        ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+        self.root = self.copy_scripts()
         (self.root / "docs").mkdir()
         self.kept = self.root / "docs" / "measured"
         self.page, self.readme = self.root / "docs" / "measured.md", self.root / "README.md"
@@ -117,7 +114,7 @@ class MeasuredTest(ScriptTest):
         )  # fmt: skip
 
     def keep(self, content):
-        done = self.measured(self.write("new.json", content), "--keep")
+        done = self.compared(content, "--keep")
         self.assert_good(done)
         return done.stdout
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,13 @@ class ScriptTest(unittest.TestCase):
     def write_all(self, *documents):
         """0.json, 1.json, ..."""
         return [self.write(f"{number}.json", each) for number, each in enumerate(documents)]
+
+    def copy_scripts(self):
+        """The folder of a project, in the test's folder, that has a copy of the scripts."""
+        root = self.folder / "project"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(SCRIPTS, root / "scripts", ignore=ignored)
+        return root
 
     def assert_refused(self, done, *words):
         """Exit 2 and one line on stderr that has the words; nothing on stdout."""

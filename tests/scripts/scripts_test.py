@@ -11,7 +11,7 @@ import shutil
 import subprocess
 
 import script_support
-from script_support import SCRIPTS, ScriptTest, sample
+from script_support import ScriptTest, sample
 
 import reporting
 
@@ -33,9 +33,7 @@ class ShellTest(ScriptTest):
 
     def setUp(self):
         super().setUp()
-        self.root, self.path = self.folder / "project", self.folder / "bin"
-        compiled = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(SCRIPTS, self.root / "scripts", ignore=compiled)
+        self.root, self.path = self.copy_scripts(), self.folder / "bin"
         self.path.mkdir()
         for tool in TOOLS:
             os.symlink(os.path.realpath(shutil.which(tool, path="/usr/bin:/bin")), self.path / tool)

@@ -64,17 +64,10 @@ Wrong planted_at(std::int64_t position, std::int64_t channel, float error) {
   };
 }
 
-AccuracyReport report_of(const Encoder& encoder, RowRange rows,
-                         const AccuracyOptions& options = {}) {
-  const Encoder* const one[] = {&encoder};
-  return measure_accuracy(one, rows, options).front();
-}
-
 /// The absolute errors of an encoder by the formula above, in the order of positions and channels.
 std::vector<double> errors_of(const Encoder& encoder, RowRange rows) {
   const std::int64_t d_model = encoder.spec().d_model;
-  Matrix table(rows.count, d_model);
-  encoder.encode(rows, table.view());
+  const Matrix table = encoded(encoder, rows);
   std::vector<double> errors;
   for (std::int64_t r = 0; r < rows.count; ++r) {
     for (std::int64_t c = 0; c < d_model; ++c) {
@@ -93,7 +86,7 @@ double rms(const std::vector<double>& errors) {
 
 TEST(Accuracy, ACorrectEncoderIsCorrectlyRoundedEverywhere) {
   const FakeEncoder right(small_spec);
-  const AccuracyReport report = report_of(right, {0, 100});
+  const AccuracyReport report = accuracy_of(right, {0, 100});
   EXPECT_EQ(report.wrongly_rounded, 0);
   EXPECT_EQ(report.error.correctly_rounded, 1.0);
   EXPECT_EQ(report.entries, 800);
@@ -115,7 +108,7 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
   const auto error = static_cast<double>(std::fabs(static_cast<long double>(got) - expected));
   const double ulp = std::ldexp(1.0, std::ilogb(static_cast<double>(expected)) - 23);
 
-  const AccuracyReport report = report_of(fake, rows);
+  const AccuracyReport report = accuracy_of(fake, rows);
   EXPECT_EQ(report.worst.position, position);
   EXPECT_EQ(report.worst.channel, channel);
   EXPECT_EQ(report.worst.got, got);
@@ -149,21 +142,21 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
 TEST(Accuracy, UlpsGrowAtTheZerosOfSineWhereAbsoluteErrorsDoNot) {
   // Channel 0 at position 355 is sin(355) = -3.0e-5: an error of 2^-16 is small, but many ulps.
   const FakeEncoder fake(small_spec, planted_at(355, 0, 0x1p-16F));
-  const AccuracyReport report = report_of(fake, {350, 10});
+  const AccuracyReport report = accuracy_of(fake, {350, 10});
   EXPECT_NEAR(report.error.max_abs, 0x1p-16, 1e-11);
   EXPECT_NEAR(report.error.max_ulp, 0x1p-16 / 0x1p-39, 1);  // 2^-16 <= |sin 355| < 2^-15
 }
 
 TEST(Accuracy, ShortOctavesAreCutToTheRows) {
-  const AccuracyReport report = report_of(FakeEncoder(small_spec), {5, 30});
-  std::vector<RowRange> octaves;
-  for (const PositionError& each : report.by_position) octaves.push_back(each.rows);
-  EXPECT_EQ(octaves, (std::vector<RowRange>{{5, 3}, {8, 8}, {16, 16}, {32, 3}}));
-
-  const AccuracyReport from_zero = report_of(FakeEncoder(small_spec), {0, 4});
-  octaves.clear();
-  for (const PositionError& each : from_zero.by_position) octaves.push_back(each.rows);
-  EXPECT_EQ(octaves, (std::vector<RowRange>{{0, 1}, {1, 1}, {2, 2}}));
+  const auto octaves_of = [](RowRange rows) {
+    std::vector<RowRange> octaves;
+    for (const PositionError& each : accuracy_of(FakeEncoder(small_spec), rows).by_position)
+      octaves.push_back(each.rows);
+    return octaves;
+  };
+  EXPECT_THAT(octaves_of({5, 30}),
+              ElementsAre(RowRange{5, 3}, RowRange{8, 8}, RowRange{16, 16}, RowRange{32, 3}));
+  EXPECT_THAT(octaves_of({0, 4}), ElementsAre(RowRange{0, 1}, RowRange{1, 1}, RowRange{2, 2}));
 }
 
 TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
@@ -174,7 +167,7 @@ TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
   const RowRange rows{1, 2000};
   std::vector<double> sorted = errors_of(fake, rows);
   std::sort(sorted.begin(), sorted.end());
-  const AccuracyReport report = report_of(fake, rows);
+  const AccuracyReport report = accuracy_of(fake, rows);
   std::vector<double> shares;
   for (const auto& [share, abs_error] : report.quantiles) {
     shares.push_back(share);
@@ -190,7 +183,7 @@ TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {
   const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
     return position % 10 == 3 && channel == 2 ? std::nextafter(right, 2.0F) : right;
   });
-  const AccuracyReport report = report_of(fake, {0, 200});
+  const AccuracyReport report = accuracy_of(fake, {0, 200});
   EXPECT_EQ(report.wrongly_rounded, 20);
   EXPECT_DOUBLE_EQ(report.error.correctly_rounded, 1 - 20.0 / 1600);
   EXPECT_GT(report.error.max_ulp, 0.5);
@@ -205,7 +198,7 @@ TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {
                            [bad](std::int64_t position, std::int64_t channel, float right) {
                              return position == 6 && channel == 1 ? bad : right;
                            });
-    const AccuracyReport report = report_of(fake, {0, 10});
+    const AccuracyReport report = accuracy_of(fake, {0, 10});
     EXPECT_FALSE(report.error.max_abs < 2) << bad;
     EXPECT_EQ(report.wrongly_rounded, 1) << bad;
     EXPECT_EQ(report.worst.position, 6) << bad;
@@ -215,15 +208,16 @@ TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {
 
 TEST(Accuracy, TheDifferenceFromDivTermIsMeasuredSeparately) {
   const auto div_term = backend("div_term").plan({.d_model = 64});
-  const AccuracyReport of_itself = report_of(*div_term, {0, 5000});
+  const AccuracyReport of_itself = accuracy_of(*div_term, {0, 5000});
   EXPECT_EQ(of_itself.max_abs_from_div_term, 0);
   EXPECT_GT(of_itself.error.max_abs, 1e-5);
 
   const auto naive = backend("naive").plan({.d_model = 64});
-  const AccuracyReport of_naive = report_of(*naive, {0, 5000});
+  const AccuracyReport of_naive = accuracy_of(*naive, {0, 5000});
   EXPECT_NEAR(of_naive.max_abs_from_div_term, of_itself.error.max_abs, 1e-7);
 
-  const AccuracyReport planted = report_of(FakeEncoder(small_spec, planted_at(3, 3, 0.5F)), {0, 8});
+  const AccuracyReport planted =
+      accuracy_of(FakeEncoder(small_spec, planted_at(3, 3, 0.5F)), {0, 8});
   EXPECT_NEAR(planted.max_abs_from_div_term, 0.5, 1e-6);
 }
 
@@ -241,10 +235,10 @@ TEST(Accuracy, SeveralEncodersAreMeasuredTogetherAndReportedSeparately) {
 
 TEST(Accuracy, IsTheSameFromAnyNumberOfThreads) {
   const auto encoder = backend("div_term").plan({.d_model = 20});
-  const AccuracyReport one = report_of(*encoder, {7, 3000});
+  const AccuracyReport one = accuracy_of(*encoder, {7, 3000});
   for (const int threads : {2, 3, 7}) {
     const AccuracyReport many =
-        report_of(*encoder, {7, 3000}, {.threads = threads, .progress = {}});
+        accuracy_of(*encoder, {7, 3000}, {.threads = threads, .progress = {}});
     EXPECT_EQ(many.error.max_abs, one.error.max_abs);
     EXPECT_EQ(many.error.max_ulp, one.error.max_ulp);
     EXPECT_NEAR(many.error.rms, one.error.rms, one.error.rms * 1e-12);
@@ -257,8 +251,8 @@ TEST(Accuracy, IsTheSameFromAnyNumberOfThreads) {
 
 TEST(Accuracy, ProgressRisesToOne) {
   std::vector<double> shares;
-  report_of(FakeEncoder(small_spec), {0, 1000},
-            {.threads = 2, .progress = [&](double share) { shares.push_back(share); }});
+  accuracy_of(FakeEncoder(small_spec), {0, 1000},
+              {.threads = 2, .progress = [&](double share) { shares.push_back(share); }});
   ASSERT_FALSE(shares.empty());
   EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
   EXPECT_EQ(shares.back(), 1);

@@ -39,23 +39,20 @@ struct Case {
   bool is_good;
 };
 
-Case wrong(const char* what, const char* says, DataType type, int rows, int columns, Entry entry,
-           CheckOptions claimed = {}) {
-  return {what, says, type, rows, columns, std::move(entry), std::move(claimed), false};
-}
-
-Case good(const char* what, const char* says, DataType type, int rows, int columns, Entry entry,
-          CheckOptions claimed = {}) {
-  return {what, says, type, rows, columns, std::move(entry), std::move(claimed), true};
-}
-
-Case wrong(const char* what, const char* says, Entry entry, CheckOptions claimed = {}) {
-  return wrong(what, says, DataType::float32, 500, 128, std::move(entry), std::move(claimed));
-}
-
-Case good(const char* what, const char* says, Entry entry, CheckOptions claimed = {}) {
-  return good(what, says, DataType::float32, 500, 128, std::move(entry), std::move(claimed));
-}
+/// Makes cases that are good or wrong, of a float32 table of shape (500, 128) unless they say so.
+template <bool is_good>
+struct CaseOf {
+  Case operator()(const char* what, const char* says, DataType type, int rows, int columns,
+                  Entry entry, CheckOptions claimed = {}) const {
+    return {what, says, type, rows, columns, std::move(entry), std::move(claimed), is_good};
+  }
+  Case operator()(const char* what, const char* says, Entry entry,
+                  CheckOptions claimed = {}) const {
+    return (*this)(what, says, DataType::float32, 500, 128, std::move(entry), std::move(claimed));
+  }
+};
+constexpr CaseOf<false> wrong;
+constexpr CaseOf<true> good;
 
 CheckReport report_of(const Case& each) {
   return with_type(each.type, [&]<class T>(T) {
@@ -179,6 +176,12 @@ std::vector<Case> cases() {
       wrong("float phases in bfloat16, at far positions", "phases in float32", bfloat16, 262144, 64,
             arranged(cos_first, 64,
                      [](int k, int row) { return f32(row * inverse_frequency(2 * k)); })),
+      wrong("float phases before position 0",
+            "positions -9000 .. -6953, base 10000, spacing paper\ncause: phases in float32",
+            float32, 2048, 64,
+            arranged(interleaved, 64,
+                     [](int k, int row) { return f32((row - 9000) * inverse_frequency(2 * k)); }),
+            claimed({}, {}, {})),
       wrong("inv_freq cast to bfloat16", "cause: frequencies in bfloat16:", float32, 2048, 128,
             rotary_in(bf16, f32, f32)),
       wrong("inv_freq cast to float16", "cause: frequencies in float16:", float16, 2048, 128,

@@ -41,13 +41,14 @@ const Measurement& row_of(const Measurements& document, std::string_view full_na
 
 double noise_of(const Measurements& document) { return classes_of(document).front().noise_floor; }
 
-TEST(Measure, EveryBackendAndLimitIsARowOfEveryTable) {
+TEST(Measure, EveryBackendAndLimitIsARowOfEveryTableAndOneIsTimedTwice) {
   const Measurements document = measure(quick({small, long_one}));
   for (const MeasuredTable& table : {small, long_one}) {
     for (const Backend* each : running_backends()) {
       const Measurement& row = row_of(document, each->full_name(), table);
       EXPECT_EQ(row.role, each->can_be_picked() ? Role::backend : Role::peer);
       EXPECT_THAT(row.seconds, Not(IsEmpty()));
+      EXPECT_EQ(row.self_ratios.empty(), each != &backend("rotation"));
       ASSERT_TRUE(row.error && row.promise);
       EXPECT_LE(row.error->max_abs, row.promise->max_abs);
       EXPECT_EQ(row.error->correctly_rounded == 1.0 && row.promise->is_correctly_rounded,
@@ -57,21 +58,10 @@ TEST(Measure, EveryBackendAndLimitIsARowOfEveryTable) {
       const Measurement& row = row_of(document, limit, table);
       EXPECT_EQ(row.role, Role::limit);
       EXPECT_THAT(row.seconds, Not(IsEmpty()));
-      EXPECT_FALSE(row.error || row.promise);
+      EXPECT_FALSE(row.error || row.promise || !row.self_ratios.empty());
     }
   }
   EXPECT_GT(row_of(document, "div_term:portable", long_one).error->max_abs, 1e-6);
-}
-
-TEST(Measure, OneBackendOfEveryTableIsTimedTwice) {
-  const Measurements document = measure(quick({small, long_one}));
-  for (const MeasuredTable& table : {small, long_one}) {
-    std::vector<std::string> twice;
-    for (const Measurement& each : document.all) {
-      if (each.table == table && !each.self_ratios.empty()) twice.push_back(each.full_name());
-    }
-    EXPECT_THAT(twice, ElementsAre(backend("rotation").full_name()));
-  }
 }
 
 TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
@@ -145,10 +135,7 @@ TEST(Measure, RefusesBadOptions) {
       {"samples is 0", with([](auto& o) { o.samples = 0; })},
       {"d_model is 3", with([](auto& o) { o.tables[0].spec.d_model = 3; })},
       {"threads is 0", with([](auto& o) { o.tables[0].threads = 0; })},
-      {"rows are 0",
-       [] {
-         table_of({.d_model = 8}, {0, 0});
-       }},
+      {"rows are 0", [rows = RowRange()] { table_of({.d_model = 8}, rows); }},
   });
 }
 

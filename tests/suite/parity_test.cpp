@@ -3,7 +3,6 @@
 
 #include "posenc/backend.h"
 #include "posenc/encoder.h"
-#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
 #include <cmath>
@@ -23,8 +22,7 @@ float f(double value) { return static_cast<float>(value); }
 void expect_phases(const Encoder& encoder, RowRange rows,
                    const std::function<std::vector<float>(float)>& phases_at) {
   const EncodingSpec& spec = encoder.spec();
-  Matrix table(rows.count, spec.d_model);
-  encoder.encode(rows, table.view());
+  const Matrix table = encoded(encoder, rows);
   for (std::int64_t row = 0; row < rows.count; ++row) {
     const std::vector<float> phases = phases_at(static_cast<float>(rows.first + row));
     for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
@@ -66,14 +64,6 @@ TEST(Parity, TheTutorialsPhases) {
   for (const RowRange rows : ranges) expect_phases(*encoder, rows, products(div_term));
 }
 
-TEST(Parity, TheBackendDivTermHasThePhasesOfTheTutorial) {
-  const EncodingSpec spec = {.d_model = 128};
-  Matrix like(50, 128), fast(50, 128);
-  plan_like(System::tutorial, spec)->encode({.first = 100'000, .count = 50}, like.view());
-  backend("div_term").plan(spec)->encode({.first = 100'000, .count = 50}, fast.view());
-  for (int i = 0; i < 50 * 128; ++i) ASSERT_NEAR(like.data()[i], fast.data()[i], 0x1p-24);
-}
-
 TEST(Parity, TransformersPhasesByEveryRule) {
   const std::vector<float> plain = inverse_powers(5e5F, 128);
   std::vector<float> linear = plain, llama3 = plain;
@@ -102,10 +92,8 @@ TEST(Parity, TransformersPhasesByEveryRule) {
 TEST(Parity, VllmConvertsTheFloat32ValuesOfTransformersToBfloat16) {
   const EncodingSpec spec = {.d_model = 128, .layout = Layout::halves_cos_first};
   const RowRange rows = {4000, 40};
-  Matrix wide(rows.count, 128);
-  plan_like(System::transformers, spec)->encode(rows, wide.view());
-  BasicMatrix<BFloat16> narrow(rows.count, 128);
-  plan_like(System::vllm_bfloat16, spec)->encode(rows, narrow.view());
+  const Matrix wide = encoded(*plan_like(System::transformers, spec), rows);
+  const auto narrow = encoded<BFloat16>(*plan_like(System::vllm_bfloat16, spec), rows);
   for (std::int64_t i = 0; i < rows.count * 128; ++i) {
     ASSERT_EQ(narrow.data()[i], nearest<BFloat16>(to_double(wide.data()[i])));
   }
@@ -135,9 +123,8 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
   for (const System system : all_systems) {
     const auto encoder = plan_like(system, spec);
     const DataType type = system == System::vllm_bfloat16 ? DataType::bfloat16 : DataType::float32;
-    const Encoder* const one[] = {encoder.get()};
     for (const RowRange rows : {RowRange{0, 3000}, RowRange{1'000'000, 3000}}) {
-      const AccuracyReport report = measure_accuracy(one, rows, {.type = type, .progress = {}})[0];
+      const AccuracyReport report = accuracy_of(*encoder, rows, {.type = type, .progress = {}});
       EXPECT_LE(report.error.max_abs, report.promise.max_abs) << to_string(system);
     }
     EXPECT_LT(encoder->error_bound({0, 4096}, type), 1e-2) << to_string(system);
@@ -147,10 +134,9 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
 TEST(Parity, RowsAreTheSameInEveryRangeAndThread) {
   for (const System system : {System::tutorial, System::transformers, System::ggml}) {
     const auto encoder = plan_like(system, {.d_model = 66});
-    Matrix whole(100, 66), one(1, 66);
-    encoder->encode({.first = 5000, .count = 100}, whole.view(), {3});
+    const Matrix whole = encoded(*encoder, {5000, 100}, 3);
     for (std::int64_t row = 0; row < 100; ++row) {
-      encoder->encode({.first = 5000 + row, .count = 1}, one.view());
+      const Matrix one = encoded(*encoder, {5000 + row, 1});
       EXPECT_TRUE(same_bits(one.row(0), whole.row(row))) << to_string(system);
     }
   }

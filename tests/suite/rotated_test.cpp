@@ -1,10 +1,7 @@
 // posenc::check_rotated(): what it says of kernels, right ones and such as programs have.
 #include "posenc/suite/checking/rotated.h"
 
-#include "../docs/examples/rotary_in_float32.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "support.h"
 
 #include <cmath>
 #include <complex>
@@ -14,10 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace posenc::suite {
+namespace posenc::test {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr std::int64_t rows = 256, heads = 8, channels = 64, dimension = 64;
 
@@ -77,11 +72,7 @@ struct Turned {
   }
 };
 
-std::vector<std::int64_t> run_of(std::int64_t first) {
-  std::vector<std::int64_t> positions;
-  for (std::int64_t row = 0; row < rows; ++row) positions.push_back(first + row);
-  return positions;
-}
+std::vector<std::int64_t> run_of(std::int64_t first) { return positions_of({first, rows}); }
 
 const RotarySpec base_10000 = rotary_spec({.d_model = dimension});
 
@@ -98,7 +89,7 @@ TYPED_TEST(CheckRotated, AcceptsRightKernelsAndKnowsTheirNoise) {
       const auto report =
           Turned<TypeParam>(run_of(first), exact, layout).checked(rotary, {.first = first});
       EXPECT_TRUE(report.is_good) << to_string(report);
-      EXPECT_THAT(report.causes, testing::IsEmpty());
+      EXPECT_THAT(report.causes, IsEmpty());
       // Cosines and sines are rounded to float32, besides.
       EXPECT_LT(report.errors.rms, 1.2 * report.errors.noise + 1.3e-8);
       EXPECT_GT(report.errors.rms, 0.8 * report.errors.noise);
@@ -143,7 +134,7 @@ TYPED_TEST(CheckRotated, NamesWhatIsWrong) {
 
 TEST(CheckRotatedHeads, FarPositionsShowFloat32Phases) {
   const std::vector<std::int64_t> positions = {0, 1, 40, 2048, 65536, 131071, 1048576, 2147483648};
-  const RotatedOptions options = {.positions = RowPositions(positions)};
+  const RotatedOptions options = {.positions = RowPositions(positions), .max_error = 2e-7};
   const auto right = Turned<float>(positions, exact).checked(base_10000, options);
   EXPECT_TRUE(right.is_good) << to_string(right);
   const auto wrong = Turned<float>(positions, with_float32_phases).checked(base_10000, options);
@@ -151,20 +142,6 @@ TEST(CheckRotatedHeads, FarPositionsShowFloat32Phases) {
   ASSERT_EQ(wrong.by_position.size(), 8U - 1);  // 65536 and 131071 are in one octave
   EXPECT_LT(wrong.by_position[2].errors.max, 1e-5);
   EXPECT_GT(wrong.by_position[6].errors.max, 0.1);
-}
-
-TEST(CheckRotatedHeads, JudgesTheRecipeWithoutDoubles) {
-  const std::vector<std::int64_t> positions = {0, 1, 40, 2047, 65536, 131071, 1048576, 2147483647};
-  const auto of_recipe = [](std::int64_t position, std::int64_t k) {
-    const auto [cosine, sine] = rotary_in_float32::rotation_at(
-        static_cast<std::uint64_t>(position),
-        rotary_in_float32::frequency(10000, dimension, static_cast<int>(k)));
-    return std::complex(cosine, sine);
-  };
-  const auto report =
-      Turned<float>(positions, of_recipe)
-          .checked(base_10000, {.positions = RowPositions(positions), .max_error = 2e-7});
-  EXPECT_TRUE(report.is_good) << to_string(report);
 }
 
 TEST(CheckRotatedHeads, NamesTheAxisOfPairs) {
@@ -211,25 +188,22 @@ TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
 TEST(CheckRotatedHeads, Refuses) {
   const Turned<float> turned(run_of(0), exact);
   const HeadsTable before = turned.table(turned.before), after = turned.table(turned.after);
-  const auto reason = [&](const HeadsTable& of, const RotarySpec& rotary,
-                          const RotatedOptions& options) -> std::string {
-    try {
-      check_rotated(before, of, rotary, options);
-    } catch (const InvalidArgument& error) {
-      return error.what();
-    }
-    return "";
+  const auto of = [&](const HeadsTable& turned_to, const RotarySpec& rotary,
+                      const RotatedOptions& options = {}) {
+    return [=] { check_rotated(before, turned_to, rotary, options); };
   };
   HeadsTable narrower = after;
   narrower.sizes[2] = 32;
-  EXPECT_THAT(reason(narrower, base_10000, {}), HasSubstr("(256, 8, 64) before and (256, 8, 32)"));
-  EXPECT_THAT(reason(after, rotary_spec({.d_model = 128}), {}), HasSubstr("at least 128 channels"));
   const std::vector<std::int64_t> few = {1, 2};
-  EXPECT_THAT(reason(after, base_10000, {.positions = RowPositions(few)}),
-              HasSubstr("positions has 2 of them; allowed: 256"));
-  EXPECT_THAT(reason(after, base_10000, {.max_error = -1}), HasSubstr("max_error is -1"));
-  EXPECT_THAT(reason(after, base_10000, {.threads = 0}), HasSubstr("threads is 0"));
+  expect_refused({
+      {"(256, 8, 64) before and (256, 8, 32)", of(narrower, base_10000)},
+      {"at least 128 channels", of(after, rotary_spec({.d_model = 128}))},
+      {"positions has 2 of them; allowed: 256",
+       of(after, base_10000, {.positions = RowPositions(few)})},
+      {"max_error is -1", of(after, base_10000, {.max_error = -1})},
+      {"threads is 0", of(after, base_10000, {.threads = 0})},
+  });
 }
 
 }  // namespace
-}  // namespace posenc::suite
+}  // namespace posenc::test

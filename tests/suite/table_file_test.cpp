@@ -9,14 +9,6 @@
 namespace posenc::test {
 namespace {
 
-/// A .npy file of version 1 whose elements are these bytes.
-std::string npy(const std::string& descr, const std::string& shape, const std::string& elements) {
-  const std::string fields =
-      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(fields.size()) + '\0' + fields +
-         elements;
-}
-
 TableInMemory read(const ScratchFolder& folder, const std::string& content) {
   const auto file = folder / "table.npy";
   write_file(file, content);
@@ -37,7 +29,7 @@ TEST(TableFile, ReadsEveryTypeInBothByteOrders) {
       {"<u2", {"\x80\x3f\0\xc0", 4}},
       {">u2", {"\x3f\x80\xc0\0", 4}}};
   for (const auto& [descr, elements] : files) {
-    const TableInMemory table = read(folder, npy(descr, "(1, 2)", elements));
+    const TableInMemory table = read(folder, npy_file(descr, "(1, 2)", elements));
     const TableView view = table.view();
     EXPECT_EQ(view.rows, 1) << descr;
     EXPECT_EQ(view.columns, 2) << descr;
@@ -49,7 +41,7 @@ TEST(TableFile, ReadsEveryTypeInBothByteOrders) {
 /// By columns, if the header says so.
 TEST(TableFile, ReadsColumnMajorOrder) {
   const ScratchFolder folder;
-  std::string file = npy("<f2", "(2, 2)", {"\0\x3c\0\xc0\0\0\0\x40", 8});  // 1, -2, 0, 2
+  std::string file = npy_file("<f2", "(2, 2)", {"\0\x3c\0\xc0\0\0\0\x40", 8});  // 1, -2, 0, 2
   for (const bool is_column_major : {false, true}) {
     const TableInMemory table = read(folder, file);
     EXPECT_EQ(table.view()(0, 1), is_column_major ? 0 : -2);
@@ -65,7 +57,7 @@ TEST(TableFile, ReadsPairsSideBySide) {
       {"<f4", "(2, 3, 2)"}, {"<c8", "(2, 3)"}, {"<c8", "(1, 2, 3)"}, {"<c16", "(2, 3)"}};
   for (const auto& [descr, shape] : pairs) {
     const std::size_t bytes = std::string_view(descr) == "<c16" ? 96 : 48;
-    std::string file = npy(descr, shape, std::string(bytes, '\0'));
+    std::string file = npy_file(descr, shape, std::string(bytes, '\0'));
     const auto read = [&] { return parse_npy(file, static_cast<std::int64_t>(file.size())); };
     EXPECT_EQ(read().rows, 2) << descr << shape;
     EXPECT_EQ(read().columns, 6) << descr << shape;
@@ -77,7 +69,7 @@ TEST(TableFile, ReadsPairsSideBySide) {
 
 TEST(TableFile, LeavesOutDimensionsOfSize1) {
   const auto shape = [](const std::string& text) {
-    const std::string file = npy("<f4", text, std::string(24, '\0'));
+    const std::string file = npy_file("<f4", text, std::string(24, '\0'));
     const StoredTable table = parse_npy(file, static_cast<std::int64_t>(file.size()));
     return std::pair(table.rows, table.columns);
   };
@@ -95,9 +87,6 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
   EXPECT_THAT(refused("(-2, -3)"), HasSubstr("damaged"));
   EXPECT_THAT(refused("(9223372036854775807, 9)"), HasSubstr("more than 2^63"));
 }
-
-/// What refusal() returns if a call throws nothing.
-constexpr std::string_view nothing_thrown = "(nothing thrown)";
 
 TEST(TableFile, NpyIsWhatNumPyReads) {
   const auto refused = [](std::string fields, const std::string& version) {

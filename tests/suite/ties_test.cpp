@@ -49,24 +49,5 @@ TEST(Ties, TheNoiseFloorIgnoresAFifthOfTheProcesses) {
   }
 }
 
-TEST(Ties, ThePreferredIsTheSimplestMethodAtItsBestIsaThatCostsLittle) {
-  const std::vector<double> fast = {1, 1.001, 0.999}, even = {1.01, 1.011, 1.009},
-                            slow = {2, 2.01, 1.99}, uncertain = {1.5, 0.9, 1.4};
-  const auto candidate = [](std::size_t method, const char* isa, std::vector<double> seconds) {
-    Candidate made;
-    made.isa = isa;
-    made.method = method;
-    made.seconds_per_entry = std::move(seconds);
-    return made;
-  };
-  const Candidate all[] = {candidate(0, "portable", slow), candidate(1, "sse2", even),
-                           candidate(1, "avx2", even), candidate(2, "avx2", fast),
-                           candidate(0, "sse2", uncertain)};
-  std::vector<const Candidate*> candidates;
-  for (const Candidate& each : all) candidates.push_back(&each);
-  EXPECT_EQ(choose(candidates, 0.0).fastest, &all[3]);
-  EXPECT_EQ(choose(candidates, 0.0).preferred, &all[2]);
-}
-
 }  // namespace
 }  // namespace posenc::suite
