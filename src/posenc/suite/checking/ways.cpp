@@ -401,7 +401,7 @@ SampledTable::SampledTable(const TableView& whole, bool phases, const TableView&
     if (holds_all && size_of(narrow) < size_of(table.type)) type = narrow;
   }
   entry_error = half_ulp_of_one(type);
-  if (of_noise.rows == 0) return;
+  if (of_noise.rows == 0 || rows.empty()) return;
   for (const std::int64_t row : rows)
     for (const std::int64_t column : columns)
       noise.push_back(of_noise(row, column % of_noise.columns));
