@@ -1,6 +1,7 @@
 // posenc::check_rotated(): what it says of kernels, right ones and such as programs have.
 #include "posenc/suite/checking/rotated.h"
 
+#include "../docs/examples/rotary_in_float32.h"
 #include "support.h"
 
 #include <cmath>
@@ -132,11 +133,19 @@ TYPED_TEST(CheckRotated, NamesWhatIsWrong) {
   }
 }
 
+std::complex<float> of_the_recipe(std::int64_t position, std::int64_t k) {
+  const auto frequency = rotary_in_float32::frequency(10000, dimension, static_cast<int>(k));
+  const auto turn = rotary_in_float32::rotation_at(static_cast<std::uint64_t>(position), frequency);
+  return {turn.cosine, turn.sine};
+}
+
 TEST(CheckRotatedHeads, FarPositionsShowFloat32Phases) {
   const std::vector<std::int64_t> positions = {0, 1, 40, 2048, 65536, 131071, 1048576, 2147483648};
   const RotatedOptions options = {.positions = RowPositions(positions), .max_error = 2e-7};
-  const auto right = Turned<float>(positions, exact).checked(base_10000, options);
-  EXPECT_TRUE(right.is_good) << to_string(right);
+  for (const auto kernel : {exact, of_the_recipe}) {
+    const auto right = Turned<float>(positions, kernel).checked(base_10000, options);
+    EXPECT_TRUE(right.is_good) << to_string(right);
+  }
   const auto wrong = Turned<float>(positions, with_float32_phases).checked(base_10000, options);
   EXPECT_THAT(to_string(wrong), HasSubstr("phases in float32"));
   ASSERT_EQ(wrong.by_position.size(), 8U - 1);  // 65536 and 131071 are in one octave
