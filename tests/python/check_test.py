@@ -42,13 +42,13 @@ class CheckRotatedTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "before.shape is .*; allowed: .rows, heads, chan"):
             posenc.check_rotated(before[0, 0], after, positions, rotary)
 
+    @unittest.skipIf(torch is None, "no PyTorch")
     def test_tensors_of_float32_phases(self):
-        x = torch.randn(1, 4, 256, 64)
         phases = torch.arange(131072 - 256, 131072).float()[:, None] / 1e4 ** (
             torch.arange(0, 64, 2).float() / 64)
         for dtype in (torch.float32, torch.bfloat16):
             cos, sin = (torch.cat((of, of), -1).to(dtype) for of in (phases.cos(), phases.sin()))
-            before = x.to(dtype)
+            before = torch.randn(1, 4, 256, 64).to(dtype)
             halves = torch.cat((-before[..., 32:], before[..., :32]), -1)
             report = posenc.check_rotated(before, before * cos + halves * sin,
                                           range(131072 - 256, 131072), posenc.Rotary(64))
