@@ -282,6 +282,7 @@ Subcommand check_command() {
                    {"--positions", "--first"},
                    {"--axes", "--config --preset --positions" + spec_options},
                    {"--rotated", "--layout --twice --repeated"},
+                   {"--rotary", "--config"},
                    {"--conformance",
                     "TABLE --rotated --config --preset --positions --twice "
                     "--repeated --tensor --dtype" +

@@ -28,7 +28,7 @@ constexpr double length_noise = 0.73 / 0.42;
 /// What the heads of a row show of one pair.
 struct Turn {
   Complex factor;  ///< by which they were multiplied; not finite if one of them is not
-  double noise;    ///< a standard deviation of each of its parts
+  double noise;    ///< the standard deviation of its angle; NaN if all of them are zero
   double unlike;   ///< what no factor of that length explains, of `squares`
   double squares;  ///< of the lengths after the kernel
 };
@@ -177,6 +177,8 @@ class Judge {
 
   RotatedReport report(bool has_claimed_pairs) && {
     compare();
+    if (report_.errors.count == 0)
+      throw_invalid("heads hold zeros alone; allowed: numbers, whose angles can be seen");
     const bool keeps_rest = heads_.keeps_channels(2 * half_);
     report_.is_good = report_.angles_off == 0 && keeps_rest && has_claimed_pairs;
     if (report_.is_good) return std::move(report_);

@@ -78,8 +78,8 @@ struct RotatedReport {
   std::vector<Cause> causes = {};         ///< empty if good, or if none is known
 };
 
-/// Throws InvalidArgument if the heads differ in shape, have fewer channels than the rotary
-/// embedding turns, or not as many rows as there are positions.
+/// Throws InvalidArgument if the heads are all zero, differ in shape, have fewer channels than the
+/// rotary embedding turns, or not as many rows as there are positions.
 RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
                             const RotarySpec& rotary, const RotatedOptions& options = {});
 
