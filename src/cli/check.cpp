@@ -5,8 +5,6 @@
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/cpu.h"
 #include "posenc/suite/checking/table_file.h"
@@ -41,8 +39,8 @@ std::vector<std::int64_t> read_positions(const std::string& file) {
   const std::int64_t size = is_wide ? 8 : 4, present = input.bytes() - header.bytes;
   if (!is_known || header.shape.size() != 1 || header.shape[0] != present / size ||
       present % size != 0) {
-    throw InvalidArgument(fmt::format(
-        "--positions is '{}'; allowed: a .npy file of int32 or int64, of one dimension", file));
+    throw_invalid("--positions is '{}'; allowed: a .npy file of int32 or int64, of one dimension",
+                  file);
   }
   return is_wide ? elements_of<std::int64_t>(input, header.bytes, header.shape[0])
                  : elements_of<std::int32_t>(input, header.bytes, header.shape[0]);
@@ -233,7 +231,7 @@ int check_rotation(const Options& options) {
 int check_table(const Options& options) {
   if (!options.conformance.empty()) return check_conformance_set(options);
   if (options.table.empty())
-    throw InvalidArgument("TABLE is not given; allowed: a file, or --conformance DIR");
+    throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
   if (!options.rotated.empty()) return check_rotation(options);
   const CheckOptions expected = expected_of(options);
   const TableInMemory table = read_table(

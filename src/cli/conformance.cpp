@@ -2,8 +2,6 @@
 
 #include "cli/commands.h"
 #include "cli/little_endian.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/checking/table_file.h"
@@ -193,9 +191,9 @@ int check_conformance_set(const Options& options) {
   }
   const Json& files = document["files"];
   if (files.empty())
-    throw InvalidArgument(fmt::format(
+    throw_invalid(
         "--conformance is '{}'; allowed: a folder with files of posenc generate --conformance",
-        options.conformance));
+        options.conformance);
   document["good"] = are_good;
   document["missing"] = missing;
   std::string page =

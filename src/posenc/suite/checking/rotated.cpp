@@ -11,7 +11,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <limits>
+#include <numbers>
 #include <utility>
 
 namespace posenc::suite {
@@ -246,7 +246,7 @@ class Judge {
         if (std::isnan(noise)) continue;  // nothing to see
         const bool is_finite = std::isfinite(std::abs(ratio));
         if (!is_finite && first_not_finite_ < 0) first_not_finite_ = row;
-        const double error = is_finite ? std::fabs(std::arg(ratio)) : std::acos(-1.0),
+        const double error = is_finite ? std::fabs(std::arg(ratio)) : std::numbers::pi,
                      length_error = is_finite ? std::fabs(std::abs(ratio) - 1) : 1;
         report_.max_length_error = std::max(report_.max_length_error, length_error);
         report_.angles_off += error > allowed + most_noise * noise ||
