@@ -150,24 +150,5 @@ TEST(RoundedEntry, IsDecidedNextToAMidpoint) {
   EXPECT_GT(second, 200);
 }
 
-/// The second stage's sine and cosine, to the precision that it claims and beyond.
-TEST(WidestSine, IsWithinItsErrorOfMpfr) {
-  std::mt19937_64 random(5);
-  for (std::uint64_t i = 0; i < 408; ++i) {
-    Widest phase;
-    for (std::uint64_t& limb : phase.limb) limb = random();
-    // Also near and at multiples of an eighth of a turn.
-    if (i >= 200) phase.limb[0] &= ~std::uint64_t{0} << 61;
-    if (i >= 300)
-      phase = shifted(shifted(phase, 200 - static_cast<int>(i)), 3) + Widest{{phase.limb[0]}};
-    if (i >= 400) phase = {{i << 61}};
-    MpfrValue expected = to_mpfr(phase) * two_pi();
-    mpfr_sin(expected.get(), expected.get(), MPFR_RNDN);
-    const auto [magnitude, negative] = widest_sine(phase);
-    const MpfrValue got = to_mpfr(magnitude) * MpfrValue(negative ? -1 : 1);
-    ASSERT_LE(log2_distance(got, expected), -768 + 8) << i;
-  }
-}
-
 }  // namespace
 }  // namespace posenc::test

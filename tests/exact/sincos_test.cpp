@@ -12,26 +12,21 @@
 namespace posenc::test {
 namespace {
 
-MpfrValue to_mpfr(const ExactValue& value) {
-  MpfrValue result(0.0);
-  mpfr_set_ui(result.get(), static_cast<unsigned long>(value.mantissa >> 64), MPFR_RNDN);
-  mpfr_mul_2ui(result.get(), result.get(), 64, MPFR_RNDN);
-  mpfr_add_ui(result.get(), result.get(), static_cast<unsigned long>(value.mantissa), MPFR_RNDN);
-  mpfr_mul_2si(result.get(), result.get(), value.exponent, MPFR_RNDN);
-  if (value.negative) mpfr_neg(result.get(), result.get(), MPFR_RNDN);
-  return result;
+MpfrValue signed_value(const ExactValue& value) {
+  return to_mpfr(value.magnitude) * MpfrValue(value.negative ? -1 : 1);
 }
 
 /// sin(2 pi phase) or cos(2 pi phase), where `phase` is exact.
-MpfrValue expected_value(const Turns& phase, bool cosine) {
-  MpfrValue angle = test::to_mpfr<4>(phase) * two_pi();
+template <std::size_t Limbs>
+MpfrValue expected_value(const Fraction<Limbs>& phase, bool cosine) {
+  MpfrValue angle = to_mpfr(phase) * two_pi();
   (cosine ? mpfr_cos : mpfr_sin)(angle.get(), angle.get(), MPFR_RNDN);
   return angle;
 }
 
 /// The bits of the nearest float of sine or cosine, which must be certain.
 std::uint64_t float_bits(const ExactValue& value) {
-  const Rounded rounded = round_to_bits(value, DataType::float32, no_phase_error);
+  const Rounded rounded = round_to_bits(value, DataType::float32, no_error);
   EXPECT_TRUE(rounded.is_certain);
   return rounded.bits;
 }
@@ -42,10 +37,10 @@ void expect_exact(const Turns& phase) {
     const MpfrValue expected = expected_value(phase, is_cosine);
     const double magnitude = static_cast<double>(mpfr_get_exp(expected.get()));
     // |value| is at least 2^(magnitude - 1): a relative error below 2^-118.
-    ASSERT_LE(log2_distance(to_mpfr(value), expected), magnitude - 1 - 118)
+    ASSERT_LE(log2_distance(signed_value(value), expected), magnitude - 1 - 118)
         << "phase limb " << phase.limb[0];
     for (const DataType type : all_data_types) {
-      const Rounded rounded = round_to_bits(value, type, no_phase_error);
+      const Rounded rounded = round_to_bits(value, type, no_error);
       ASSERT_TRUE(rounded.is_certain) << to_string(type) << ", phase limb " << phase.limb[0];
       ASSERT_EQ(rounded.bits, rounded_by_mpfr(expected, type))
           << to_string(type) << ", phase limb " << phase.limb[0];
@@ -70,6 +65,24 @@ TEST(ExactTest, PhasesNearMultiplesOfAnEighthOfATurn) {
       expect_exact(centre + offset);
       expect_exact(centre - offset);
     }
+  }
+}
+
+/// The second stage's sine and cosine, to the precision that it claims and beyond.
+TEST(ExactTest, WidestPhases) {
+  std::mt19937_64 random(5);
+  for (std::uint64_t i = 0; i < 408; ++i) {
+    Widest phase;
+    for (std::uint64_t& limb : phase.limb) limb = random();
+    // Also near and at multiples of an eighth of a turn.
+    if (i >= 200) phase.limb[0] &= ~std::uint64_t{0} << 61;
+    if (i >= 300)
+      phase = shifted(shifted(phase, 200 - static_cast<int>(i)), 3) + Widest{{phase.limb[0]}};
+    if (i >= 400) phase = {{i << 61}};
+    ASSERT_LE(log2_distance(signed_value(sine(phase)), expected_value(phase, false)), -768 + 8)
+        << i;
+    ASSERT_LE(log2_distance(signed_value(cosine(phase)), expected_value(phase, true)), -768 + 8)
+        << i;
   }
 }
 

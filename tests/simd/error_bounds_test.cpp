@@ -6,10 +6,10 @@
 
 #include "posenc/backends/constants.h"
 #include "posenc/cpu.h"
-#include "posenc/exact/sincos.h"
 #include "posenc/simd/compiled_isas.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
+#include "posenc/suite/reference.h"
 #include "simd/unrounded.h"
 
 #include <gtest/gtest.h>
@@ -48,9 +48,8 @@ using simd::RotationError;
 constexpr long double unit = simd::double_roundoff;
 
 long double to_long_double(const ExactValue& value) {
-  const long double magnitude =
-      std::ldexp(static_cast<long double>(value.mantissa >> 64), value.exponent + 64);
-  return value.negative ? -magnitude : magnitude;
+  const auto [leading, rest] = suite::split(value);
+  return leading + rest;
 }
 
 const simd::Kernels& kernels_of(Isa isa) {
@@ -329,13 +328,8 @@ TEST_P(RotationErrors, OfTablesOf16Bits) {
 
 /// exact - high - low. The first difference is exact, because high has the upper bits of the value.
 long double difference(const ExactValue& exact, double high, double low) {
-  const auto part = [&](uint128 bits, int exponent) {
-    const long double magnitude = std::ldexp(static_cast<long double>(bits), exponent);
-    return exact.negative ? -magnitude : magnitude;
-  };
-  const uint128 rest = exact.mantissa & ~std::uint64_t{0};
-  return (part(exact.mantissa >> 64, exact.exponent + 64) - high - low) +
-         part(rest, exact.exponent);
+  const auto [leading, rest] = suite::split(exact);
+  return (leading - high - low) + rest;
 }
 
 /// The values of whole tables before they are rounded to float64, against the bound of their block.

@@ -12,16 +12,6 @@ namespace posenc::detail {
 
 __extension__ typedef unsigned __int128 uint128;
 
-/// The product of two Q128 fractions: the high half of a product of 128 x 128 bits. Truncated: too
-/// low by less than 3 units.
-constexpr uint128 multiply_high(uint128 a, uint128 b) noexcept {
-  const auto high = [](uint128 x) { return static_cast<std::uint64_t>(x >> 64); };
-  const auto low = [](uint128 x) { return static_cast<std::uint64_t>(x); };
-  const uint128 cross_1 = static_cast<uint128>(high(a)) * low(b);
-  const uint128 cross_2 = static_cast<uint128>(low(a)) * high(b);
-  return static_cast<uint128>(high(a)) * high(b) + high(cross_1) + high(cross_2);
-}
-
 /// A fraction in [0, 1) in units of 2^(-64 Limbs); limb 0 is the most significant. Arithmetic is
 /// modulo 1.
 template <std::size_t Limbs>

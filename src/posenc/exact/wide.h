@@ -22,12 +22,20 @@ using Wide = Fraction<5>;
 /// 768 bits, for the entries that 256 bits of a phase leave undecided (entry.h).
 using Widest = Fraction<12>;
 
-/// The leading limbs of a wider fraction.
-template <std::size_t Limbs, std::size_t More>
-constexpr Fraction<Limbs> leading(const Fraction<More>& wider) noexcept {
-  static_assert(Limbs <= More);
+/// The leading limbs of a fraction, or all of it and zeros below.
+template <std::size_t Limbs, std::size_t Given>
+constexpr Fraction<Limbs> leading(const Fraction<Given>& x) noexcept {
   Fraction<Limbs> result;
-  for (std::size_t i = 0; i < Limbs; ++i) result.limb[i] = wider.limb[i];
+  std::copy_n(x.limb.begin(), std::min(Limbs, Given), result.limb.begin());
+  return result;
+}
+
+/// 2^exponent for an exponent below 0; 0 if that is below a unit.
+template <std::size_t Limbs>
+constexpr Fraction<Limbs> power_of_2(int exponent) noexcept {
+  Fraction<Limbs> result;
+  const auto bit = static_cast<std::size_t>(-exponent - 1);  // counted from the top
+  if (bit < 64 * Limbs) result.limb[bit / 64] = std::uint64_t{1} << (63 - bit % 64);
   return result;
 }
 
@@ -171,8 +179,7 @@ struct ReducedPhase {
   Fraction<Limbs> rest;
 
   explicit constexpr ReducedPhase(const Fraction<Limbs>& phase) noexcept {
-    Fraction<Limbs> eighth;
-    eighth.limb[0] = std::uint64_t{1} << 61;
+    constexpr auto eighth = power_of_2<Limbs>(-3);
     rest = phase + eighth;
     quadrant = static_cast<unsigned>(rest.limb[0] >> 62);
     rest.limb[0] &= ~std::uint64_t{0} >> 2;
@@ -180,6 +187,24 @@ struct ReducedPhase {
     rest = negative ? eighth - rest : rest - eighth;
   }
 };
+
+/// The 128 leading bits of a fraction, mantissa 2^exponent: the top bit is set, or all are 0.
+struct LeadingBits {
+  uint128 mantissa = 0;
+  int exponent = 0;
+};
+
+template <std::size_t Limbs>
+constexpr LeadingBits leading_bits(const Fraction<Limbs>& x) noexcept {
+  std::size_t first = 0;
+  while (first < Limbs && x.limb[first] == 0) ++first;
+  if (first == Limbs) return {};
+  const int zeros = std::countl_zero(x.limb[first]);
+  const auto limb = [&](std::size_t i) { return i < Limbs ? x.limb[i] : 0; };
+  uint128 mantissa = static_cast<uint128>(x.limb[first]) << 64 | limb(first + 1);
+  if (zeros > 0) mantissa = mantissa << zeros | limb(first + 2) >> (64 - zeros);
+  return {mantissa, -64 * (static_cast<int>(first) + 2) - zeros};
+}
 
 /// x 2^exponent modulo 1; truncated if the exponent is negative.
 template <std::size_t Limbs>

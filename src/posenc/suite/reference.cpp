@@ -1,11 +1,12 @@
 #include "posenc/suite/reference.h"
 
 #include "posenc/exact/entry.h"
-#include "posenc/exact/sincos.h"
 #include "posenc/support/format.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 namespace posenc::suite {
@@ -13,27 +14,21 @@ namespace {
 
 template <class T>
 double value_of_bits(std::uint64_t bits) noexcept {
-  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, Word>;
+  using Word = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, Word>;
   return to_double(std::bit_cast<T>(static_cast<Bits>(bits)));
 }
 
-/// An exact value as two doubles: its 53 leading bits, and the rest, rounded.
-struct DoublePair {
-  double leading;
-  double rest;
-};
-
-DoublePair pair_of(const ExactValue& value) noexcept {
-  constexpr int rest_bits = 128 - 53;
-  const double sign = value.negative ? -1.0 : 1.0;
-  const auto leading = static_cast<double>(static_cast<std::uint64_t>(value.mantissa >> rest_bits));
-  const uint128 rest = value.mantissa & ((static_cast<uint128>(1) << rest_bits) - 1);
-  return {sign * std::ldexp(leading, value.exponent + rest_bits),
-          sign * std::ldexp(static_cast<double>(rest), value.exponent)};
-}
-
 }  // namespace
+
+SplitValue split(const ExactValue& value) noexcept {
+  constexpr int rest_bits = 128 - std::min(LDBL_MANT_DIG, 64);
+  const auto [mantissa, exponent] = leading_bits(value.magnitude);
+  const uint128 rest = mantissa & ((static_cast<uint128>(1) << rest_bits) - 1);
+  const int sign = value.negative ? -1 : 1;
+  return {sign * std::ldexp(static_cast<long double>(mantissa - rest), exponent),
+          sign * std::ldexp(static_cast<double>(rest), exponent)};
+}
 
 std::string_view to_string(ReferenceMethod method) noexcept {
   return method == ReferenceMethod::integers ? "integers" : "long double";
@@ -42,8 +37,9 @@ std::string_view to_string(ReferenceMethod method) noexcept {
 Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
     : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
   if (method == ReferenceMethod::long_double && reference_method != method) {
-    throw_invalid("reference method is long double, which has {} bits here; allowed: integers",
-                  LDBL_MANT_DIG);
+    throw InvalidArgument(
+        format_text("reference method is long double, which has {} bits here; allowed: integers",
+                    LDBL_MANT_DIG));
   }
 }
 
@@ -58,21 +54,15 @@ ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const
   }
   const Turns phase = frequencies_.phase(k, position);
   if (method_ == ReferenceMethod::integers) {
-    const DoublePair exact_sine = pair_of(posenc::sine(phase)),
-                     exact_cosine = pair_of(posenc::cosine(phase));
-    return {exact_sine.leading, exact_cosine.leading, exact_sine.rest, exact_cosine.rest};
+    const SplitValue sine = split(posenc::sine(phase)), cosine = split(posenc::cosine(phase));
+    return {sine.leading, cosine.leading, sine.rest, cosine.rest};
   }
-  const ReducedAngle angle = reduce_to_radians(phase);
-  const long double sign = angle.negative ? -1.0L : 1.0L;
-  const long double high =
-      sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa >> 64)),
-                        angle.exponent + 64);
-  const long double low =
-      sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa)),
-                        angle.exponent);
-  const long double s = std::sin(high), c = std::cos(high);
-  const long double sine = s + low * c, cosine = c - low * s;
-  switch (angle.quadrant) {
+  const ReducedPhase reduced(phase);
+  const SplitValue angle =
+      split({leading<12>(radians_of<radian_limbs>(reduced.rest)), reduced.negative});
+  const long double s = std::sin(angle.leading), c = std::cos(angle.leading);
+  const long double sine = s + angle.rest * c, cosine = c - angle.rest * s;
+  switch (reduced.quadrant) {
     case 0: return {sine, cosine};
     case 1: return {cosine, -sine};
     case 2: return {-sine, -cosine};

@@ -3,6 +3,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/exact/sincos.h"
 #include "posenc/spec.h"
 
 #include <cfloat>
@@ -10,6 +11,14 @@
 #include <string_view>
 
 namespace posenc::suite {
+
+/// A value as the sum of two: its leading bits, as many as a long double has but at most 64, and
+/// the rest, rounded.
+struct SplitValue {
+  long double leading;
+  double rest;
+};
+SplitValue split(const ExactValue& value) noexcept;
 
 /// Sine and cosine of one frequency at one position. Each is the sum of its value and its rest,
 /// whose relative error is within Reference::relative_error.
