@@ -79,11 +79,6 @@ std::string safetensors_header(const Table& table, DataType type) {
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + fields;
 }
 
-std::string header_of(const Table& table, const std::string& format, DataType type) {
-  if (format == "npy") return npy_header(table, type);
-  return format == "safetensors" ? safetensors_header(table, type) : "";
-}
-
 /// One row as a line of csv: the shortest digits that read back as the same element.
 template <class T>
 void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
@@ -200,12 +195,15 @@ int generate(const Options& options) {
   }
   if (table.positions.is_range())
     table.description += fmt::format(", first position {}", table.positions.first());
-  const std::string header = header_of(table, format, options.data_type());
+  const DataType type = options.data_type();
+  const std::string header = format == "npy"           ? npy_header(table, type)
+                             : format == "safetensors" ? safetensors_header(table, type)
+                                                       : "";
   // On a terminal it would mix with the rows.
   Progress progress(!is_standard_output(options.output));
   OutputFile output = open_output(options.output);
   output.write(header);
-  with_type(options.data_type(), [&]<class T>(T) {
+  with_type(type, [&]<class T>(T) {
     write_rows<T>(output, table, format, options.threads.value_or(1), progress);
   });
   output.commit();

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -23,7 +22,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Of the faster store loop on the same table; NaN if the document has none.
+/// Of the faster store loop on the same table; infinite if the document has none.
 double seconds_of_limit(const MeasuredTable& table, const Measurements& document) {
   double limit = infinity;
   for (const Measurement& each : document.all) {
@@ -31,7 +30,7 @@ double seconds_of_limit(const MeasuredTable& table, const Measurements& document
     if (each.role == Role::limit && stores && each.is_timed() && each.table == table)
       limit = std::min(limit, median(each.seconds));
   }
-  return limit < infinity ? limit : std::nan("");
+  return limit;
 }
 
 /// By size of the table; within a table backends and peers by time, and then the limits.
@@ -76,7 +75,7 @@ std::string page_of(const Measurements& document) {
     row["median"] = seconds;
     row["noise"] = relative_iqr(each->seconds);
     row["speed"] = each->gfloats_per_second();
-    row["of_limit"] = number_or_null(seconds_of_limit(each->table, document) / seconds);
+    row["of_limit"] = seconds_of_limit(each->table, document) / seconds;
   }
   const auto noise = [](double share) { return fmt::format("± {:.1f} %", 100 * share); };
   const auto share = [](double value) { return fmt::format("{:.0f} %", 100 * value); };

@@ -37,7 +37,7 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
     row["picked"] = each.pick ? each.pick->full_name() : "none";
     if (!each.pick) continue;
     row["speed"] = each.pick->gfloats_per_second;
-    row["bound"] = number_or_null(each.pick->promise.max_abs);
+    row["bound"] = each.pick->promise.max_abs;
     if (const Candidate* const next = each.next(); next != nullptr) {
       row["next"] = next->full_name();
       row["ratio"] = next->time.ratio;
@@ -81,12 +81,12 @@ Json entry_of(const Candidate& candidate) {
           {"isa", candidate.isa},
           {"role", to_string(candidate.role)},
           {"gfloats_per_second", candidate.gfloats_per_second},
-          {"max_abs", number_or_null(candidate.max_abs)},
-          {"error_bound", number_or_null(candidate.promise.max_abs)},
+          {"max_abs", candidate.max_abs},
+          {"error_bound", candidate.promise.max_abs},
           {"compared", candidate.compared},
           {"ratio", candidate.time.ratio},
           {"low", candidate.time.low},
-          {"high", number_or_null(candidate.time.high)},
+          {"high", candidate.time.high},
           {"tied", candidate.tied}};
 }
 

@@ -52,7 +52,7 @@ Json largest(const Json& rows, const std::string& path, std::size_t count);
 
 /// The text at a path.
 Column text(const std::string& header, const std::string& path, Align align = Align::left);
-/// The number at a path; "-" if there is none.
+/// The number at a path; "-" if there is none, or it is not finite.
 Column number(const std::string& header, const std::string& path,
               std::string (*format)(double number));
 

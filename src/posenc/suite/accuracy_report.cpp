@@ -18,13 +18,6 @@
 namespace posenc::suite {
 namespace {
 
-double distance_from_div_term(const double* got, std::span<const float> div_term) {
-  double largest = 0;
-  for (std::size_t channel = 0; channel < div_term.size(); ++channel)
-    largest = std::max(largest, std::fabs(got[channel] - to_double(div_term[channel])));
-  return largest;
-}
-
 AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
   AccuracyReport report;
   report.backend = encoder.backend().name();
@@ -86,8 +79,10 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
       for (std::size_t i = 0; i < encoders.size(); ++i) {
         const double* const entries = got[i].row(row).data();
         compare_row(part.first + row, exact, entries, tallies[i]);
-        tallies[i].from_div_term = std::max(tallies[i].from_div_term,
-                                            distance_from_div_term(entries, compatible.row(row)));
+        double& largest = tallies[i].from_div_term;
+        for (std::int64_t channel = 0; channel < d_model; ++channel)
+          largest =
+              std::max(largest, std::fabs(entries[channel] - to_double(compatible(row, channel))));
       }
     }
     finished(part.count);

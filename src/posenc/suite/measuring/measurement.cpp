@@ -46,7 +46,6 @@ struct Writer {
     json[key] = written(value);
   }
 
-  static Json written(double value) { return number_or_null(value); }
   template <class T>
   static Json written(const std::optional<T>& value) {
     return value ? written(*value) : Json();
@@ -240,8 +239,6 @@ Measurements parsed(const std::string& text) {
 }
 
 }  // namespace
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json to_json(const EncodingSpec& spec) { return Writer::written(spec); }
 Json to_json(RowRange rows) { return Writer::written(rows); }

@@ -11,14 +11,13 @@ namespace posenc::suite {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON has no infinity and no NaN: they are written as null.
-Json number_or_null(double value);
 Json to_json(const EncodingSpec& spec);
 Json to_json(RowRange rows);
 Json to_json(const Cpu& machine);
 Json to_json(const Measurement& measured);
 Json to_json(const Measurements& document);
-/// Indented, with one line for each of its measurements.
+/// Indented, with one line for each of its measurements. JSON has no infinity and no NaN: they are
+/// written as null.
 std::string text_of(const Json& document);
 
 /// `path` is that of the value in its document, for messages. Throws InvalidArgument.

@@ -17,12 +17,6 @@ constexpr double acceptable = 1.1;
 
 double distance(double ratio) noexcept { return std::max(ratio, 1 / ratio) - 1; }
 
-double mean_logarithm(std::span<const double> values) noexcept {
-  double sum = 0;
-  for (const double each : values) sum += std::log(each);
-  return sum / static_cast<double>(values.size());
-}
-
 }  // namespace
 
 PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other) {
@@ -69,12 +63,16 @@ double common_factor(std::span<const double> ratios_of_limits, std::span<const d
 }
 
 Choice choose(std::span<const Candidate* const> candidates, double noise_floor) {
-  const auto mean = [](const Candidate* each) { return mean_logarithm(each->seconds_per_entry); };
+  const auto mean_logarithm = [](const Candidate* each) {
+    double sum = 0;
+    for (const double seconds : each->seconds_per_entry) sum += std::log(seconds);
+    return sum / static_cast<double>(each->seconds_per_entry.size());
+  };
   const auto rank = [](const Candidate* each) {
     const Isa isa = each->isa.empty() ? Isa::portable : parse_isa(each->isa);
     return std::pair(each->method, -static_cast<int>(isa));
   };
-  const Candidate* const fastest = *std::ranges::min_element(candidates, {}, mean);
+  const Candidate* const fastest = *std::ranges::min_element(candidates, {}, mean_logarithm);
   Choice choice = {fastest, fastest};
   for (const Candidate* const each : candidates) {
     const PairedRatio ratio = paired_ratio(each->seconds_per_entry, fastest->seconds_per_entry);
