@@ -293,24 +293,6 @@ HeadsView ArrayArgument::heads(bool heads_first) const {
   });
 }
 
-WritableSequences ArrayArgument::sequences(bool batch_first, bool is_written) const {
-  check_dimensions(2, 3, "two or three dimensions");
-  if (type() == DataType::float64) refuse("dtype", "float32, float16, bfloat16");
-  const bool is_one = array_.ndim() == 2;
-  const py::ssize_t batch = batch_first ? 0 : 1, rows = is_one ? 0 : 1 - batch;
-  SequenceView<float> view;
-  view.data = static_cast<float*>(is_written ? writable_data() : const_cast<void*>(array_.data()));
-  view.order = batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first;
-  view.batch = is_one ? 1 : array_.shape(batch);
-  view.rows = array_.shape(rows);
-  view.columns = array_.shape(array_.ndim() - 1);
-  view.row_stride = stride(rows);
-  view.batch_stride = is_one ? view.rows * view.columns : stride(batch);
-  WritableSequences sequences(view);
-  sequences.type = type();
-  return sequences;
-}
-
 ArrayArgument table_of(const py::object& given, const Shape& shape, const py::dtype& type,
                        const char* name) {
   if (!given.is_none()) {

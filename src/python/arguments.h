@@ -10,9 +10,7 @@
 #include "posenc/matrix.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/grid.h"
-#include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/model/sequence_view.h"
 #include "posenc/spec.h"
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/checking/rotated.h"
@@ -96,7 +94,6 @@ std::string text(const py::handle& object);
 
 struct PyAxesEncoder;
 struct PyEncoder;
-struct PyPositionalEncoding;
 struct PyRotary;
 
 template <class T, class... Classes>
@@ -104,7 +101,7 @@ concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
 concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, PyAxesEncoder,
-                      PyEncoder, PyPositionalEncoding, PyRotary, RotatedReport>;
+                      PyEncoder, PyRotary, RotatedReport>;
 
 /// True of an object of that class whose __init__ has run. Python makes others by
 /// Class.__new__(Class), whose memory nothing has written.
@@ -148,9 +145,6 @@ template <>
 inline constexpr auto names_of<RotaryLayout> = enum_names<RotaryLayout>("channels", "halves",
                                                                         "interleaved");
 template <>
-inline constexpr auto names_of<EncodingSource> = enum_names<EncodingSource>("source", "automatic",
-                                                                            "fused", "cached");
-template <>
 inline constexpr auto names_of<GridConvention> = enum_names<GridConvention>("convention", "mae",
                                                                             "simple_vit", "detr");
 template <>
@@ -173,8 +167,8 @@ template <>
 inline constexpr auto parser_of<Arrangement> = &parse_arrangement;
 
 template <class T>
-concept Named = OneOf<T, Layout, Spacing, System, Arrangement, RotaryLayout, EncodingSource, Repeat,
-                      CacheLayout, GridConvention>;
+concept Named = OneOf<T, Layout, Spacing, System, Arrangement, RotaryLayout, Repeat, CacheLayout,
+                      GridConvention>;
 
 // ---- Conversions --------------------------------------------------------------------------------
 
@@ -251,8 +245,6 @@ class ArrayArgument {
   /// (rows, columns), (rows, heads, columns), or (batch, rows, heads, columns), written; heads
   /// before rows if heads_first.
   HeadsView heads(bool heads_first) const;
-  /// (rows, columns), (batch, rows, columns) or (rows, batch, columns).
-  WritableSequences sequences(bool batch_first, bool is_written = true) const;
 
   /// Calls fill(output()) without the lock of the interpreter, and returns the caller's object.
   template <class Fill>

@@ -224,7 +224,7 @@ The cell of a row and a column is row `row * columns + column`, correctly rounde
   module.def("preset", &preset_arguments, "name"_a,
              R"(The convention of a real system, as arguments: Encoder(**preset('whisper')).
 
-Those of Encoder, encode() and PositionalEncoding. `first` is the position of the system's first
+Those of Encoder and encode(). `first` is the position of the system's first
 row, which is not 0 in fairseq, for one.)");
   module.def(
       "presets", [] { return descriptions_of(presets()); },

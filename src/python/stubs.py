@@ -45,7 +45,7 @@ def functions(name: str, signature: str) -> Iterator[str]:
     arguments = re.sub(r"\((self|arg0): \w+", "(self", arguments)
     arguments = re.sub(r": ((?:[^,=\[]|\[[^=]*?\])+) = None", r": \1 | None = None", arguments)
     if result == "Array":  # the argument that is written
-        arguments = re.sub(r"\b(x|gradient): Array", r"\1: Given", arguments)
+        arguments = re.sub(r"\bx: Array", "x: Given", arguments)
         yield f"def {name}{arguments} -> Given: ..."
     elif "out: Array | None = None" in arguments:
         for kind, returned in (("None = None", result), ("Given", "Given")):

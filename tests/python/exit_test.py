@@ -15,7 +15,7 @@ import time
 import numpy as np
 import posenc
 
-encoder, rotary, layer = posenc.Encoder(512), posenc.Rotary(512), posenc.PositionalEncoding(512)
+encoder, rotary = posenc.Encoder(512), posenc.Rotary(512)
 axes, x = posenc.AxesEncoder(posenc.axes_in_blocks([256, 256])), np.ones((20, 512), np.float32)
 table = np.empty((20000, 512), np.float32)
 begun = threading.Semaphore(0)
@@ -37,7 +37,7 @@ time.sleep({seconds})
 """
 # A long call, which ends after the interpreter; short ones, which wait for its lock as it ends.
 OFTEN = ["encoder.encode(range(20000), out=table, threads=2)", "encoder.encode(2)"] * 10
-ONCE = ["rotary.apply(x)", "rotary.cosines_and_sines(2)", "layer.forward(x)", "axes.encode(2)",
+ONCE = ["rotary.apply(x)", "rotary.cosines_and_sines(2)", "axes.encode(2)",
         "posenc.Encoder(8)", "posenc.check(table)", "posenc.encode_grid(2, 2, 8)"]
 
 

@@ -88,17 +88,6 @@ class CopyTest(unittest.TestCase):
                 expect_equal(other.apply(x.copy(), 3), each.apply(x.copy(), 3))
         self.assertIn("llama", repr(pickle.loads(pickle.dumps(posenc.rotary_from_config(CONFIG)))))
 
-    def test_positional_encodings(self):
-        layer = posenc.PositionalEncoding(D_MODEL, 100, dropout=0.25, first=2, source="fused",
-                                          accuracy=1e-6, frequencies="linear:factor=4")
-        x = np.ones((3, 20, D_MODEL), np.float32)
-        for other in self.copies(layer):
-            expect_equal(other.forward(x, training=True, seed=9),
-                         layer.forward(x, training=True, seed=9))
-            expect_equal(other.forward(x[:, :98]), layer.forward(x[:, :98]))
-            with self.assertRaisesRegex(ValueError, "max_rows"):
-                other.forward(x, offset=81)
-
     def test_accuracies(self):
         for each in (posenc.Accuracy.correctly_rounded(), posenc.Accuracy.within(1e-6),
                      posenc.Accuracy.within_ulp(0.75)):
@@ -111,7 +100,7 @@ class CopyTest(unittest.TestCase):
         others = [posenc.check(posenc.encode(9, D_MODEL)), module.check_frequencies([1.0, 0.01]),
                   posenc.check_rotated(heads, heads, 9, posenc.Rotary(D_MODEL))]
         pickled = {type(each) for each in (*ENCODERS, AXES, *rotaries())}
-        pickled |= {posenc.Accuracy, posenc.Axes, posenc.AxisPairs, posenc.PositionalEncoding}
+        pickled |= {posenc.Accuracy, posenc.Axes, posenc.AxisPairs}
         self.assertEqual({each for each in vars(module).values() if isinstance(each, type)},
                          pickled | {type(each) for each in others})
         for each in others:
@@ -148,13 +137,12 @@ class EmptyTest(unittest.TestCase):
         self.assertEqual(posenc.encode_grid(0, 5, D_MODEL).shape, (0, D_MODEL))
         self.assertEqual(posenc.encode_like("tutorial", 0, D_MODEL).shape, (0, D_MODEL))
 
-    def test_no_elements_in_layers(self):
-        layer, rotary = posenc.PositionalEncoding(D_MODEL), posenc.Rotary(D_MODEL)
+    def test_no_elements_in_heads(self):
+        rotary = posenc.Rotary(D_MODEL)
         for shape in ((0,), (0, 5), (5, 0), (0, 0)):
             for dtype in (np.float32, np.float16):
                 x = np.empty((*shape, D_MODEL), dtype)
-                for y in (layer.forward(x), layer.forward(x, out=x), layer.backward(x, seed=1),
-                          rotary.apply(x), rotary.apply(x, heads_first=True), rotary.apply([x, x])):
+                for y in (rotary.apply(x), rotary.apply(x, heads_first=True), rotary.apply([x, x])):
                     self.assertEqual(np.shape(y)[-x.ndim:], x.shape)
 
 

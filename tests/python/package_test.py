@@ -99,13 +99,11 @@ class EncoderTest(unittest.TestCase):
             posenc.Encoder(**posenc.preset(name))
         # fairseq's first row is at position 2, wherever no position is given.
         fairseq = posenc.preset("fairseq")
-        encoder, layer = posenc.Encoder(**fairseq), posenc.PositionalEncoding(**fairseq)
+        encoder = posenc.Encoder(**fairseq)
         table = encoder.encode(range(2, 2 + ROWS))
         self.assertEqual((fairseq["first"], encoder.first), (2, 2))
-        for same in (encoder.encode(ROWS), posenc.encode(ROWS, **fairseq),
-                     layer.forward(np.zeros_like(table))):
+        for same in (encoder.encode(ROWS), posenc.encode(ROWS, **fairseq)):
             expect_equal(same, table)
-        expect_equal(layer.forward(np.zeros_like(table[1:]), offset=3), table[1:])
         llama = posenc.Encoder(**posenc.preset("llama_3_1")).encode(range(10**5, 10**5 + 3))
         rule = posenc.Llama3Scaling()
         same = posenc.Encoder(128, base=5e5, layout="halves_cos_first", frequencies=rule)
@@ -158,29 +156,6 @@ class EncoderTest(unittest.TestCase):
 
 
 class LayerTest(unittest.TestCase):
-    def test_adds_in_place_and_out_of_place(self):
-        layer = posenc.PositionalEncoding(D_MODEL, 100)
-        table = posenc.encode(100, D_MODEL)
-        x = np.linspace(-1, 1, 3 * ROWS * D_MODEL, dtype=np.float32).reshape(3, ROWS, D_MODEL)
-        expected = x + table[7 : 7 + ROWS]
-        expect_equal(layer.forward(x, offset=7), expected)
-        sequence_first = np.ascontiguousarray(x.transpose(1, 0, 2))
-        expect_equal(
-            layer.forward(sequence_first, offset=7, batch_first=False), expected.transpose(1, 0, 2))
-        one = x[1].copy()
-        self.assertIs(layer.forward(one, out=one, offset=7), one)
-        expect_equal(one, expected[1])
-        half = x.astype(np.float16)
-        expect_equal(layer.forward(half), layer.forward(half.astype(np.float32)).astype(np.float16))
-
-    def test_dropout_drops_forward_and_backward_alike(self):
-        layer = posenc.PositionalEncoding(D_MODEL, 100, dropout=0.5)
-        ones = np.ones((2, ROWS, D_MODEL), np.float32)
-        kept = layer.forward(ones, training=True, seed=5) != 0
-        self.assertTrue(0.4 < kept.mean() < 0.6)
-        gradient = layer.backward(ones.copy(), seed=5)
-        expect_equal(gradient, np.where(kept, 2, 0))
-
     def test_rotary_turns_by_its_cache(self):
         half = D_MODEL // 2
         x = np.linspace(-1, 1, ROWS * 4 * D_MODEL, dtype=np.float32).reshape(ROWS, 4, D_MODEL)
@@ -306,8 +281,8 @@ class FrequenciesTest(unittest.TestCase):
     def test_encodings_lack_no_attention_factor_silently(self):
         yarn, longrope = posenc.YarnScaling(4.0), posenc.LongRopeScaling([1.0] * 4)
         for rule in (yarn, longrope, "yarn:factor=4"):
-            for plan in (posenc.Encoder, posenc.PositionalEncoding, functools.partial(
-                    posenc.encode, 3), functools.partial(posenc.Encoder, backend="rotation")):
+            for plan in (posenc.Encoder, functools.partial(posenc.encode, 3),
+                         functools.partial(posenc.Encoder, backend="rotation")):
                 with self.assertRaisesRegex(ValueError, "^attention_factor is .*; allowed in an"):
                     plan(8, frequencies=rule)
         for rule in (yarn, longrope):
@@ -348,12 +323,11 @@ from typing import Any, Tuple, assert_type
 out, encoder, rotary = np.empty((3, 8), np.float32), posenc.Encoder(8), posenc.Rotary(8)
 axes = posenc.AxesEncoder(rotary.axes)
 for array in (posenc.encode(3, 8), encoder.encode(3), axes.encode(3), rotary.cache(3),
-              posenc.PositionalEncoding(8).forward(out), posenc.encode_grid(1, 3, 8),
-              posenc.encode_like("tutorial", 3, 8)):
+              posenc.encode_grid(1, 3, 8), posenc.encode_like("tutorial", 3, 8)):
     assert_type(array, NDArray[Any])
 assert_type(rotary.cosines_and_sines(3), Tuple[NDArray[Any], NDArray[Any]])
 for same in (encoder.encode(3, out), axes.encode(3, out=out), rotary.cache(3, out=out),
-             rotary.apply(out), posenc.PositionalEncoding(8).forward(out, out)):
+             rotary.apply(out)):
     assert_type(same, NDArray[np.float32])
 assert_type(posenc.rotary_from_config("config.json"), posenc.Rotary)
 encoder.encode(3).nonsense
@@ -381,7 +355,6 @@ class TypesTest(unittest.TestCase):
 class BadInputTest(unittest.TestCase):
     def test_is_refused_with_its_reason_and_nothing_is_written(self):
         encoder = posenc.Encoder(D_MODEL)
-        layer = posenc.PositionalEncoding(D_MODEL, 100)
         rotary = posenc.Rotary(D_MODEL)
         on_axes = posenc.Rotary(axes=posenc.axes_in_sections([1, 1, 1]))
         out = np.full((ROWS, D_MODEL), 42, np.float32)
@@ -401,8 +374,6 @@ class BadInputTest(unittest.TestCase):
             "positions has dtype float64 and shape \\(1,\\); allowed: int32 or int64":
                 lambda: encoder.encode([1.5], out=out),
             "a range of step 1": lambda: posenc.accuracy(encoder, range(0, 9, 2)),
-            "x.dtype is float64": lambda: layer.forward(out.astype(float)),
-            "x.shape is \\(66,\\)": lambda: layer.forward(out[0]),
             "x.type is float64; allowed: float32": lambda: rotary.apply(out.astype(float)),
             "x.shape is \\(66,\\); allowed: two to four": lambda: rotary.apply(out[0]),
             "x is read-only": lambda: rotary.apply(read_only),
@@ -436,14 +407,13 @@ class BadInputTest(unittest.TestCase):
         for rows, given in ((ROWS - 1, out), (ROWS + 1, out), (ROWS, out[:, :-1]), (ROWS, three)):
             allowed = re.escape(f".shape is {given.shape}; allowed: ({rows}, {D_MODEL})") + "$"
             for call in (encoder.encode, axes.encode, rotary.cache,
-                         lambda rows, out: rotary.cosines_and_sines(rows, "halves", out=(out, out)),
-                         lambda rows, out: layer.forward(np.zeros((rows, D_MODEL), np.float32),
-                                                         out)):
+                         lambda rows, out: rotary.cosines_and_sines(rows, "halves",
+                                                                    out=(out, out))):
                 with self.subTest(call), self.assertRaisesRegex(ValueError, "^(out|cosines)" +
                                                                 allowed):
                     call(rows, out=given)
         self.assertTrue((three == 42).all())
-        for call in (lambda: encoder.encode("abc"), lambda: layer.forward([1.0]),
+        for call in (lambda: encoder.encode("abc"), lambda: rotary.apply(1.0),
                      lambda: encoder.encode(range(2), out=[[1.0]]),
                      lambda: posenc.Encoder(8, accuracy="high"),
                      lambda: posenc.Encoder(8, frequencies=5),
@@ -457,7 +427,7 @@ class WrongTypeTest(unittest.TestCase):
     """Arguments that the signature of a function refuses: a line names what is allowed."""
 
     def test_messages(self):
-        encoder, layer = posenc.Encoder(8), posenc.PositionalEncoding(8)
+        encoder, rotary = posenc.Encoder(8), posenc.Rotary(8)
         x = np.zeros((3, 8), np.float32)
         every = "allowed: positions, out, dtype, threads"
         cases = {
@@ -468,9 +438,7 @@ class WrongTypeTest(unittest.TestCase):
             "layout is 3; allowed: a text": lambda: posenc.Encoder(8, layout=3),
             "base is of type ndarray; allowed: a number, None":
                 lambda: posenc.check(x, base=np.array("a")),
-            "training is 'yes'; allowed: True, False": lambda: layer.forward(x, training="yes"),
-            f"seed is -1; allowed: an integer from 0 to {2**64 - 1}":
-                lambda: layer.forward(x, offset=10**12, seed=-1),
+            "inverse is 'yes'; allowed: True, False": lambda: rotary.apply(x, inverse="yes"),
             f"threads is {2**31}; allowed: an integer from 1 to {2**31 - 1}":
                 lambda: encoder.encode(3, threads=2**31),
             "threads is None; allowed: an integer from": lambda: encoder.encode(3, threads=None),

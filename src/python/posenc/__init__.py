@@ -20,7 +20,7 @@ from posenc import _posenc, refusals
 refusals.install(_posenc)  # before anything is imported from it
 
 from posenc._posenc import (
-    Accuracy, Axes, AxesEncoder, AxisPairs, CheckReport, Encoder, PositionalEncoding, Rotary,
+    Accuracy, Axes, AxesEncoder, AxisPairs, CheckReport, Encoder, Rotary,
     RotatedReport, __version__, accuracy, axes_alternating, axes_in_blocks, axes_in_sections,
     axes_interleaved, axes_presets, axes_table, backends, cpu, encode_grid,
     encode_like, grid_positions, pick, preset, presets, row_count,
@@ -38,7 +38,7 @@ __all__ = [
     "AxisPairs", "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
     "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
-    "PositionalEncoding", "preset", "presets", "ProportionalScaling", "real_positions",
+    "preset", "presets", "ProportionalScaling", "real_positions",
     "RealPositions", "Rotary", "rotary_from_config", "RotatedReport",
     "TurnFrequencies", "YarnScaling",
 ]

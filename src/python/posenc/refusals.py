@@ -15,7 +15,7 @@ import numpy as np
 
 from posenc import _posenc
 
-_RANGES = {"threads": (1, 2**31 - 1), "seed": (0, 2**64 - 1)}  # of others, 64 bits with a sign
+_RANGES = {"threads": (1, 2**31 - 1)}  # of others, 64 bits with a sign
 
 
 def _worded(function: Any) -> Any:
