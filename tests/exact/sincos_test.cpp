@@ -12,7 +12,8 @@
 namespace posenc::test {
 namespace {
 
-MpfrValue signed_value(const ExactValue& value) {
+template <std::size_t Limbs>
+MpfrValue signed_value(const ExactValue<Limbs>& value) {
   return to_mpfr(value.magnitude) * MpfrValue(value.negative ? -1 : 1);
 }
 
@@ -25,7 +26,7 @@ MpfrValue expected_value(const Fraction<Limbs>& phase, bool cosine) {
 }
 
 /// The bits of the nearest float of sine or cosine, which must be certain.
-std::uint64_t float_bits(const ExactValue& value) {
+std::uint64_t float_bits(const ExactValue<>& value) {
   const Rounded rounded = round_to_bits(value, DataType::float32, no_error);
   EXPECT_TRUE(rounded.is_certain);
   return rounded.bits;
@@ -33,7 +34,7 @@ std::uint64_t float_bits(const ExactValue& value) {
 
 void expect_exact(const Turns& phase) {
   for (const bool is_cosine : {false, true}) {
-    const ExactValue value = is_cosine ? cosine(phase) : sine(phase);
+    const ExactValue<> value = is_cosine ? cosine(phase) : sine(phase);
     const MpfrValue expected = expected_value(phase, is_cosine);
     const double magnitude = static_cast<double>(mpfr_get_exp(expected.get()));
     // |value| is at least 2^(magnitude - 1): a relative error below 2^-118.

@@ -47,7 +47,7 @@ using simd::RotationError;
 
 constexpr long double unit = simd::double_roundoff;
 
-long double to_long_double(const ExactValue& value) {
+long double to_long_double(const ExactValue<>& value) {
   const auto [leading, rest] = suite::split(value);
   return leading + rest;
 }
@@ -108,7 +108,7 @@ struct Entry {
   std::int64_t first, row, k;  ///< the position of row 0, the row, and the frequency
   std::size_t index;           ///< in the table
   bool is_sine;
-  ExactValue exact;
+  ExactValue<> exact;
 };
 
 /// Calls visit(entry) for the entries of a table.
@@ -327,7 +327,7 @@ TEST_P(RotationErrors, OfTablesOf16Bits) {
 }
 
 /// exact - high - low. The first difference is exact, because high has the upper bits of the value.
-long double difference(const ExactValue& exact, double high, double low) {
+long double difference(const ExactValue<>& exact, double high, double low) {
   const auto [leading, rest] = suite::split(exact);
   return (leading - high - low) + rest;
 }

@@ -24,7 +24,7 @@ float nearest(double value, const Decide& decide) noexcept {
   return below == above ? below : decide(below, above, (to_double(below) + to_double(above)) / 2);
 }
 
-float nearest_of(ExactValue value) noexcept {
+float nearest_of(const ExactValue<>& value) noexcept {
   // The phase is within 2^-255 turns (wide.h), and so within 2^-252 radians.
   constexpr int log2_phase_error = -252;
   const Rounded rounded = round_to_bits(value, DataType::float32, log2_phase_error);

@@ -34,48 +34,55 @@ template <std::size_t Limbs>
 Fraction<Limbs> complement_of_series(const Fraction<Limbs>& square, std::size_t start) noexcept {
   constexpr auto& inverses = inverse_factorials<Limbs>;
   Fraction<Limbs> sum;
-  for (std::size_t n = inverses.size(); n-- > start;) {
-    if ((n - start) % 2 == 0) sum = inverses[n] - square * sum;
-  }
+  for (std::size_t n = inverses.size() - 1 - (inverses.size() - 1 - start) % 2; n >= start; n -= 2)
+    sum = inverses[n] - square * sum;
   return square * sum;
 }
 
 /// The sine, of which the series has fewer limbs than its argument: sin(x) = x - x (x^2 / 3! - ...)
 /// keeps the relative precision of x, even if it is small.
 template <std::size_t Limbs, std::size_t SeriesLimbs, std::size_t PhaseLimbs>
-ExactValue sine_of(const Fraction<PhaseLimbs>& phase) noexcept {
-  const ReducedPhase reduced(phase);
+ExactValue<Limbs> sine_of(const ReducedPhase<PhaseLimbs>& reduced) noexcept {
   const auto x = radians_of<Limbs>(reduced.rest);
   const auto leading_x = leading<SeriesLimbs>(x);
   const auto square = leading_x * leading_x;
   if (reduced.quadrant % 2 == 0) {
-    return {leading<12>(x - x * leading<Limbs>(complement_of_series(square, 3))),
+    return {x - x * leading<Limbs>(complement_of_series(square, 3)),
             (reduced.quadrant == 2) != reduced.negative};
   }
   // 1 is not a fraction: a cosine of 1 becomes the largest one.
-  auto below_1 = leading<12>(complement_of_series(square, 2));
+  auto below_1 = leading<Limbs>(complement_of_series(square, 2));
   if (is_zero(below_1)) below_1.limb.back() = 1;
-  return {Widest{} - below_1, reduced.quadrant == 3};
+  return {Fraction<Limbs>{} - below_1, reduced.quadrant == 3};
 }
 
 }  // namespace
 
-ExactValue sine(const Turns& phase) noexcept { return sine_of<radian_limbs, 2>(phase); }
+ExactValue<> sine(const Turns& phase) noexcept {
+  // Radians of 192 bits have that precision unless they are below 2^-61.
+  const ReducedPhase reduced(phase);
+  if (reduced.rest.limb[0] == 0) return sine_of<radian_limbs, 2>(reduced);
+  const auto [magnitude, negative] = sine_of<3, 2>(reduced);
+  return {leading<radian_limbs>(magnitude), negative};
+}
 
-[[gnu::cold]] ExactValue sine(const Widest& phase) noexcept { return sine_of<12, 12>(phase); }
+[[gnu::cold]] ExactValue<12> sine(const Widest& phase) noexcept {
+  return sine_of<12, 12>(ReducedPhase(phase));
+}
 
-Rounded round_to_bits(const ExactValue& value, DataType type, int log2_phase_error,
+template <std::size_t Limbs>
+Rounded round_to_bits(const ExactValue<Limbs>& value, DataType type, int log2_phase_error,
                       int log2_relative_error) noexcept {
-  const Widest& magnitude = value.magnitude;
+  const Fraction<Limbs>& magnitude = value.magnitude;
   if (is_zero(magnitude)) return {0, true};
   const int log2_value = leading_bits(magnitude).exponent + 128;
-  const Widest error =
-      power_of_2<12>(log2_value + log2_relative_error) + power_of_2<12>(log2_phase_error);
-  const Widest low = less(magnitude, error) ? Widest{} : magnitude - error;
+  const Fraction<Limbs> error =
+      power_of_2<Limbs>(log2_value + log2_relative_error) + power_of_2<Limbs>(log2_phase_error);
+  const Fraction<Limbs> low = less(magnitude, error) ? Fraction<Limbs>{} : magnitude - error;
   // An end of 1 or more becomes the largest fraction, which also rounds to 1.
-  Widest high = magnitude + error;
+  Fraction<Limbs> high = magnitude + error;
   if (less(high, magnitude)) high.limb.fill(~std::uint64_t{0});
-  const auto nearest = [&](const Widest& x) -> std::uint64_t {
+  const auto nearest = [&](const Fraction<Limbs>& x) -> std::uint64_t {
     const LeadingBits bits = leading_bits(x);
     // What is certain is no tie, so that the top 64 bits have others below them.
     const auto top = static_cast<std::uint64_t>(bits.mantissa >> 64);
@@ -85,5 +92,8 @@ Rounded round_to_bits(const ExactValue& value, DataType type, int log2_phase_err
   const std::uint64_t sign = value.negative ? std::uint64_t{1} << sign_bit : 0;
   return {sign | nearest(magnitude), nearest(low) == nearest(high)};
 }
+
+template Rounded round_to_bits(const ExactValue<>&, DataType, int, int) noexcept;
+template Rounded round_to_bits(const ExactValue<12>&, DataType, int, int) noexcept;
 
 }  // namespace posenc::detail

@@ -25,8 +25,9 @@ Fraction<Limbs> radians_of(const Fraction<PhaseLimbs>& rest) noexcept {
 inline constexpr std::size_t radian_limbs = 6;
 
 /// (negative ? -1 : 1) * magnitude.
+template <std::size_t Limbs = radian_limbs>
 struct ExactValue {
-  Widest magnitude;  ///< 1 becomes 1 less a unit
+  Fraction<Limbs> magnitude;  ///< 1 becomes 1 less a unit
   bool negative;
 };
 
@@ -37,14 +38,14 @@ struct ExactValue {
 inline constexpr int sincos_precision = 118;
 
 /// sin of 2 pi phase.
-ExactValue sine(const Turns& phase) noexcept;
+ExactValue<> sine(const Turns& phase) noexcept;
 
 /// The same within 2^8 units of 2^-768.
-ExactValue sine(const Widest& phase) noexcept;
+ExactValue<12> sine(const Widest& phase) noexcept;
 
 /// cos of 2 pi phase.
 template <std::size_t Limbs>
-ExactValue cosine(const Fraction<Limbs>& phase) noexcept {
+auto cosine(const Fraction<Limbs>& phase) noexcept {
   return sine(phase + power_of_2<Limbs>(-2));
 }
 
@@ -62,7 +63,8 @@ struct Rounded {
 /// errors round alike: that of the value, 2^log2_relative_error of it, and that of its phase,
 /// 2^log2_phase_error radians. A float32 near 1 is uncertain with a probability of 2^-92, and a
 /// float64 with one of 2^-63. 0 is the value of a phase of 0, and exact.
-Rounded round_to_bits(const ExactValue& value, DataType type, int log2_phase_error,
+template <std::size_t Limbs>
+Rounded round_to_bits(const ExactValue<Limbs>& value, DataType type, int log2_phase_error,
                       int log2_relative_error = -sincos_precision) noexcept;
 
 }  // namespace posenc::detail

@@ -21,7 +21,7 @@ double value_of_bits(std::uint64_t bits) noexcept {
 
 }  // namespace
 
-SplitValue split(const ExactValue& value) noexcept {
+SplitValue split(const ExactValue<>& value) noexcept {
   constexpr int rest_bits = 128 - std::min(LDBL_MANT_DIG, 64);
   const auto [mantissa, exponent] = leading_bits(value.magnitude);
   const uint128 rest = mantissa & ((static_cast<uint128>(1) << rest_bits) - 1);
@@ -58,8 +58,7 @@ ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const
     return {sine.leading, cosine.leading, sine.rest, cosine.rest};
   }
   const ReducedPhase reduced(phase);
-  const SplitValue angle =
-      split({leading<12>(radians_of<radian_limbs>(reduced.rest)), reduced.negative});
+  const SplitValue angle = split({radians_of<radian_limbs>(reduced.rest), reduced.negative});
   const long double s = std::sin(angle.leading), c = std::cos(angle.leading);
   const long double sine = s + angle.rest * c, cosine = c - angle.rest * s;
   switch (reduced.quadrant) {

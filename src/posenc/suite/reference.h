@@ -18,7 +18,7 @@ struct SplitValue {
   long double leading;
   double rest;
 };
-SplitValue split(const ExactValue& value) noexcept;
+SplitValue split(const ExactValue<>& value) noexcept;
 
 /// Sine and cosine of one frequency at one position. Each is the sum of its value and its rest,
 /// whose relative error is within Reference::relative_error.
