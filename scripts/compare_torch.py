@@ -4,8 +4,6 @@
 Works (float32, the paper's convention):
   kept table     sin and cos into a table that is there; here Encoder.encode
   new table      the constructor of the tutorial's module; here planning, allocating and encoding
-  x + table      torch.add into memory that is there; here PositionalEncoding.forward
-  module         the tutorial's module in evaluation, which allocates its result; here as above
 
 PyTorch computes the tutorial's formula in float32, NumPy the textbook's in double, rounded once.
 Errors are of all rows, against exact values. --output writes the kept tables of both as a document,
@@ -50,22 +48,16 @@ SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
 
 
 class TutorialModule(torch.nn.Module):
-    """PyTorch's tutorial, line by line."""
-
-    pe: Any
+    """The constructor of PyTorch's tutorial, line by line."""
 
     def __init__(self, d_model: int, max_len: int) -> None:
         super().__init__()
-        self.dropout = torch.nn.Dropout(p=0.1)
         position = torch.arange(max_len).unsqueeze(1)
         div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
         pe = torch.zeros(1, max_len, d_model)
         pe[0, :, 0::2] = torch.sin(position * div_term)
         pe[0, :, 1::2] = torch.cos(position * div_term)
         self.register_buffer("pe", pe)
-
-    def forward(self, x: Any) -> Any:
-        return self.dropout(x + self.pe[:, : x.size(1)])
 
 
 def parse_shape(text: str) -> Shape:
@@ -96,10 +88,7 @@ def works_of(shape: Shape) -> dict[tuple[str, str], Callable[[], Any]]:
     """By work and program."""
     rows, d = shape
     torch.set_num_threads(1)
-    module, encoder = TutorialModule(d, rows).eval(), posenc.Encoder(d, rows=rows)
-    layer = posenc.PositionalEncoding(d, rows, source="cached")
-    x, y = torch.randn(1, rows, d), torch.empty(1, rows, d)
-    forward = partial(layer.forward, x.numpy(), y.numpy())
+    encoder = posenc.Encoder(d, rows=rows)
     position, table = torch.arange(rows, dtype=torch.float32).unsqueeze(1), torch.empty(rows, d)
     div_term = torch.exp(torch.arange(0, d, 2) * (-math.log(10000.0) / d))
     frequencies = 10000.0 ** (-numpy.arange(0, d, 2) / d)
@@ -110,10 +99,6 @@ def works_of(shape: Shape) -> dict[tuple[str, str], Callable[[], Any]]:
         (KEPT, "posenc"): partial(encoder.encode, range(rows), out=encoder.encode(range(rows))),
         ("new table", "pytorch"): lambda: TutorialModule(d, rows),
         ("new table", "posenc"): lambda: posenc.Encoder(d).encode(range(rows)),
-        ("x + table", "pytorch"): lambda: torch.add(x, module.pe, out=y),
-        ("x + table", "posenc"): forward,
-        ("module", "pytorch"): lambda: module(x),
-        ("module", "posenc"): forward,
     }
 
 

@@ -109,18 +109,6 @@ def label_beside(axes: Axes, points: Sequence[tuple[str, float, float, Look]]) -
         )  # fmt: skip
 
 
-def heat_map(axes: Axes, values: Any, label: str, **further: Any) -> Any:
-    """An image of an array, and its scale. Its lightness rises with the values: it says the same in
-    greyscale."""
-    axes.spines[:].set_visible(False)
-    # "none" keeps the pixels of the array: a small picture, which the viewer scales.
-    look = {"cmap": "cividis", "aspect": "auto", "interpolation": "none"}
-    image = axes.imshow(values, **look, **further)
-    bar = axes.figure.colorbar(image, ax=axes, label=label, pad=0.02, aspect=30)
-    bar.outline.set_visible(False)
-    return bar
-
-
 def speed_against_error(machine: Machine, table: Table) -> Figure:
     """The encoders of one table. Other libraries are hollow, and their marks say how their phases
     are rounded."""
@@ -227,7 +215,12 @@ def error_by_channel(machine: Machine) -> Figure | None:
     figure, axes = panel("Error by channel", note, 1.6 + 0.22 * max(8, len(found)))
     errors = [each.error.by_channel for each in found if each.error]
     powers = numpy.log10(numpy.maximum(errors, LEAST_ERROR))
-    bar = heat_map(axes, powers, "largest |error|")
+    axes.spines[:].set_visible(False)
+    # Lightness rises with the values: the picture says the same in greyscale. "none" keeps the
+    # pixels of the array: a small picture, which the viewer scales.
+    image = axes.imshow(powers, cmap="cividis", aspect="auto", interpolation="none")
+    bar = figure.colorbar(image, ax=axes, label="largest |error|", pad=0.02, aspect=30)
+    bar.outline.set_visible(False)
     ticks = list(range(math.ceil(powers.min()), math.floor(powers.max()) + 1))
     bar.set_ticks(ticks, labels=[f"$10^{{{power}}}$" for power in ticks])
     axes.set_yticks(range(len(found)), [each.backend for each in found])
@@ -235,14 +228,6 @@ def error_by_channel(machine: Machine) -> Figure | None:
     axes.set(xlabel="channel")
     for boundary in range(1, len(found)):
         axes.axhline(boundary - 0.5, color="white", linewidth=2)
-    return figure
-
-
-def encoding(values: Any, note: str) -> Figure:
-    """The picture of an encoding: its table."""
-    figure, axes = panel("A sinusoidal positional encoding", note)
-    heat_map(axes, values, "value", vmin=-1, vmax=1)
-    axes.set(xlabel="channel", ylabel="row")
     return figure
 
 

@@ -117,15 +117,6 @@ class ReportTest(ScriptTest):
         self.assert_good(run("report.py", path, times, "--page", output))
         self.assertEqual({path.stem for path in output.glob("*.svg")}, set(FIGURES))
         self.assert_good(run("report.py", times))
-        picture = self.folder / "heat_map.svg"
-        plot = ("plot_encoding.py", "--posenc", binary("posenc"), "--output", picture, "--")
-        contents = []
-        for _ in range(2):
-            self.assert_good(run(*plot, "--d-model", 4, "--backend=rotation", "--rows=9"))
-            contents.append(picture.read_text(encoding="utf-8"))
-        self.assertRegex(contents[0], r"^<svg\b")
-        self.assertEqual(contents[0], contents[1])
-        self.assert_refused(run(*plot, "--d-model", 7), "d_model is 7", "even")
 
     def test_nothing_to_draw_and_no_folder(self):
         self.assert_refused(self.report(document()), "DOCUMENT has nothing to draw")
