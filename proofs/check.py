@@ -2,7 +2,7 @@
 
     check.py [NAME ...]     all claims, or those whose file has one of these names
 
-A claim is a file of Sollya, Gappa or Coq. Its comments state it in lines `word: text`:
+A claim is a file of Sollya, Gappa or Coq, or a program that tries every value. Its comments state it in lines `word: text`:
 
     claim       what is shown, in a few words
     unit        of the bound: an expression, 1 if not given
@@ -35,10 +35,10 @@ import time
 import sources
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-CHECKERS = {".sollya": "sollya", ".gappa": "gappa", ".v": "coqc"}
+CHECKERS = {".sollya": "sollya", ".gappa": "gappa", ".v": "coqc", ".cpp": "c++"}
 LEMMAS = pathlib.Path(tempfile.mkdtemp())  # the files of lemmas/, compiled
 OPTIONS = {".gappa": ["-Eprecision=200"], ".v": ["-Q", str(LEMMAS), "Lemmas"]}
-NAMES = {".sollya": "Sollya", ".gappa": "Gappa", ".v": "Coq"}
+NAMES = {".sollya": "Sollya", ".gappa": "Gappa", ".v": "Coq", ".cpp": "all values"}
 WORD = re.compile(r"^\W*(claim|unit|bound|constant|source|formula|modes): +(.*?)(?: *\*\))?$")
 SKIPPED = 77
 TIME_LIMIT = 600  # seconds
@@ -69,6 +69,10 @@ class Values:
         for i, coefficient in enumerate(sources.anchor_polynomials()[name]):
             terms += f" + ({coefficient}) * x^{first - 2 * i}"
         return terms
+
+    def centre_polynomial(self) -> str:
+        """The coefficients of folded_sine(), the highest first, for C++."""
+        return ", ".join(sources.centre_polynomial())
 
     def nested(self, name: str, z: str) -> str:
         """The sum of sincos_polynomials() before its last operations, for Coq."""
@@ -188,7 +192,7 @@ class Claim:
 
         text = re.sub(r"@\{([^}]+)\}", replaced, self.text)
         product = r"rnd(\1 * \2 + \3)" if values.fused else r"rnd(rnd(\1 * \2) + \3)"
-        return re.sub(r"fma\(([\w-]+), ([\w-]+), (-?\w+|\([^()]+\))\)", product, text)
+        return re.sub(r"(?<!:)\bfma\(([\w-]+), ([\w-]+), (-?\w+|\([^()]+\))\)", product, text)
 
     def check(self) -> None:
         """Raises Refused unless the claim holds for the sources."""
@@ -209,6 +213,10 @@ class Claim:
             file.write_text(text, encoding="utf-8")
             suffix = self.path.suffix
             command = [CHECKERS[suffix], *OPTIONS.get(suffix, []), file.name]
+            if suffix == ".cpp":
+                options = ["-std=c++20", "-O2", "-ffp-contract=off", "-o", "every_value"]
+                subprocess.run([*sources.compiler(), *options, file], cwd=folder, check=True)
+                command = ["./every_value"]
             try:
                 run = subprocess.run(
                     command, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT

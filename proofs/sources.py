@@ -73,14 +73,27 @@ def anchor_polynomials() -> dict[str, list[str]]:
     return {"sine": terms[0::2], "cosine": terms[1::2]}
 
 
+def centre_polynomial() -> list[str]:
+    """The coefficients of folded_sine(), the highest first."""
+    terms = numbers_after("simd/rotation32/centres-inl.h", "const F32 z = x * x;", "return")
+    coefficients = [term for term in terms if "p" in term]
+    if len(coefficients) != 5:
+        raise Missing(f"folded_sine() has {len(coefficients)} coefficients, not 5")
+    return coefficients
+
+
+def compiler() -> list[str]:
+    """The compiler of C++, as a command."""
+    return shlex.split(os.environ.get("CXX", "c++"))
+
+
 def error_bounds() -> dict[str, fractions.Fraction]:
     """The constants of error_bounds.h by name: RotationError.anchor_cosine. With and without fused
     operations: Rotation32Error.total.fused, Rotation32Error.total.unfused."""
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "constants"
-        compiler = shlex.split(os.environ.get("CXX", "c++"))
         source = pathlib.Path(__file__).parent / "constants.cpp"
-        command = [*compiler, "-std=c++20", f"-I{ROOT / 'src'}", str(source), "-o", str(program)]
+        command = [*compiler(), "-std=c++20", f"-I{ROOT / 'src'}", str(source), "-o", str(program)]
         subprocess.run(command, check=True)
         shown = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     values = {}

@@ -6,6 +6,20 @@ Open Scope R_scope.
 Lemma parts a b : Rabs a <= b -> -b <= a <= b.
 Proof. unfold Rabs. destruct (Rcase_abs a); lra. Qed.
 
+Lemma at_most_1 x : Rabs (sin x) <= 1 /\ Rabs (cos x) <= 1.
+Proof.
+  pose proof (SIN_bound x). pose proof (COS_bound x). split; apply Rabs_le; lra.
+Qed.
+
+(* The square root of 2. *)
+Lemma both x : Rabs (sin x) + Rabs (cos x) <= 1.414214.
+Proof.
+  pose proof (sin2_cos2 x) as A. rewrite (Rsqr_abs (sin x)), (Rsqr_abs (cos x)) in A.
+  unfold Rsqr in A. set (p := Rabs (sin x)) in *. set (q := Rabs (cos x)) in *.
+  assert (0 <= (p - q) * (p - q)) by apply Rle_0_sqr.
+  destruct (Rle_dec (p + q) 1.414214); [assumption | nra].
+Qed.
+
 Lemma sine_below d : Rabs (sin d) <= Rabs d.
 Proof.
   assert (H : forall a, 0 <= a -> Rabs (sin a) <= a).

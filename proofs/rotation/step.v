@@ -47,17 +47,6 @@ Proof.
   rewrite cos_plus in A. rewrite cos_minus in B.
   unfold Rabs. destruct (Rcase_abs (cos x * cos y)), (Rcase_abs (sin x * sin y)); lra.
 Qed.
-Lemma both x : Rabs (sin x) + Rabs (cos x) <= 1.41422.
-Proof.
-  pose proof (sin2_cos2 x) as A. rewrite (Rsqr_abs (sin x)), (Rsqr_abs (cos x)) in A.
-  unfold Rsqr in A. set (p := Rabs (sin x)) in *. set (q := Rabs (cos x)) in *.
-  assert (0 <= (p - q) * (p - q)) by apply Rle_0_sqr.
-  destruct (Rle_dec (p + q) 1.41422); [assumption | nra].
-Qed.
-Lemma at_most_1 x : Rabs (sin x) <= 1 /\ Rabs (cos x) <= 1.
-Proof.
-  pose proof (SIN_bound x). pose proof (COS_bound x). split; apply Rabs_le; lra.
-Qed.
 
 (* A product of computed values is near that of exact ones. *)
 Lemma near x y p q :

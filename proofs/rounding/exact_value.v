@@ -1,7 +1,7 @@
 (* claim: rounding: values in integers, to every type
    source: exact/sincos.cpp
-   formula: const Widest low = less(magnitude, error) ? Widest{} : magnitude - error;
-   formula: Widest high = magnitude + error;
+   formula: const Fraction<Limbs> low = less(magnitude, error) ? Fraction<Limbs>{} : magnitude - error;
+   formula: Fraction<Limbs> high = magnitude + error;
    formula: return {sign | nearest(magnitude), nearest(low) == nearest(high)};
 
    If both ends of an interval have the same nearest element, it is that of every value between
