@@ -34,9 +34,13 @@ int main() {
     // As in rounding-inl.h; float32_threshold.v requires that it has this formula.
     const auto error_in_units = static_cast<float>(RotationError{fused}.total());
     show("threshold" + mode, 8.0f * error_in_units * 1.0001f);
+    show("RotationTo16BitsError.total" + mode, RotationTo16BitsError{fused}.total());
+    show("RotationTo16BitsError.width" + mode, RotationTo16BitsError{fused}.width());
     show("Rotation32Error.centre" + mode, Rotation32Error{fused}.centre());
     show("Rotation32Error.addition" + mode, Rotation32Error{fused}.addition());
     show("Rotation32Error.total" + mode, Rotation32Error{fused}.total());
   }
+  show("RotationTo16BitsError.rounded",
+       RotationTo16BitsError::rounded + RotationTo16BitsError::before_rounding);
   show("Rotation32Error.angle", Rotation32Error::angle);
 }

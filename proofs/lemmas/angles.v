@@ -11,6 +11,13 @@ Proof.
   pose proof (SIN_bound x). pose proof (COS_bound x). split; apply Rabs_le; lra.
 Qed.
 
+Lemma products x y : Rabs (sin x * cos y) + Rabs (cos x * sin y) <= 1.
+Proof.
+  pose proof (SIN_bound (x + y)) as A. pose proof (SIN_bound (x - y)) as B.
+  rewrite sin_plus in A. rewrite sin_minus in B.
+  unfold Rabs. destruct (Rcase_abs (sin x * cos y)), (Rcase_abs (cos x * sin y)); lra.
+Qed.
+
 (* The square root of 2. *)
 Lemma both x : Rabs (sin x) + Rabs (cos x) <= 1.414214.
 Proof.

@@ -35,12 +35,6 @@ Hypothesis of_cosine : Rabs (c_products - (c * cos_a - s * sin_a))
 Hypothesis next_sine : Rabs (next_s - s_products) <= u * Rabs s_products.
 Hypothesis next_cosine : Rabs (next_c - c_products) <= u * Rabs c_products.
 
-Lemma products x y : Rabs (sin x * cos y) + Rabs (cos x * sin y) <= 1.
-Proof.
-  pose proof (SIN_bound (x + y)) as A. pose proof (SIN_bound (x - y)) as B.
-  rewrite sin_plus in A. rewrite sin_minus in B.
-  unfold Rabs. destruct (Rcase_abs (sin x * cos y)), (Rcase_abs (cos x * sin y)); lra.
-Qed.
 Lemma products_of_cosine x y : Rabs (cos x * cos y) + Rabs (sin x * sin y) <= 1.
 Proof.
   pose proof (COS_bound (x + y)) as A. pose proof (COS_bound (x - y)) as B.
