@@ -32,18 +32,9 @@
 // v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a value in every layout, because each lane
 // of a vector is a column. Computing rows in both directions from the middle halves its length.
 //
-// Error before rounding (RotationError in error_bounds.h), in units of u = 2^-53. M bounds the
-// values of a column in the block: min(1, last position times w) for a sine, 1 for a cosine.
-//   anchor       2 for a cosine; 3 times its value, at most 3 M, for a sine
-//   middle row   7.4 M for each rotation from an exact anchor, at most anchored_blocks - 1 of them:
-//                the errors of its constants, which are anchors, and the roundings of two products
-//                and their sum
-//   second row   one more rotation, whose error the recurrence amplifies by at most run_rows
-//   recurrence   run_rows - 1 steps. The error of step j grows by sin(n w) / sin(w) <= n, where
-//                n = run_rows - j. Rounding a step costs M, or 3 M without fused operations. The
-//                error of 2 cos(w) is at most u (1 + 8 w^2); if this is large, sin(n w) / sin(w) is
-//                small. The average over the steps is 1.2 M.
-// Truncated frequencies and phases add an absolute error of 2^-70.
+// Error before rounding: RotationError in error_bounds.h, which docs/how-it-works.md derives. M is
+// what bounds the values of a column in the block: min(1, last position times w) for a sine, 1 for
+// a cosine.
 //
 // Source: the three-term recurrence of Chebyshev polynomials.
 #pragma once

@@ -5,12 +5,10 @@
 // Range   every position up to max_position (position 0 is written by the backend)
 // Cost    12 operations a vector: 5 add angles, 4 round bounds, 2 collect uncertain ones, 1 stores
 //
-//   middle row  V and U, the sine and cosine at a block's middle row: from the integer phase every
-//               float64_anchored_blocks blocks, else those of the block before, rotated by
-//               float64_block_rows w
-//   other rows  sin(phase +- n w) = V cos(n w) +- U sin(n w) and cos(phase +- n w) = U cos(n w) -+
-//               V sin(n w): four products for two rows. Each call computes a table of the sines and
-//               cosines of n w.
+// V and U, the sine and cosine at a block's middle row, are from the integer phase every
+// float64_anchored_blocks blocks, else those of the block before, rotated by float64_block_rows w.
+// Rows n above and below it are V cos(n w) +- U sin(n w) and U cos(n w) -+ V sin(n w): four products
+// for two rows. Each call computes a table of the sines and cosines of n w.
 //
 // Error (RotationToFloat64Error in error_bounds.h), absolute, in units of 2^-76:
 //   angle addition  four products of low parts (2^-81 each), three sums (2 * 2^-80 + 2^-79), two
