@@ -1,5 +1,6 @@
 // The lengths of the kernels' blocks, and the error bounds that follow from them.
-// docs/how-it-works.md and the kernels derive each term, tests/simd/error_bounds_test.cpp measures it.
+// docs/how-it-works.md and the kernels derive each term, tests/simd/error_bounds_test.cpp measures
+// it.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,7 @@ struct RotationError {
   constexpr double total() const { return middle_row() + second_row() + recurrence(); }
 };
 
-// rotation32: see centres-inl.h and rotation32-inl.h.
+// rotation32: see rotation32/rotation32-inl.h.
 
 /// Rows that share a centre, and blocks whose phases are sums from one exact phase.
 inline constexpr std::int64_t paired_block_rows = 32;
@@ -59,7 +60,7 @@ inline constexpr std::int64_t grouped_blocks = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre: the terms of centres-inl.h.
+  /// The sine or cosine of a centre: its terms by name.
   constexpr double centre() const {
     constexpr double x_and_z = 0.71, polynomial = 4.2e-9 / float_roundoff,
                      phase = 6.2832 * 0x1p-33 / float_roundoff;

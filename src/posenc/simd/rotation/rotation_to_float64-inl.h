@@ -7,8 +7,8 @@
 //
 // V and U, the sine and cosine at a block's middle row, are from the integer phase every
 // float64_anchored_blocks blocks, else those of the block before, rotated by float64_block_rows w.
-// Rows n above and below it are V cos(n w) +- U sin(n w) and U cos(n w) -+ V sin(n w): four products
-// for two rows. Each call computes a table of the sines and cosines of n w.
+// Rows n above and below it are V cos(n w) +- U sin(n w) and U cos(n w) -+ V sin(n w): four
+// products for two rows. Each call computes a table of the sines and cosines of n w.
 //
 // Error (RotationToFloat64Error in error_bounds.h), absolute, in units of 2^-76:
 //   angle addition  four products of low parts (2^-81 each), three sums (2 * 2^-80 + 2^-79), two

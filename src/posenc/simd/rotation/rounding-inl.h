@@ -31,11 +31,11 @@ constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor
 inline auto is_below(U32 a, U32 b) { return xsimd::max(a, b) != a; }
 
 /// How far the values of a column are from the nearest midpoint between floats. The tile's minimum
-/// shows whether any entry must be recomputed. If the ISA has a minimum of unsigned integers, the
-/// margin is the bits of distance * value + threshold. Uncertain entries then lie between 0 and
-/// twice the threshold: as unsigned integers, negative floats are larger than positive ones. This
-/// takes two operations; a product, an absolute value and a minimum take three.
-using FloatMargin = std::conditional_t<has_word_minimum, U32, F32>;
+/// shows whether any entry must be recomputed. On ISAs with fused operations, which also have a
+/// minimum of unsigned integers, the margin is the bits of distance * value + threshold. Uncertain
+/// entries then lie between 0 and twice the threshold: as unsigned integers, negative floats are
+/// larger than positive ones. This takes two operations, not three.
+using FloatMargin = std::conditional_t<fused_rounds_once, U32, F32>;
 
 template <class RoundingMargin>
 inline RoundingMargin margin_of(F32 distance, F32 magnitude, F32 threshold) {
