@@ -85,11 +85,11 @@ struct UncertainPairs {
 /// The bits in which the rounded bounds of two vectors differ, in the rows of a pair.
 template <class T, bool paired>
 struct BracketDifferences {
-  I32 first[2], second[2];
+  I32 bits[paired ? 4 : 2];
 
   bool any() const {
-    I32 all = first[0] | first[1];
-    if constexpr (paired) all = all | (second[0] | second[1]);
+    I32 all = bits[0] | bits[1];
+    if constexpr (paired) all = all | (bits[2] | bits[3]);
     return any_bits(all, I32(-1 << RoundFloat32<T>::dropped));
   }
 
@@ -97,8 +97,8 @@ struct BracketDifferences {
   std::uint64_t lanes() const {
     std::uint64_t all = 0;
     for (std::int64_t i = 0; i < (paired ? 4 : 2); ++i) {
-      const I32 bits = (i < 2 ? first[i] : second[i - 2]) & I32(-1 << RoundFloat32<T>::dropped);
-      all |= std::uint64_t{nonzero_lanes(bits)} << (i * float_lanes);
+      const I32 kept = bits[i] & I32(-1 << RoundFloat32<T>::dropped);
+      all |= std::uint64_t{nonzero_lanes(kept)} << (i * float_lanes);
     }
     return all;
   }
@@ -236,11 +236,11 @@ struct BracketTiles {
     BracketDifferences<T, paired> differences;
     Rounding::template store<interleaved, lines>(first_bits, to.first);
     for (std::int64_t i = 0; i < 2; ++i)
-      differences.first[i] = first_bits[i] ^ rounded(first_bound[i] - tile.width[i]);
+      differences.bits[i] = first_bits[i] ^ rounded(first_bound[i] - tile.width[i]);
     if constexpr (paired) {
       Rounding::template store<interleaved, lines>(second_bits, to.second);
       for (std::int64_t i = 0; i < 2; ++i)
-        differences.second[i] = second_bits[i] ^ rounded(second_bound[i] + tile.width[i]);
+        differences.bits[2 + i] = second_bits[i] ^ rounded(second_bound[i] + tile.width[i]);
     }
     return differences;
   }
