@@ -33,12 +33,8 @@
 //
 // Two vectors of doubles hold the columns of one vector of floats. The rotation keeps them
 // deinterleaved: of every 128 bits of floats, the first two columns are in the first vector and the
-// other two in the second. The halves of the doubles that belong to neighbouring columns are then
-// in the same 128 bits, within which shuffles are cheap. With four lanes of doubles:
-//
-//   columns        0 1 2 3 | 4 5 6 7      eight floats
-//   first vector   0 1     | 4 5          doubles
-//   second vector  2 3     | 6 7
+// other two in the second (0 1 4 5 and 2 3 6 7 of eight). The halves of the doubles that belong to
+// neighbouring columns are then in the same 128 bits, within which shuffles are cheap.
 //
 // A file of kernels is compiled with its ISA's flags. If it shares an inline function with other
 // files, the linker may keep this file's version, which would crash older CPUs; xsimd before 13 has
@@ -129,10 +125,8 @@ constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
 }
 
-/// Not std::min(), which the linker could take from this file for others.
+/// Not std::min() and std::copy_n(), which the linker could take from this file for others.
 constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-/// Not std::copy_n(), likewise.
 template <class T>
 inline void copy(const T* from, std::int64_t count, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];

@@ -64,9 +64,8 @@ template <std::size_t n, std::size_t terms>
   for (std::size_t i = 0; i < n; ++i) value[i] = to_fixed(F64(0.0), tail[i]);
 }
 
-/// Sines and cosines of angles up to pi / 4 by their Taylor series: the terms to 1 / 21! and 1 /
-/// 22!. The first omitted ones are below 2^-82. A coefficient is Fixed if its rounding to double
-/// would exceed the error bound.
+/// Sines and cosines of angles up to pi / 4 by their Taylor series: the first omitted terms are
+/// below 2^-82. A coefficient is Fixed if its rounding to double would exceed the error bound.
 template <std::size_t n>
 [[gnu::always_inline]] inline void small_sincos(const Fixed (&x)[n], FixedPair (&out)[n]) {
   const Fixed zero = constant(0, 0);
@@ -127,8 +126,7 @@ constexpr std::int64_t fixed_place(std::int64_t k) {
 }
 
 /// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. All are stored before the
-/// first is read: loading a vector right after storing its lanes one by one misses store
-/// forwarding.
+/// first is read, because a vector right after its lanes misses store forwarding.
 template <bool interleaved>
 struct PlacedPhases {
   std::uint64_t high[fixed_panel], low[fixed_panel];

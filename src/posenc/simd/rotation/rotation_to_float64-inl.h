@@ -113,9 +113,9 @@ inline bool write_vectors(const SideRows& rows, std::int64_t used) {
                          : write_vectors_of<interleaved, non_temporal, 1>(rows, used);
 }
 
-/// Writes `used` frequencies of rows. True if every entry is certain. Non-temporal stores that
-/// alternate between two rows whole pages apart take twice the time if a line takes several of
-/// them. Each row is then stored from a buffer, as are rows that end within a vector.
+/// Writes `used` frequencies of rows. True if every entry is certain. Rows that end within a vector
+/// are stored from a buffer, as are non-temporal ones if a line takes several stores: these take
+/// twice the time if they alternate between two rows whole pages apart.
 template <bool interleaved>
 inline bool write_float64_rows(const SideRows& rows, std::int64_t used, bool non_temporal) {
   const bool are_whole = used % double_lanes == 0;
