@@ -43,8 +43,6 @@ struct RoundedDoubles {
         uncertain(cast_bits<U64>(value) ^ cast_bits<U64>(high + most)) {}
 };
 
-inline bool any_uncertain(U64 uncertain) { return xsimd::any(uncertain != U64(std::uint64_t{0})); }
-
 /// One row of a panel.
 struct PanelRow {
   double* sine;
@@ -104,7 +102,7 @@ inline bool write_vectors_of(const SideRows& rows, std::int64_t used) {
       }
     }
   }
-  return !any_uncertain(uncertain);
+  return !xsimd::any(uncertain != U64(std::uint64_t{0}));
 }
 
 template <bool interleaved, bool non_temporal>
@@ -164,12 +162,6 @@ template <bool interleaved>
   }
 }
 
-/// The error of an entry, `blocks` blocks after an anchor and at most at `position`.
-inline double float64_error(std::int64_t blocks, std::int64_t position) {
-  return 0x1p-76 * RotationToFloat64Error().total(blocks) +
-         frequency_error * static_cast<double>(position);
-}
-
 /// Calls visit(rows) for the SideRows of all rows of a panel.
 template <bool interleaved, class Visit>
 inline void for_each_float64_rows(const RotationTables& tables, std::int64_t begin,
@@ -193,7 +185,8 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
     } else {
       rotate(pairs, block_step, size, pairs);
     }
-    const F64 error(float64_error(since_anchor, task.first + row + rows));
+    const F64 error(0x1p-76 * RotationToFloat64Error().total(since_anchor) +
+                    frequency_error * static_cast<double>(task.first + row + rows));
     const auto to = [&](std::int64_t n) {
       double* const out = task.row<double>(row + n) + first_column;
       return PanelRow{out + tables.columns.sine, out + tables.columns.cosine, task.first + row + n};

@@ -15,9 +15,6 @@
 //
 // Realigned rows, the same if a vector is a cache line: each line is joined from two successive
 // vectors of a row.
-//
-//   vectors of a row    |0 ... 15|16 ... 31|32 ... 47|     lane of column 0 in its line: 5
-//   lines          |....0 ... 10|11 ... 26|27 ... 42|43 ... 47 .....|
 #pragma once
 
 #include "posenc/simd/rotation/tile-inl.h"
