@@ -4,7 +4,7 @@
 #include "simd/unrounded.h"
 
 #include "posenc/simd/rotation/rotation-inl.h"
-#include "posenc/simd/rotation32/centres-inl.h"
+#include "posenc/simd/rotation32/rotation32-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -25,7 +25,7 @@ struct UnroundedKernels {
   /// block.
   void (*rotate)(const RotationTables& tables, std::int64_t frequencies, double* sine,
                  double* cosine) noexcept;
-  /// folded_sine() of `count` values (a multiple of the padding) of centres-inl.h.
+  /// folded_sine() of `count` values (a multiple of the padding) of rotation32-inl.h.
   void (*folded_sines)(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept;
 };
 

@@ -8,15 +8,7 @@
 // The phase, position times frequency modulo one turn, has 128 bits, so that nothing is lost at any
 // position. Below position 2^32, the frequency is the sum of two doubles instead: a fused operation
 // gives the distance of the first product from the nearest quarter turn, to which the second
-// product is added.
-//
-// Error, in units of 2^-53: x has the errors of two roundings, each at most half an ulp, together
-// at most 1 because |x| < 1, and at most 2 |x|. A sine adds half an ulp for its last rounding, at
-// most 0.5; 0.46 |x|^3 for those before it, which is 0.17 at most; and 0.194 |x|^3 for the
-// polynomial, at most 0.1. At pi/4 this is 0.71 + 0.5 + 0.17 + 0.1 = 1.48. A cosine adds 0.5, 0.5
-// and 0.01, in all at most 0.71 + 1.01 = 1.72. The error is therefore below 2 absolutely. Relative
-// to a sine it is below 3: below pi/6, x adds 2 x / tan(x) <= 2 - 2 x^2 / 3, the last rounding 1
-// and the rest 0.66 x^2; above it, the sum is (cos(x) + 0.5 + 0.66 x^3) / sin(x), at most 2.93.
+// product is added. The bounds of the error are proven (proofs/anchors).
 //
 // Truncation adds less than 2^-70 (RotationError::truncation). The sum of two doubles lacks at most
 // 2^-104.1 of a frequency, and 2^-72.1 of a phase below position 2^32. The product with the second
@@ -48,9 +40,8 @@ struct Phases {
   U64 low;
 };
 
-/// The phases at positions for frequencies in units of 2^-128 turns, modulo 2^128: the sum of
-/// products of 32-bit digits. No sum of the lower digits overflows, because a product is at most
-/// 2^64 - 2^33 + 1.
+/// The phases at positions for frequencies in units of 2^-128 turns: the sum of products of 32-bit
+/// digits, each at most 2^64 - 2^33 + 1, so that no sum of the lower digits overflows.
 inline Phases phases_at(U64 turns_high, U64 turns_low, U64 position) {
   const U64 low_digit(0xffffffff), first = position & low_digit, second = position >> 32;
   const U64 digit_1 = turns_low >> 32, digit_3 = turns_high >> 32;
@@ -171,7 +162,7 @@ inline void write_all_anchors(std::int64_t frequencies, const FrequencyArrays& w
   }
 }
 
-/// See Kernels::anchors. The sines and cosines are multiplied by `scale`, a power of two.
+/// See Kernels::anchors. `scale` is a power of two.
 inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
                            std::uint64_t position, double scale, double* sin_out, double* cos_out) {
   const auto write =

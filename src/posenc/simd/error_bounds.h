@@ -1,5 +1,6 @@
-// The lengths of the kernels' blocks, and the error bounds that follow from them. The kernels'
-// headers derive each term, and tests/simd/error_bounds_test.cpp measures it.
+// The lengths of the kernels' blocks, and the error bounds that follow from them.
+// docs/how-it-works.md and the kernels derive each term, tests/simd/error_bounds_test.cpp measures
+// it.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +27,15 @@ struct RotationError {
   /// An anchor. The error of a sine is relative to its own value.
   static constexpr double anchor_cosine = 2, anchor_sine = 3;
   static constexpr double anchor = anchor_sine;
-  /// One angle addition: the errors of its constants, which are anchors, and its roundings. A
-  /// constant's cosine is multiplied by a value; its sine, which is at most M in a column of small
-  /// values, by another one. Two products and their sum are rounded; the magnitudes of the products
-  /// add up to at most sqrt(2) M.
+  /// One angle addition: the errors of its constants, which are anchors, and the roundings of two
+  /// products, whose magnitudes add up to at most sqrt(2) M, and of their sum.
   static constexpr double rotation_roundings = 1.4143 + 1;
   static constexpr double rotation = anchor_cosine + anchor_sine + rotation_roundings;
   /// The error of 2 cos(w), times a row: the average over the steps of a run.
   static constexpr double multiplier = 1.2;
-  /// The roundings of one step of the recurrence: its result, and without fused operations a
-  /// product of up to 2 M.
+  /// One step of the recurrence: its result, and without fused operations a product up to 2 M.
   constexpr double step() const { return has_fused_operations ? 1 : 3; }
-  /// n steps later, the error of a step has grown by sin(n w) / sin(w) <= n. This is the sum over
-  /// the steps of a run.
+  /// n steps later, the error of a step has grown by at most n: the sum over the steps of a run.
   static constexpr double growth = static_cast<double>(run_rows * (run_rows - 1) / 2);
 
   /// Absolute, and added to the terms above: frequencies are truncated to 2^-128 turns, at
@@ -53,7 +50,7 @@ struct RotationError {
   constexpr double total() const { return middle_row() + second_row() + recurrence(); }
 };
 
-// rotation32: see centres-inl.h and rotation32-inl.h.
+// rotation32: see rotation32/rotation32-inl.h.
 
 /// Rows that share a centre, and blocks whose phases are sums from one exact phase.
 inline constexpr std::int64_t paired_block_rows = 32;
@@ -63,7 +60,7 @@ inline constexpr std::int64_t grouped_blocks = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre: the terms of centres-inl.h.
+  /// The sine or cosine of a centre: its terms by name.
   constexpr double centre() const {
     constexpr double x_and_z = 0.71, polynomial = 4.2e-9 / float_roundoff,
                      phase = 6.2832 * 0x1p-33 / float_roundoff;

@@ -32,7 +32,7 @@ constexpr std::int64_t angle_index(std::int64_t k, std::int64_t j, std::int64_t 
   return (k / lanes * (paired_block_rows / 2) + j) * 2 * lanes + k % lanes;
 }
 
-/// Frequencies w in radians per position, padded with zeros.
+/// Frequencies w, padded with zeros.
 struct FrequencyArrays {
   const std::uint64_t* turns_high;  ///< high half of w / (2 pi) modulo 1, as a 128-bit fraction
   const std::uint64_t* turns_low;   ///< low half
@@ -51,8 +51,7 @@ struct AngleArrays {
   AngleArrays from(std::int64_t k) const { return {cosine + k, sine + k}; }
 };
 
-/// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
-/// position.
+/// The constants of rotation, with one padded entry for each frequency w, in radians per position.
 struct RotationTables {
   std::int64_t frequencies;
   Columns columns;
@@ -61,14 +60,12 @@ struct RotationTables {
   AngleArrays row;       ///< of w, which advances by one row
   AngleArrays block;     ///< of block_rows w, which advances by one block
   AngleArrays half;      ///< of w / 2
-  /// cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
-  const float* angles;
+  const float* angles;   ///< cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
   ExactEntry exact_entry;
   const void* context;
 };
 
-/// The constants of rotation32. Arrays have one padded entry for each frequency w, in fractions of
-/// a turn.
+/// The constants of rotation32, with one padded entry for each frequency w, in fractions of a turn.
 struct Rotation32Tables {
   std::int64_t frequencies;
   Columns columns;
@@ -76,14 +73,13 @@ struct Rotation32Tables {
   const std::uint64_t* group_low;   ///< low half
   const std::uint64_t* centre;      ///< phase of the centre of block 0, plus 2^-33 to round it
   const std::uint64_t* step;        ///< phase that a block advances by
-  /// cos(a) and sin(a) of a = (j + 1/2) w: paired_block_rows / 2 rows j, angles_stride apart. In a
-  /// row, both are interleaved like the columns, or the sines are angles_stride / 2 after the
-  /// cosines.
+  /// cos(a) and sin(a) of a = (j + 1/2) w: paired_block_rows / 2 rows j, in which both are
+  /// interleaved like the columns, or the sines are angles_stride / 2 after the cosines.
   const float* angles;
   std::int64_t angles_stride;
 };
 
-/// The constants of xsimd. Arrays have one padded entry for each frequency.
+/// The constants of xsimd.
 struct SincosTables {
   std::int64_t frequencies;
   Columns columns;
@@ -183,8 +179,7 @@ struct Kernels {
   void (*anchors)(std::int64_t frequencies, const FrequencyArrays& w, std::uint64_t position,
                   double* sin_out, double* cos_out) noexcept;
   /// Writes paired_block_rows / 2 rows for these frequencies, which are padded: the first angle,
-  /// and each after it one step more. Products and sums are rounded one by one, so that every ISA
-  /// has the same bits.
+  /// and each after it one step more. Every ISA has the same bits.
   void (*angles)(std::int64_t frequencies, const AngleArrays& first, const AngleArrays& step,
                  const AngleRows& rows) noexcept;
   /// Writes the rows of the task, or adds them if `addition` is not null (float32 only).
@@ -192,13 +187,11 @@ struct Kernels {
                    const Addition* addition) noexcept;
   /// Writes the rows of the task in any type but float64.
   void (*rotation32)(const Rotation32Tables& tables, const RowTask& task) noexcept;
-  /// Writes the rows of the task in float32 or float64. Null for the ISA portable, which has no
-  /// vector library.
+  /// Writes the rows of the task in float32 or float64. Null for the ISA portable.
   void (*sincos)(const SincosTables& tables, const RowTask& task) noexcept;
   void (*combine)(const CombineTask& task) noexcept;
   void (*join)(const JoinTask& task) noexcept;
-  /// Lowers `least` and raises `most` to the least and the greatest of `count` integers, of 64 or
-  /// of 32 bits.
+  /// Lowers `least` and raises `most` to the extremes of `count` integers of 64 or 32 bits.
   void (*extent)(const void* integers, bool is_wide, std::int64_t count, std::int64_t& least,
                  std::int64_t& most) noexcept;
   void (*rotate)(const RotateTask& task) noexcept;

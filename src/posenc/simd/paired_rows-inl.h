@@ -6,19 +6,10 @@
 // Range   every output; blocks begin at multiples of their length: a row depends on its position
 // Cost    that of the tiles; rows that begin inside a cache line go through a buffer (stores-inl.h)
 //
-// The rows of a block, of which H = paired_block_rows / 2 are above its centre:
-//
-//   row 2 H - 1     centre + (H - 1/2) w     j = H - 1
-//   ...                                      ...
-//   row H           centre + w / 2           j = 0
-//                   centre
-//   row H - 1       centre - w / 2           j = 0
-//   ...                                      ...
-//   row 0           centre - (H - 1/2) w     j = H - 1
-//
-// A block that is not whole has rows without a partner. What rows below the centre subtract, rows
-// above it add: a kernel that changes the signs of these terms treats the former as the latter.
-// There is thus one loop for pairs, and one for rows without a partner.
+// Pair j of a block are the rows (j + 1/2) w above and below its centre. A block that is not whole
+// has rows without a partner. What rows below the centre subtract, rows above it add: a kernel that
+// changes the signs of these terms treats the former as the latter. There is thus one loop for
+// pairs, and one for rows without a partner.
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -68,25 +59,16 @@ struct RowPairs {
   }
 };
 
-/// Consecutive columns of the rows of a block, which are written a tile at a time.
+/// Writes consecutive columns of the rows of a block, a tile at a time. Tiles have
+///   wide, narrow           vectors of a tile, and of the last tile of a row
+///   wide_pairs             pairs that are written before the next columns, in wide panels
+///   staged_pairs           pairs of the widest rows that a buffer holds
+///   write_tile(column, j, rows, to)      writes the pairs from j on, by lines or not. First rows
+///   are
+///                                        above the centre, or have no partner
+///   collect_uncertain(column, j, to)     called after some tiles, with the places of the first
+///   write_uncertain()      corrects what tiles wrote, before it is copied
 template <class Tiles>
-concept PairedTiles = requires(const Tiles& tiles, std::int64_t column, std::int64_t j,
-                               std::int64_t rows,
-                               const RowPairs<typename Tiles::Element, true>& to) {
-  // Vectors of a tile, and of the last tile of a row; pairs that are written before the next
-  // columns, in wide panels; and pairs of the widest rows that a buffer holds.
-  std::array{Tiles::wide, Tiles::narrow, Tiles::wide_pairs, Tiles::staged_pairs};
-  // Writes the pairs j, j + 1 and so on, by lines or not. First rows are above the centre, or have
-  // no partner.
-  tiles.template write_tile<Tiles::wide, true>(column, j, rows, to);
-  // Is called after some tiles, with the places of the column and j of the first.
-  tiles.template collect_uncertain<true>(column, j, to);
-  // Corrects what tiles wrote, before it is copied.
-  tiles.write_uncertain();
-};
-
-/// Writes tiles to the rows of a block.
-template <PairedTiles Tiles>
 class PairedRows {
  public:
   using T = typename Tiles::Element;
@@ -217,23 +199,15 @@ class PairedRows {
   std::int64_t columns_;
 };
 
-/// Some frequencies of a table, which is made of `Tables`.
+/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. A Panel
+/// is some frequencies of a table:
+///   start(begin, used, task)         begins with the first block of a task, whose rows are of one
+///                                    group, for the frequencies begin .. begin + used - 1
+///   next_block()                     continues with the block after it
+///   tiles(are_cosines, are_below)    the block's tiles, which hold cosines if they are not
+///                                    interleaved. Rows without a partner are below the centre or
+///                                    not
 template <class Panel>
-concept PairedPanel = requires(Panel& panel, std::int64_t begin, std::int64_t used,
-                               const RowTask& task, bool are_cosines, bool are_below) {
-  Panel(std::declval<const typename Panel::Tables&>());
-  Panel::is_interleaved;
-  // Begins with the first block of a task, whose rows are of one group, for the frequencies begin
-  // .. begin + used - 1; and continues with the block after it.
-  panel.start(begin, used, task);
-  panel.next_block();
-  // The block's tiles, which hold cosines if they are not interleaved. Rows without a partner are
-  // below the centre, or above it.
-  { panel.tiles(are_cosines, are_below) } -> PairedTiles;
-};
-
-/// Writes the rows of a task in panels of columns, a group of blocks before the next panel.
-template <PairedPanel Panel>
 void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most_frequencies,
                          std::int64_t at_once, const RowTask& task) {
   using T = typename Panel::Tiles::Element;
@@ -271,7 +245,7 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long rows that prefetchers follow.
-template <PairedPanel Panel>
+template <class Panel>
 void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
   const bool is_narrow = task.stores.narrow_panels;
   const std::int64_t narrow_pairs = task.stores.at_pages ? 2 : 4;

@@ -14,44 +14,35 @@
 namespace posenc::simd {
 namespace {
 
-/// high 2^-40 + low 2^-103 turns.
-struct SplitTurns {
-  double high;
-  double low;
-};
-
-inline SplitTurns split_turns(std::uint64_t high, std::uint64_t low) {
-  const std::uint64_t rest = ((high & 0xffffff) << 39) | (low >> 25);
-  return {static_cast<double>(static_cast<std::int64_t>(high >> 24)),
-          static_cast<double>(static_cast<std::int64_t>(rest))};
-}
-
 constexpr std::int64_t sincos_panel = 256;
 
-struct SincosPanel {
-  double anchor_high[sincos_panel], anchor_low[sincos_panel];
-  double step_high[sincos_panel], step_low[sincos_panel];
-};
+/// high 2^-40 + low 2^-103 turns, of each frequency of a panel.
+struct SplitTurns {
+  double high[sincos_panel], low[sincos_panel];
 
-struct SineCosine {
-  F64 sine;
-  F64 cosine;
+  void set(std::int64_t k, std::uint64_t turns_high, std::uint64_t turns_low) {
+    const std::uint64_t rest = ((turns_high & 0xffffff) << 39) | (turns_low >> 25);
+    high[k] = static_cast<double>(static_cast<std::int64_t>(turns_high >> 24));
+    low[k] = static_cast<double>(static_cast<std::int64_t>(rest));
+  }
 };
-
-inline SineCosine sincos_at(const SincosPanel& panel, std::int64_t k, F64 n) {
-  constexpr double two_pi = 6.283185307179586;
-  F64 high = load(panel.anchor_high + k) + n * load(panel.step_high + k);  // below 2^47: exact
-  high = high - F64(0x1p40) * xsimd::nearbyint(high * F64(0x1p-40));
-  const F64 low = load(panel.anchor_low + k) + n * load(panel.step_low + k);
-  const auto both = xsimd::sincos(high * F64(two_pi * 0x1p-40) + low * F64(two_pi * 0x1p-103));
-  return {both.first, both.second};
-}
 
 /// The sines and cosines of float_lanes consecutive frequencies.
 struct Sincos {
   F64 sine[2], cosine[2];
 
-  Sincos(SineCosine a, SineCosine b) : sine{a.sine, b.sine}, cosine{a.cosine, b.cosine} {}
+  /// Those of the phases anchor + n step.
+  Sincos(const SplitTurns& anchor, const SplitTurns& step, std::int64_t k, F64 n) {
+    const auto sincos_at = [&](std::int64_t at) {
+      constexpr double two_pi = 6.283185307179586;
+      F64 high = load(anchor.high + at) + n * load(step.high + at);  // below 2^47: exact
+      high = high - F64(0x1p40) * xsimd::nearbyint(high * F64(0x1p-40));
+      const F64 low = load(anchor.low + at) + n * load(step.low + at);
+      return xsimd::sincos(high * F64(two_pi * 0x1p-40) + low * F64(two_pi * 0x1p-103));
+    };
+    std::tie(sine[0], cosine[0]) = sincos_at(k);
+    std::tie(sine[1], cosine[1]) = sincos_at(k + double_lanes);
+  }
 };
 
 inline void store(const F64 (&values)[2], double* to) {
@@ -96,33 +87,26 @@ inline void write_sincos(const Columns& columns, const Sincos& of, std::int64_t 
 template <class Element>
 inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, std::int64_t size,
                                const RowTask& task) {
-  SincosPanel panel;
+  SplitTurns anchor, step;
   const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
-  for (std::int64_t k = 0; k < padded; ++k) {
-    const SplitTurns step =
-        split_turns(tables.w.turns_high[begin + k], tables.w.turns_low[begin + k]);
-    panel.step_high[k] = step.high;
-    panel.step_low[k] = step.low;
-  }
+  const FrequencyArrays w = tables.w.from(begin);
+  for (std::int64_t k = 0; k < padded; ++k) step.set(k, w.turns_high[k], w.turns_low[k]);
   for (std::int64_t row = 0; row < task.count; ++row) {
     const std::int64_t in_block = (task.first + row) % sincos_block_rows;
     if (row == 0 || in_block == 0) {
       const auto position = static_cast<std::uint64_t>(task.first + row - in_block);
       for (std::int64_t k = 0; k < padded; ++k) {
         __extension__ typedef unsigned __int128 uint128;
-        const uint128 low = static_cast<uint128>(tables.w.turns_low[begin + k]) * position;
-        const std::uint64_t high =
-            tables.w.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
-        const SplitTurns anchor = split_turns(high, static_cast<std::uint64_t>(low));
-        panel.anchor_high[k] = anchor.high;
-        panel.anchor_low[k] = anchor.low;
+        const uint128 low = static_cast<uint128>(w.turns_low[k]) * position;
+        anchor.set(k, w.turns_high[k] * position + static_cast<std::uint64_t>(low >> 64),
+                   static_cast<std::uint64_t>(low));
       }
     }
     const F64 n(static_cast<double>(in_block));
     for (std::int64_t k = 0; k < size; k += float_lanes) {
       const std::int64_t used = smaller(size - k, float_lanes);
-      const Sincos both(sincos_at(panel, k, n), sincos_at(panel, k + double_lanes, n));
-      write_sincos(tables.columns, both, begin + k, used, task.row<Element>(row));
+      write_sincos(tables.columns, Sincos(anchor, step, k, n), begin + k, used,
+                   task.row<Element>(row));
     }
   }
 }

@@ -31,22 +31,13 @@ constexpr std::int64_t line = cache_line_bytes;
 
 /// Shorter segments lose by incomplete lines what non-temporal stores gain.
 constexpr std::int64_t least_staged_bytes = 4 * line;
-/// Against a buffer, which costs a load and a store a vector, joining lines in registers takes 0.80
-/// of the time from 512 columns of float32 on, 0.91 at 256, and 1.2 at 128, where incomplete lines
-/// decide (Zen 5).
+/// Joining lines in registers takes 0.80 of the time of a buffer from 512 columns of float32 on,
+/// 0.91 at 256, and 1.2 at 128, where incomplete lines decide (Zen 5).
 constexpr std::int64_t least_realigned_bytes = 256 * std::int64_t{sizeof(float)};
 
-/// Where whole pages lie between rows, these compete for the same sets of a cache, and stores to a
-/// line in each of several rows may be slow. Sums, which also load a line, are slow from half pages
-/// on (0.6 of the speed).
-bool are_pages_apart(std::int64_t stride_bytes, Writer writer) noexcept {
-  return stride_bytes % (writer == Writer::sums ? page_bytes / 2 : page_bytes) == 0;
-}
-
-/// True if stores of parts of a line, in each of several rows whole pages apart, are fast. Speed by
-/// lines over that by way of a buffer, AVX2, rotation at 8192 x 4096: 1.3 on Zen 4, 1.45 on Zen 5,
-/// 1.35 on an Intel Xeon with AMX (with SSE2 1.4), and about 0.4 on Zen 3. AVX-512 tells these
-/// apart. No other CPU without it was measured: they use a buffer.
+/// True if stores of parts of a line, in each of several rows whole pages apart, are faster than by
+/// way of a buffer (AVX2, rotation at 8192 x 4096): 1.3 times on Zen 4, 1.45 on Zen 5, 1.35 on an
+/// Intel Xeon with AMX, and 0.4 on Zen 3. AVX-512 tells these apart.
 bool has_fast_lines() noexcept {
 #if defined(__x86_64__)
   static const bool has = cpu_has(Isa::avx512);
@@ -57,9 +48,8 @@ bool has_fast_lines() noexcept {
 }
 
 /// True if panels whose constants stay in L1 are faster than long rows of columns, which
-/// prefetchers follow. Measured beyond L2: on Sapphire Rapids, narrow panels are half as fast as
-/// wide ones. On Zen 5, which has 48 KiB of L1, wide panels are 1.1 to 1.6 times as fast as narrow
-/// ones if rows are whole pages apart. AMD's processors with less L1 get narrow panels.
+/// prefetchers follow: on Sapphire Rapids, they are half as fast. On Zen 5, which has 48 KiB of L1,
+/// wide panels are 1.1 to 1.6 times as fast if rows are whole pages apart.
 bool has_fast_narrow_panels([[maybe_unused]] bool at_pages) noexcept {
 #if defined(__x86_64__)
   static const bool is_amd = [] {
@@ -73,16 +63,13 @@ bool has_fast_narrow_panels([[maybe_unused]] bool at_pages) noexcept {
 #endif
 }
 
-/// The columns that follow each other in a row: all, or the sines or the cosines.
-std::int64_t segment_bytes(const EncodingSpec& spec, DataType type) noexcept {
-  return size_of(type) * (spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2);
-}
-
 /// Of a table that is to be stored non-temporally.
 StoreMethod non_temporal_method(const EncodingSpec& spec, const RowTask& task, Writer writer,
                                 std::int64_t float_lanes) noexcept {
   const std::int64_t size = size_of(task.type), stride = task.stride * size;
-  const std::int64_t segment = segment_bytes(spec, task.type);
+  // The columns that follow each other in a row: all, or the sines or the cosines.
+  const std::int64_t segment =
+      size * (spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2);
   const auto address = reinterpret_cast<std::uintptr_t>(task.out);
   const bool ends_at_lines = segment % line == 0;
   const bool begins_at_lines = address % line == 0 && stride % line == 0 &&
@@ -93,9 +80,11 @@ StoreMethod non_temporal_method(const EncodingSpec& spec, const RowTask& task, W
   if (!has_whole_lines && !can_be_staged) return StoreMethod::plain;
   const bool writes_two_rows = writer == Writer::pairs || writer == Writer::doubles;
   const bool has_line_vectors = float_lanes * std::int64_t{sizeof(float)} == line;
+  // Rows that are whole pages apart compete for the same sets of a cache, and stores to a line in
+  // each of several may be slow. Sums, which also load, are slow from half pages on.
+  const bool are_pages_apart = stride % (writer == Writer::sums ? page_bytes / 2 : page_bytes) == 0;
   const bool are_lines_fast = writes_two_rows || has_line_vectors ||
-                              (has_fast_lines() && writer == Writer::tiles) ||
-                              !are_pages_apart(stride, writer);
+                              (has_fast_lines() && writer == Writer::tiles) || !are_pages_apart;
   if (begins_at_lines && are_lines_fast) return StoreMethod::lines;
   if (writer == Writer::tiles && has_line_vectors && segment >= least_realigned_bytes)
     return StoreMethod::realigned;

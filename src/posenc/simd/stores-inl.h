@@ -7,8 +7,7 @@
 //
 // Non-temporal stores are slow if each of several rows 4096 bytes apart gets one line in turn
 // (three times as slow on Zen 3). Kernels can therefore compute rows into a buffer in the L1 cache,
-// from which a row goes to memory at once. Its lines may begin anywhere in the buffer, so that rows
-// need no alignment. The incomplete lines at the two ends of a row are stored as usual.
+// from which a row goes to memory at once, and its incomplete lines by plain stores.
 #pragma once
 
 #include "posenc/simd/kernels.h"
@@ -38,9 +37,8 @@ inline void finish(const StorePlan& stores) {
 }
 
 /// Memory for elements on their way to an output. A load whose address has the last 12 bits of an
-/// earlier store's waits for that store, which is long if the store is non-temporal: where the two
-/// happened to meet, a process ran at a fifth of the speed or less (Zen 3). The elements therefore
-/// lie half a page from the output, modulo a page.
+/// earlier store's waits for that store, which takes long if it is non-temporal (a fifth of the
+/// speed on Zen 3). The elements therefore lie half a page from the output, modulo a page.
 template <class Element, std::int64_t elements>
 class StagingBuffer {
  public:

@@ -4,25 +4,25 @@
 //   POSENC_ARCH     its name in xsimd: xsimd::sse2
 //   POSENC_PORTABLE_VECTORS  defined if portable_batch-inl.h stands in for xsimd
 //   POSENC_OWN_DUPLICATES  defined if the ISA has even_lanes() and odd_lanes() of its own
+//   POSENC_UNFUSED  defined if it has neither fused operations nor 16-bit floats
 // and then defines what differs between ISAs:
-//   fused_rounds_once      true if the ISA has fused operations. xsimd's fma is a product and a sum
-//                          on an ISA without
-//   has_word_minimum       true if the minimum of unsigned 32-bit integers is one instruction
-//   fused, fused_minus     a b + c and a b - c, with one rounding if fused_rounds_once
-//   clamp_to_one           the nearest values in [-1, 1]
-//   magnitude              absolute values of integers, of which the least is left as it is
 //   narrow                 two vectors of doubles rounded to one of floats, in order
 //   pack                   the low 16 bits of two vectors of integers in the range of int16, in
 //                          order
-//   pack_float16           two vectors of floats as the nearest 16-bit floats, in order
-//   pack_upper_halves      the upper 16 bits of two vectors of integers: a0 b0 a1 b1 ...
-//   pack_truncated_float16  two vectors of floats below 2 as 16-bit floats: a0 b0 a1 b1 ... Those
-//                          of at least 2^-14 are rounded towards 0
 //   any_bits               true if any lane has a bit of the mask
 //   nonzero_lanes          one bit for each lane, the first the lowest, that is set if it is not 0
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
 //   store_non_temporal     stores to an address aligned to the vector; other threads see the values
 //                          after a fence
+// and, unless POSENC_UNFUSED:
+//   fused_rounds_once      true
+//   fused, fused_minus     a b + c and a b - c, with one rounding
+//   clamp_to_one           the nearest values in [-1, 1]
+//   magnitude              absolute values of integers, of which the least is left as it is
+//   pack_float16           two vectors of floats as the nearest 16-bit floats, in order
+//   pack_upper_halves      the upper 16 bits of two vectors of integers: a0 b0 a1 b1 ...
+//   pack_truncated_float16  two vectors of floats below 2 as 16-bit floats: a0 b0 a1 b1 ... Those
+//                          of at least 2^-14 are rounded towards 0
 // and, if the ISA has instructions for 16-bit floats, POSENC_HAS_FLOAT16:
 //   nearest_float16        a vector of floats as the nearest 16-bit floats
 //   widened_float16        16-bit floats in memory as a vector of floats
@@ -33,12 +33,8 @@
 //
 // Two vectors of doubles hold the columns of one vector of floats. The rotation keeps them
 // deinterleaved: of every 128 bits of floats, the first two columns are in the first vector and the
-// other two in the second. The halves of the doubles that belong to neighbouring columns are then
-// in the same 128 bits, within which shuffles are cheap. With four lanes of doubles:
-//
-//   columns        0 1 2 3 | 4 5 6 7      eight floats
-//   first vector   0 1     | 4 5          doubles
-//   second vector  2 3     | 6 7
+// other two in the second (0 1 4 5 and 2 3 6 7 of eight). The halves of the doubles that belong to
+// neighbouring columns are then in the same 128 bits, within which shuffles are cheap.
 //
 // A file of kernels is compiled with its ISA's flags. If it shares an inline function with other
 // files, the linker may keep this file's version, which would crash older CPUs; xsimd before 13 has
@@ -129,10 +125,8 @@ constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
 }
 
-/// Not std::min(), which the linker could take from this file for others.
+/// Not std::min() and std::copy_n(), which the linker could take from this file for others.
 constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-/// Not std::copy_n(), likewise.
 template <class T>
 inline void copy(const T* from, std::int64_t count, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
@@ -208,6 +202,35 @@ inline F32 high_halves_twice(U64 a) {
   return shuffle(cast_bits<F32>(a), cast_bits<F32>(a),
                  [](std::size_t i) { return i / 2 * 2 + upper_word; });
 }
+
+#ifdef POSENC_UNFUSED
+
+constexpr bool fused_rounds_once = false;
+
+inline F64 fused(F64 a, F64 b, F64 c) { return a * b + c; }
+inline F64 fused_minus(F64 a, F64 b, F64 c) { return a * b - c; }
+inline F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }
+inline F32 fused_minus(F32 a, F32 b, F32 c) { return a * b - c; }
+inline F32 clamp_to_one(F32 a) { return xsimd::min(xsimd::max(a, F32(-1.0f)), F32(1.0f)); }
+inline I32 magnitude(I32 a) { return (a ^ (a >> 31)) - (a >> 31); }
+
+inline F32 pack_upper_halves(I32 a, I32 b) {
+  // In memory, the half of `a` precedes that of `b`.
+  const U32 of_a = cast_bits<U32>(a), of_b = cast_bits<U32>(b);
+  const U32 low = upper_word == 1 ? of_a : of_b, high = upper_word == 1 ? of_b : of_a;
+  return cast_bits<F32>((low >> 16) | (high & U32(0xffff0000)));
+}
+
+inline F32 pack(I32 a, I32 b);
+inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
+inline F32 pack_truncated_float16(F32 a, F32 b) {
+  const auto truncated = [](F32 x) {
+    return to_float16(cast_bits<F32>(cast_bits<I32>(x) & I32(-1 << 13))) << 16;
+  };
+  return pack_upper_halves(truncated(a), truncated(b));
+}
+
+#endif
 
 }  // namespace
 }  // namespace posenc::simd

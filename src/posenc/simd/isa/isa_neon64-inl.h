@@ -9,7 +9,6 @@ namespace posenc::simd {
 namespace {
 
 constexpr bool fused_rounds_once = true;
-constexpr bool has_word_minimum = true;
 
 inline F32 narrow(F64 a, F64 b) { return F32(vcvt_high_f32_f64(vcvt_f32_f64(a), b)); }
 inline F32 pack(I32 a, I32 b) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #define POSENC_ISA portable
+#define POSENC_UNFUSED
 #define POSENC_ARCH void
 #define POSENC_PORTABLE_VECTORS
 #include "posenc/simd/isa/isa-inl.h"
@@ -36,5 +37,3 @@ inline U64 multiply_low_halves(U64 a, U64 b) {
 
 }  // namespace
 }  // namespace posenc::simd
-
-#include "posenc/simd/isa/unfused-inl.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #define POSENC_ISA sse2
+#define POSENC_UNFUSED
 #define POSENC_ARCH xsimd::sse2
 #include "posenc/simd/isa/isa-inl.h"
 
@@ -24,5 +25,3 @@ inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm_mul_epu32(a, b)); 
 
 }  // namespace
 }  // namespace posenc::simd
-
-#include "posenc/simd/isa/unfused-inl.h"

@@ -1,7 +1,6 @@
-// Vectors that the compiler translates for every 64-bit processor (GCC's and Clang's vector
-// extensions), with the part of xsimd's interface that the kernels use. They have 128 bits, or 256
-// if it is told of a processor that has them. The ISA `portable` includes this in place of xsimd,
-// whose name is a macro then (see isa-inl.h).
+// Vectors that the compiler translates for every 64-bit processor, with the part of xsimd's
+// interface that the kernels use, whose name is a macro here (see isa-inl.h). They have 128 bits,
+// or 256 if the compiler is told of a processor that has them.
 #pragma once
 
 namespace xsimd {

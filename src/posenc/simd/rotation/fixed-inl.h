@@ -64,9 +64,8 @@ template <std::size_t n, std::size_t terms>
   for (std::size_t i = 0; i < n; ++i) value[i] = to_fixed(F64(0.0), tail[i]);
 }
 
-/// Sines and cosines of angles up to pi / 4 by their Taylor series: the terms to 1 / 21! and 1 /
-/// 22!. The first omitted ones are below 2^-82. A coefficient is Fixed if its rounding to double
-/// would exceed the error bound.
+/// Sines and cosines of angles up to pi / 4 by their Taylor series: the first omitted terms are
+/// below 2^-82. A coefficient is Fixed if its rounding to double would exceed the error bound.
 template <std::size_t n>
 [[gnu::always_inline]] inline void small_sincos(const Fixed (&x)[n], FixedPair (&out)[n]) {
   const Fixed zero = constant(0, 0);
@@ -126,42 +125,18 @@ constexpr std::int64_t fixed_place(std::int64_t k) {
   return interleaved ? k - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1) : k;
 }
 
-/// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. All are stored before the
-/// first is read: loading a vector right after storing its lanes one by one misses store
-/// forwarding.
-template <bool interleaved>
-struct PlacedPhases {
-  std::uint64_t high[fixed_panel], low[fixed_panel];
-
-  /// The phases at a position for frequencies in units of 2^-128 turns.
-  PlacedPhases(std::int64_t count, const FrequencyArrays& w, std::uint64_t position) {
-    for (std::int64_t k = 0; k < count; ++k) {
-      __extension__ typedef unsigned __int128 uint128;
-      const uint128 low_product = static_cast<uint128>(w.turns_low[k]) * position;
-      const std::int64_t at = fixed_place<interleaved>(k);
-      high[at] = w.turns_high[k] * position + static_cast<std::uint64_t>(low_product >> 64);
-      low[at] = static_cast<std::uint64_t>(low_product);
-    }
-  }
-};
-
-/// The angle of a phase from the nearest quarter turn, and the number of quarters in the upper two
-/// bits.
-struct FixedAngle {
-  U64 quarters;
-  Fixed angle;
-};
-
-inline FixedAngle reduce(U64 phase_high, U64 phase_low) {
+/// The angle of a phase from the nearest quarter turn. The phase is modulo one turn, in units of
+/// 2^-128 turns: high 2^64 + low. Sets the upper two bits of `quarters` to the number of quarters.
+inline Fixed reduce(U64 phase_high, U64 phase_low, U64& quarters) {
   // The angle is high 2^-28 + low 2^-80 turns, high at most 2^25 in magnitude.
-  const U64 biased = phase_high + U64(std::uint64_t{1} << 61);
-  const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);
+  quarters = phase_high + U64(std::uint64_t{1} << 61);
+  const U64 in_quarter = quarters & U64(~std::uint64_t{0} >> 2);
   const F64 turns = to_doubles(in_quarter >> 36, 0x1p25) * F64(0x1p-28);
   const U64 tail = ((in_quarter & U64(0xfffffffff)) << 16) | (phase_low >> 48);
   // 2 pi is the sum of a multiple of 2^-23 with 26 bits, and `rest`.
   const F64 two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
-  return {biased, to_fixed(turns * two_pi, fused(to_doubles(tail, 0),
-                                                 F64(6.283185307179586 * 0x1p-80), turns * rest))};
+  return to_fixed(turns * two_pi,
+                  fused(to_doubles(tail, 0), F64(6.283185307179586 * 0x1p-80), turns * rest));
 }
 
 /// Frequencies that are evaluated together, so that their dependent operations overlap: up to
@@ -173,17 +148,25 @@ static_assert(fixed_panel % (fixed_anchor_vectors * double_lanes) == 0);
 template <bool interleaved>
 inline void set_fixed_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                               std::uint64_t position, FixedPairs& pairs) {
-  const PlacedPhases<interleaved> phases(size, tables.w.from(begin), position);
+  // All phases are stored before the first is read, because a vector right after its lanes misses
+  // store forwarding.
+  std::uint64_t high[fixed_panel], low[fixed_panel];
+  const FrequencyArrays w = tables.w.from(begin);
+  for (std::int64_t k = 0; k < size; ++k) {
+    __extension__ typedef unsigned __int128 uint128;
+    const uint128 low_product = static_cast<uint128>(w.turns_low[k]) * position;
+    const std::int64_t at = fixed_place<interleaved>(k);
+    high[at] = w.turns_high[k] * position + static_cast<std::uint64_t>(low_product >> 64);
+    low[at] = static_cast<std::uint64_t>(low_product);
+  }
   for (std::int64_t k = 0; k < size; k += fixed_anchor_vectors * double_lanes) {
     U64 quarters[fixed_anchor_vectors];
     Fixed angles[fixed_anchor_vectors];
     FixedPair both[fixed_anchor_vectors];
     for (std::int64_t i = 0; i < fixed_anchor_vectors; ++i) {
       const std::int64_t at = k + i * double_lanes;
-      const FixedAngle reduced =
-          reduce(U64::load_unaligned(phases.high + at), U64::load_unaligned(phases.low + at));
-      quarters[i] = reduced.quarters;
-      angles[i] = reduced.angle;
+      angles[i] =
+          reduce(U64::load_unaligned(high + at), U64::load_unaligned(low + at), quarters[i]);
     }
     small_sincos(angles, both);
     for (std::int64_t i = 0; i < fixed_anchor_vectors; ++i) {

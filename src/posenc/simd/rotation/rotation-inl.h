@@ -6,7 +6,7 @@
 // Cost    one operation a vector of doubles, and the rounding (rounding-inl.h)
 //
 // This file writes float32. rotation_to_16_bits-inl.h and rotation_to_float64-inl.h write the other
-// types, in the same words:
+// types, in the same words (docs/how-it-works.md has a drawing):
 //
 //   anchor   a row whose sines and cosines come from the phase itself, or are rotated from the
 //            anchor before by as many rows as a block has
@@ -17,33 +17,13 @@
 //            and cosines are interleaved, else the sines or the cosines
 //   tile     columns of a segment, in one run, that are held in registers
 //
-//               <----- a panel: one segment if interleaved ------> <-- next panel ...
-//              +---------+---------+---------+-- ... --+---------+
-//     row 0    |         |         |         |         |         |  ^
-//      ...     |  tile   |  tile   |  tile   |         |  tile   |  | run, downwards
-//     row 15   |=========|=========|=========|== ... ==|=========|  | middle row: the anchor
-//              +---------+---------+---------+-- ... --+---------+
-//     row 16   |         |         |         |         |         |  | run, upwards
-//      ...     |  tile   |  tile   |  tile   |         |  tile   |  |
-//     row 31   |         |         |         |         |         |  v
-//              +---------+---------+---------+-- ... --+---------+  end of the block
-//
 // Both columns of a frequency w, v_n = sin(phase + n w) and cos(phase + n w), obey
 // v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a value in every layout, because each lane
 // of a vector is a column. Computing rows in both directions from the middle halves its length.
 //
-// Error before rounding (RotationError in error_bounds.h), in units of u = 2^-53. M bounds the
-// values of a column in the block: min(1, last position times w) for a sine, 1 for a cosine.
-//   anchor       2 for a cosine; 3 times its value, at most 3 M, for a sine
-//   middle row   7.4 M for each rotation from an exact anchor, at most anchored_blocks - 1 of them:
-//                the errors of its constants, which are anchors, and the roundings of two products
-//                and their sum
-//   second row   one more rotation, whose error the recurrence amplifies by at most run_rows
-//   recurrence   run_rows - 1 steps. The error of step j grows by sin(n w) / sin(w) <= n, where
-//                n = run_rows - j. Rounding a step costs M, or 3 M without fused operations. The
-//                error of 2 cos(w) is at most u (1 + 8 w^2); if this is large, sin(n w) / sin(w) is
-//                small. The average over the steps is 1.2 M.
-// Truncated frequencies and phases add an absolute error of 2^-70.
+// Error before rounding: RotationError in error_bounds.h, which docs/how-it-works.md derives. M is
+// what bounds the values of a column in the block: min(1, last position times w) for a sine, 1 for
+// a cosine.
 //
 // Source: the three-term recurrence of Chebyshev polynomials.
 #pragma once
@@ -175,18 +155,14 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
   finish(task.stores);
 }
 
-void rotation_to_float32(const RotationTables& tables, const RowTask& task,
-                         const Addition* addition) {
-  if (addition != nullptr) return write_rows<AddFloat32>(tables, task, addition);
-  if (task.count == 1) return write_row_of_anchors<RoundToFloat32>(tables, task);
-  write_rows<RoundToFloat32>(tables, task, nullptr);
-}
-
 /// See Kernels::rotation. A file that only tests the parts above does not use it.
 [[maybe_unused]] void rotation_kernel(const RotationTables& tables, const RowTask& task,
                                       const Addition* addition) noexcept {
   switch (task.type) {
-    case DataType::float32: return rotation_to_float32(tables, task, addition);
+    case DataType::float32:
+      if (addition != nullptr) return write_rows<AddFloat32>(tables, task, addition);
+      if (task.count == 1) return write_row_of_anchors<RoundToFloat32>(tables, task);
+      return write_rows<RoundToFloat32>(tables, task, nullptr);
     case DataType::float16: return rotation_to_16_bits<Float16>(tables, task);
     case DataType::bfloat16: return rotation_to_16_bits<BFloat16>(tables, task);
     case DataType::float64: return rotation_to_float64(tables, task);

@@ -10,29 +10,16 @@
 // (paired_rows-inl.h), but centres are computed in double and then rounded:
 //   sin(centre +- a) = sin(centre) cos(a) +- cos(centre) sin(a),  a = (j + 1/2) w
 //   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
-// Adding and subtracting the error bound E gives an upper and a lower bound of the exact value. If
-// both round to the same element, so does the exact value. Other entries are evaluated in double
-// (anchored-inl.h).
+// Adding and subtracting the error bound E (RotationTo16BitsError, which docs/how-it-works.md
+// derives) gives bounds of the exact value. If both round to the same element, so does the exact
+// value. Other entries are evaluated in double (anchored-inl.h). The second bound is the first one
+// minus or plus the width, 2 E and the rounding of the first.
 //
-// E (RotationTo16BitsError in error_bounds.h), in units of 2^-24: the sine and cosine of a centre
-// and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus E is
-// rounded by 1/2. The first bound is rounded by h, which is 1/2, and may thereby become a midpoint
-// that it has not reached: E includes h. Above 1, floats are twice as far apart, but no midpoint is
-// near.
-//
-// The other bound is the first one minus or plus the width. An exact value below a midpoint must
-// have a lower bound below it, although a sum within h of a midpoint is rounded to it. If V is the
-// error without h, the first bound is above the exact value by at most V + E + h, so that the width
-// has to exceed V + E + 2 h = 2 E + h.
-//
-// In a column of a slow frequency, all sines of a block are at most M = w times the last position.
-// Each of the roundings is then at most 2^-24 M, and sin(a) at most M / 2: together 1 + 1/2 + 1/4
-// + 1/2 + 1/2 (+ 1 for h) times M. This is below 2 M E.
-//
-// E is at least 2^-50, because truncated frequencies add an absolute error of 2^-70.
-//
-// A value below 2^-14, which has fewer bits in float16, must be recomputed. The width is at least
-// 1/2, and two bounds that are 2^-25 apart do not round to the same float of 11 bits.
+// In a column of a slow frequency, all sines of a block are at most M = w times the last position,
+// and E is at most 2 M times that of others. It is at least 2^-50, because truncated frequencies
+// add an absolute error of 2^-70. A value below 2^-14, which has fewer bits in float16, must be
+// recomputed: the width is at least 2^-25, and two bounds that are so far apart do not round to the
+// same float of 11 bits.
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"
@@ -41,17 +28,15 @@
 namespace posenc::simd {
 namespace {
 
-/// E for columns whose values may be as large as 1. The factor covers the roundings of the bounds
-/// of other columns.
-constexpr float bracket_error =
-    static_cast<float>(RotationTo16BitsError{fused_rounds_once}.total() * float_roundoff * 1.0001);
-constexpr float width_by_error =
-    static_cast<float>(RotationTo16BitsError{fused_rounds_once}.width() /
-                       RotationTo16BitsError{fused_rounds_once}.total() * 1.0001);
+/// E for columns whose values may be as large as 1. The factor 1.0001 covers the roundings of the
+/// bounds of other columns.
+constexpr RotationTo16BitsError bracket = {fused_rounds_once};
+constexpr auto bracket_error = static_cast<float>(bracket.total() * float_roundoff * 1.0001);
+constexpr auto width_by_error = static_cast<float>(bracket.width() / bracket.total() * 1.0001);
 
-/// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
-/// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
-/// away from 0, like the exact value between the bounds. store() takes the sums.
+/// How float32 is rounded to a 16-bit type: half of what the lowest kept bit stands for is added,
+/// and the `dropped` lowest bits are left out. A bound that is a midpoint is thereby rounded away
+/// from 0, like the exact value between the bounds. store() takes the sums.
 template <class T>
 struct RoundFloat32 {
   static constexpr bool is_float16 = std::is_same_v<T, Float16>;
@@ -100,11 +85,11 @@ struct UncertainPairs {
 /// The bits in which the rounded bounds of two vectors differ, in the rows of a pair.
 template <class T, bool paired>
 struct BracketDifferences {
-  I32 first[2], second[2];
+  I32 bits[paired ? 4 : 2];
 
   bool any() const {
-    I32 all = first[0] | first[1];
-    if constexpr (paired) all = all | (second[0] | second[1]);
+    I32 all = bits[0] | bits[1];
+    if constexpr (paired) all = all | (bits[2] | bits[3]);
     return any_bits(all, I32(-1 << RoundFloat32<T>::dropped));
   }
 
@@ -112,8 +97,8 @@ struct BracketDifferences {
   std::uint64_t lanes() const {
     std::uint64_t all = 0;
     for (std::int64_t i = 0; i < (paired ? 4 : 2); ++i) {
-      const I32 bits = (i < 2 ? first[i] : second[i - 2]) & I32(-1 << RoundFloat32<T>::dropped);
-      all |= std::uint64_t{nonzero_lanes(bits)} << (i * float_lanes);
+      const I32 kept = bits[i] & I32(-1 << RoundFloat32<T>::dropped);
+      all |= std::uint64_t{nonzero_lanes(kept)} << (i * float_lanes);
     }
     return all;
   }
@@ -251,11 +236,11 @@ struct BracketTiles {
     BracketDifferences<T, paired> differences;
     Rounding::template store<interleaved, lines>(first_bits, to.first);
     for (std::int64_t i = 0; i < 2; ++i)
-      differences.first[i] = first_bits[i] ^ rounded(first_bound[i] - tile.width[i]);
+      differences.bits[i] = first_bits[i] ^ rounded(first_bound[i] - tile.width[i]);
     if constexpr (paired) {
       Rounding::template store<interleaved, lines>(second_bits, to.second);
       for (std::int64_t i = 0; i < 2; ++i)
-        differences.second[i] = second_bits[i] ^ rounded(second_bound[i] + tile.width[i]);
+        differences.bits[2 + i] = second_bits[i] ^ rounded(second_bound[i] + tile.width[i]);
     }
     return differences;
   }

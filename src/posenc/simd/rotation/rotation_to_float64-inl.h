@@ -5,12 +5,10 @@
 // Range   every position up to max_position (position 0 is written by the backend)
 // Cost    12 operations a vector: 5 add angles, 4 round bounds, 2 collect uncertain ones, 1 stores
 //
-//   middle row  V and U, the sine and cosine at a block's middle row: from the integer phase every
-//               float64_anchored_blocks blocks, else those of the block before, rotated by
-//               float64_block_rows w
-//   other rows  sin(phase +- n w) = V cos(n w) +- U sin(n w) and cos(phase +- n w) = U cos(n w) -+
-//               V sin(n w): four products for two rows. Each call computes a table of the sines and
-//               cosines of n w.
+// V and U, the sine and cosine at a block's middle row, are from the integer phase every
+// float64_anchored_blocks blocks, else those of the block before, rotated by float64_block_rows w.
+// Rows n above and below it are V cos(n w) +- U sin(n w) and U cos(n w) -+ V sin(n w): four
+// products for two rows. Each call computes a table of the sines and cosines of n w.
 //
 // Error (RotationToFloat64Error in error_bounds.h), absolute, in units of 2^-76:
 //   angle addition  four products of low parts (2^-81 each), three sums (2 * 2^-80 + 2^-79), two
@@ -44,8 +42,6 @@ struct RoundedDoubles {
         value(high + least),
         uncertain(cast_bits<U64>(value) ^ cast_bits<U64>(high + most)) {}
 };
-
-inline bool any_uncertain(U64 uncertain) { return xsimd::any(uncertain != U64(std::uint64_t{0})); }
 
 /// One row of a panel.
 struct PanelRow {
@@ -106,7 +102,7 @@ inline bool write_vectors_of(const SideRows& rows, std::int64_t used) {
       }
     }
   }
-  return !any_uncertain(uncertain);
+  return !xsimd::any(uncertain != U64(std::uint64_t{0}));
 }
 
 template <bool interleaved, bool non_temporal>
@@ -115,9 +111,9 @@ inline bool write_vectors(const SideRows& rows, std::int64_t used) {
                          : write_vectors_of<interleaved, non_temporal, 1>(rows, used);
 }
 
-/// Writes `used` frequencies of rows. True if every entry is certain. Non-temporal stores that
-/// alternate between two rows whole pages apart take twice the time if a line takes several of
-/// them. Each row is then stored from a buffer, as are rows that end within a vector.
+/// Writes `used` frequencies of rows. True if every entry is certain. Rows that end within a vector
+/// are stored from a buffer, as are non-temporal ones if a line takes several stores: these take
+/// twice the time if they alternate between two rows whole pages apart.
 template <bool interleaved>
 inline bool write_float64_rows(const SideRows& rows, std::int64_t used, bool non_temporal) {
   const bool are_whole = used % double_lanes == 0;
@@ -166,12 +162,6 @@ template <bool interleaved>
   }
 }
 
-/// The error of an entry, `blocks` blocks after an anchor and at most at `position`.
-inline double float64_error(std::int64_t blocks, std::int64_t position) {
-  return 0x1p-76 * RotationToFloat64Error().total(blocks) +
-         frequency_error * static_cast<double>(position);
-}
-
 /// Calls visit(rows) for the SideRows of all rows of a panel.
 template <bool interleaved, class Visit>
 inline void for_each_float64_rows(const RotationTables& tables, std::int64_t begin,
@@ -195,7 +185,8 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
     } else {
       rotate(pairs, block_step, size, pairs);
     }
-    const F64 error(float64_error(since_anchor, task.first + row + rows));
+    const F64 error(0x1p-76 * RotationToFloat64Error().total(since_anchor) +
+                    frequency_error * static_cast<double>(task.first + row + rows));
     const auto to = [&](std::int64_t n) {
       double* const out = task.row<double>(row + n) + first_column;
       return PanelRow{out + tables.columns.sine, out + tables.columns.cosine, task.first + row + n};

@@ -8,14 +8,11 @@
 // Zen 4 executes these and 4 stores from registers in 14.6 cycles (AVX-512: 13.6). A table in cache
 // takes 20 cycles (AVX-512: 18): 2 more for starting blocks, and 3 for starting tiles and storing.
 //
-// The recurrence is linear, so it can run on values times a power of two that puts the exponent of
-// the element type into the low bits of the double's exponent: 2^-896 for float32. The low 29 bits
-// of the double hold the distance of the value from the midpoint between two floats. Shifts and
-// shuffles turn two vectors of doubles into a vector of floats and a vector of distances; they run
-// on every port, and conversions on one.
-//
-// A value is certain if its distance exceeds its error (RotationError): the exact value then rounds
-// to the same element. The bits of an entry therefore depend on its position alone.
+// The recurrence runs on values times a power of two that puts the exponent of the element type
+// into the low bits of the double's exponent: 2^-896 for float32. The low 29 bits of the double
+// hold the distance of the value from the midpoint between two floats. Shifts and shuffles turn two
+// vectors of doubles into a vector of floats and a vector of distances; they run on every port, and
+// conversions on one. A value is certain if its distance exceeds its error (RotationError).
 #pragma once
 
 namespace posenc::simd {
@@ -31,11 +28,11 @@ constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor
 inline auto is_below(U32 a, U32 b) { return xsimd::max(a, b) != a; }
 
 /// How far the values of a column are from the nearest midpoint between floats. The tile's minimum
-/// shows whether any entry must be recomputed. If the ISA has a minimum of unsigned integers, the
-/// margin is the bits of distance * value + threshold. Uncertain entries then lie between 0 and
-/// twice the threshold: as unsigned integers, negative floats are larger than positive ones. This
-/// takes two operations; a product, an absolute value and a minimum take three.
-using FloatMargin = std::conditional_t<has_word_minimum, U32, F32>;
+/// shows whether any entry must be recomputed. On ISAs with fused operations, which also have a
+/// minimum of unsigned integers, the margin is the bits of distance * value + threshold. Uncertain
+/// entries then lie between 0 and twice the threshold: as unsigned integers, negative floats are
+/// larger than positive ones. This takes two operations, not three.
+using FloatMargin = std::conditional_t<fused_rounds_once, U32, F32>;
 
 template <class RoundingMargin>
 inline RoundingMargin margin_of(F32 distance, F32 magnitude, F32 threshold) {
@@ -98,12 +95,11 @@ struct AddFloat32 : RoundToFloat32 {
   static constexpr bool adds = true;
 };
 
-/// Rounds anchors to a 16-bit type in the same way. 2^scale_exponent puts the type's exponent into
-/// the low bits of the double's, and the shift moves it to the top of a 32-bit word, below the
-/// sign. The word's upper half is then the rounded value, and its lower half the distance to the
-/// midpoint, in units of 2^-16 ulp. If a value is at least as large as its threshold, this unit
-/// exceeds the error. So an entry is uncertain if its distance is one of the two around the
-/// midpoint, or if it is below the threshold. This holds for one entry in 2^15.
+/// Rounds anchors to a 16-bit type in the same way. The shift moves the exponent to the top of a
+/// 32-bit word, below the sign. The word's upper half is then the rounded value, and its lower half
+/// the distance to the midpoint, in units of 2^-16 ulp. If a value is at least as large as its
+/// threshold, this unit exceeds the error. So an entry is uncertain if its distance is one of the
+/// two around the midpoint, or if it is below the threshold: one entry in 2^15.
 template <class T, int scale_exponent, int shift>
 struct RoundTo16Bits {
   using Element = T;

@@ -11,15 +11,10 @@
 //
 // Staged rows, for tables beyond the caches whose rows do not begin at cache lines or are whole
 // pages apart: tiles write some columns of all rows to a buffer in the L1 cache; each row then goes
-// to memory at once. The cache line that crosses two buffers is kept until it is whole. Storing one
-// buffer between the tiles of another, so that both overlap, gained nothing: the loads, the stores
-// and their loop take the time, not the wait for memory (Zen 5).
+// to memory at once. The cache line that crosses two buffers is kept until it is whole.
 //
 // Realigned rows, the same if a vector is a cache line: each line is joined from two successive
 // vectors of a row.
-//
-//   vectors of a row    |0 ... 15|16 ... 31|32 ... 47|     lane of column 0 in its line: 5
-//   lines          |....0 ... 10|11 ... 26|27 ... 42|43 ... 47 .....|
 #pragma once
 
 #include "posenc/simd/rotation/tile-inl.h"
@@ -57,8 +52,8 @@ class LinesAhead {
   std::int64_t in_row_, rows_;
 };
 
-/// Tiles that are added to an input. `kept` holds a copy of the input of a tile until every entry
-/// is known to be certain, because the sums may overwrite the input.
+/// Tiles that are added to an input. Sums may overwrite it: `kept` has that of a tile until every
+/// entry is known to be certain.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct SumTiles {
   using Element = float;
@@ -146,8 +141,8 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   }
 }
 
-/// The last vector of each row of a run. Some of its columns are not stored yet: their line also
-/// takes columns of the next tile.
+/// The last vector of each row of a run. Some of its columns are stored with those of the next
+/// tile.
 struct alignas(cache_line_bytes) RowEnds {
   float vector[run_rows * float_lanes];
 };
@@ -254,8 +249,7 @@ inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<
   }
 }
 
-/// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
-/// the columns of the row are copied.
+/// Writes the last columns of a segment, which do not fill a tile, by way of a buffer.
 template <class Round>
 inline void write_edge(const ColumnMap& map, const Run& run,
                        const Segment<typename Round::Element>& segment, const Addition* addition) {

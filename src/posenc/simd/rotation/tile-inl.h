@@ -114,21 +114,18 @@ struct ColumnMap {
 /// Vectors of a tile: as many as the registers hold best.
 constexpr std::int64_t cached_vectors = 2;
 /// Non-temporal stores need a whole cache line at once: if it is written in parts, each part goes
-/// to memory separately. Two lines of a row are better than one where the registers hold them: next
-/// to each other, they go to different channels of the memory. With AVX-512, 1.3 times as fast on
-/// an Intel Xeon with rows of 512 or 4096 bytes.
+/// to memory separately. Two lines of a row are better than one where the registers hold them (with
+/// AVX-512, 1.3 times as fast on an Intel Xeon): they go to different channels of the memory.
 constexpr std::int64_t line_vectors = cache_line_floats / float_lanes;
 constexpr std::int64_t non_temporal_vectors =
     line_vectors > cached_vectors ? line_vectors : cached_vectors;
-/// With AVX-512, whose 32 registers hold more, tiles may also have this many. This is faster if
-/// rows are whole pages apart: 1.3 times (Zen 5), or 1.6 times if nothing is checked. Otherwise it
-/// costs up to a tenth, or gains 5 % if nothing is checked.
+/// With AVX-512, whose 32 registers hold more, tiles of rows that are whole pages apart have this
+/// many, which is 1.3 times as fast (Zen 5). Otherwise it costs up to a tenth.
 constexpr std::int64_t widest_vectors = has_line_vectors ? 4 : cached_vectors;
 
-/// Two successive rows of a few columns, which stay in registers. All lanes are initialised at
-/// once: if a loop fills these arrays, GCC spills them, and the reloads miss store forwarding.
-/// What takes a tile's arrays is always inlined: if GCC inlines it late, each tile is also written
-/// to the stack, which costs a fifth of the time if memory decides.
+/// Two successive rows of a few columns, which stay in registers. If a loop filled these arrays, or
+/// what takes them were not always inlined, GCC would write them to the stack (a fifth of the
+/// time).
 template <class Round, std::int64_t vectors>
 struct Tile {
   F64 row[2 * vectors];
@@ -187,8 +184,7 @@ struct Tile {
   bool is_certain() const { return !xsimd::any(Round::is_uncertain(least, threshold)); }
 };
 
-/// Replaces the uncertain entries of one vector of a row, of which `columns` columns are used, and
-/// which starts at the panel's column `column` and at `out`.
+/// Replaces the uncertain entries of one vector of a row, of which `columns` columns are used.
 template <class Round, class Mask>
 [[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
                                       std::int64_t columns, std::int64_t position, Mask uncertain,
@@ -200,8 +196,7 @@ template <class Round, class Mask>
   }
 }
 
-/// Computes a tile once more, of which `columns` columns are used, and replaces every uncertain
-/// entry.
+/// Computes a tile once more, of which `columns` columns are used, and corrects it.
 template <class Round, std::int64_t vectors>
 [[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column,
                                     std::int64_t columns, typename Round::Element* out) {
@@ -253,7 +248,7 @@ struct PlainTiles {
 };
 
 /// Writes the whole tiles of a segment; if `padded`, also one of which only the first columns
-/// exist. Returns the number of columns written.
+/// exist. Returns the columns written.
 template <bool padded = false, class Tiles>
 [[gnu::always_inline]] inline std::int64_t write_tiles(
     Tiles tiles, const Segment<typename Tiles::Element>& segment) {

@@ -8,23 +8,147 @@
 // Rows j + 1/2 above and below the centre of a block, position paired_block_rows (b + 1/2) - 1/2:
 //   sin(centre +- a) = sin(centre) cos(a) +- u,  u = cos(centre) sin(a),  a = (j + 1/2) w
 //   cos(centre +- a) = cos(centre) cos(a) +- u,  u = -sin(centre) sin(a)
-// The sines and cosines of a centre come from its integer phase (see centres-inl.h), those of the
-// angles a from a table that is computed when planning. Blocks begin at multiples of their length,
-// so that a row is a function of its position alone. Position 0, which these sums only come close
-// to, is written by the backend.
+// The sines and cosines of a centre come from its integer phase, those of the angles a from a table
+// that is computed when planning. Blocks begin at multiples of their length, so that a row is a
+// function of its position alone. Position 0, which these sums only come close to, is written by
+// the backend. Only tables in L1 take longer for the operations that keep values within [-1, 1].
 //
-// The error is sqrt(2) times that of a centre's sine or cosine and that of a table entry, which is
-// rounded to 2^-25, and the roundings of u, of the sum, and without fused operations of the other
-// product. Only tables in L1 take longer for the operations that keep values within [-1, 1].
+// The sine of a centre is an odd polynomial of its phase, a signed 32-bit fraction of a turn. The
+// magnitude of a phase that is shifted by a quarter turn folds it to the quarters next to 0; a
+// cosine is the sine of a phase shifted by another quarter turn: 11 operations for a vector of
+// both. Error, in units of 2^-24; x is in quarter turns, t = x pi / 2, z = x^2, and the sine is x +
+// x p with p = pi / 2 - 1 + z q:
+//   x and z       each is rounded by 1 relative unit: t cos(t) + t - sin(t), at most 0.71
+//   q             its error in z, its inner roundings and its last one, of at most 1/2, times x z:
+//                 0.07 + 0.07 + 1/2; without fused operations 0.13 more
+//   p             its rounding times x, 0.18; without fused operations the product z q, 1/2
+//   s             its rounding, 1/2; without fused operations the product x p, 1/8
+//   polynomial    4.2e-9
+//   phase         rounded to 2^-32 turns
 //
-// Source: the angle addition theorems.
+// Source: the angle addition theorems; a minimax polynomial whose coefficients are rounded one
+// after another, the lowest first.
 #pragma once
 
+#include "posenc/simd/anchors-inl.h"
 #include "posenc/simd/paired_rows-inl.h"
-#include "posenc/simd/rotation32/centres-inl.h"
 
 namespace posenc::simd {
 namespace {
+
+/// A phase plus this is the argument of folded_sine() for its sine, or its cosine.
+constexpr std::int32_t for_sine = 1 << 30, for_cosine = std::numeric_limits<std::int32_t>::min();
+
+/// The sine of a phase minus a quarter turn, in units of 2^-32 turns.
+inline F32 folded_sine(I32 shifted) {
+  const I32 folded = magnitude(shifted) - I32(1 << 30);
+  const F32 x = xsimd::to_float(folded) * F32(0x1p-30f);
+  const F32 z = x * x;
+  F32 p(0x1.3cc7f8p-13f);
+  p = fused(p, z, F32(-0x1.323d14p-8f));
+  p = fused(p, z, F32(0x1.4667fep-4f));
+  p = fused(p, z, F32(-0x1.4abbbcp-1f));
+  p = fused(p, z, F32(0x1.243f6ap-1f));  // pi / 2 - 1
+  return fused(x, p, x);
+}
+
+/// The product of two integers modulo 2^64, of which the second is below 2^32.
+inline U64 multiply(U64 a, U64 below_2_32) {
+  return multiply_low_halves(a, below_2_32) + (multiply_low_halves(a >> 32, below_2_32) << 32);
+}
+
+/// The phase of a group's first block, in units of 2^-64 turns: `group` times a frequency, in turns
+/// per group. Products that are below 2^-50 turns are left out.
+inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
+  const U64 group_low(group & 0xffffffff), low_upper = low >> 32;
+  U64 phase = multiply(high, group_low) + (multiply_low_halves(low_upper, group_low) >> 32);
+  if (const std::uint64_t group_high = group >> 32; group_high != 0) {
+    phase = phase + (multiply_low_halves(high, U64(group_high)) << 32) +
+            multiply_low_halves(low_upper, U64(group_high));
+  }
+  return phase;
+}
+
+/// Consecutive frequencies whose centres are computed together.
+struct Panel32 {
+  /// Phases of the next block's centre, in units of 2^-64 turns. The padding of the arrays is
+  /// against 4K aliasing.
+  alignas(cache_line_bytes) std::uint64_t phase[wide_panel + cache_line_floats];
+  /// Sine and cosine of the block's centre, in the order of the columns: interleaved, or the
+  /// cosines `wide_panel` floats after the sines.
+  alignas(cache_line_bytes) float value[2 * wide_panel + 4 * cache_line_floats];
+  /// The factors of u: cosine for a sine, minus sine for a cosine.
+  alignas(cache_line_bytes) float factor[2 * wide_panel];
+};
+
+/// Frequencies of one step: two vectors of floats, which fill one vector of a 16-bit type.
+constexpr std::int64_t step32 = 2 * float_lanes;
+
+/// The frequencies begin .. begin + size - 1, of which `size` is a multiple of step32.
+struct PanelRange {
+  std::int64_t begin;
+  std::int64_t size;
+};
+
+/// Sets the phases of a block. Blocks add steps, which are truncated to 2^-64 turns, to the phase
+/// of their group's first block. A phase is thus the same whichever block of a group comes first.
+[[gnu::noinline]] inline void set_phases(Panel32& panel, const Rotation32Tables& tables,
+                                         PanelRange range, std::int64_t block) {
+  const auto group = static_cast<std::uint64_t>(block / grouped_blocks);
+  const U64 in_group(static_cast<std::uint64_t>(block % grouped_blocks));
+  const auto load_at = [&](const std::uint64_t* from, std::int64_t k) {
+    return U64::load_unaligned(from + range.begin + k);
+  };
+  for (std::int64_t k = 0; k < range.size; k += double_lanes) {
+    const U64 phase =
+        group_phase(load_at(tables.group_high, k), load_at(tables.group_low, k), group) +
+        load_at(tables.centre, k) + multiply(load_at(tables.step, k), in_group);
+    phase.store_unaligned(panel.phase + k);
+  }
+}
+
+/// The phases of float_lanes (separate columns) or double_lanes (interleaved) frequencies, which
+/// advance to the next block.
+inline U64 next_phase(Panel32& panel, const Rotation32Tables& tables, PanelRange range,
+                      std::int64_t k) {
+  const U64 phase = U64::load_unaligned(panel.phase + k);
+  (phase + U64::load_unaligned(tables.step + range.begin + k)).store_unaligned(panel.phase + k);
+  return phase;
+}
+
+/// Sets the sines and cosines of a block's centre, and advances the phases to the next block.
+template <bool interleaved>
+[[gnu::noinline]] inline void set_centre(Panel32& panel, const Rotation32Tables& tables,
+                                         PanelRange range) {
+  if constexpr (interleaved) {
+    std::int32_t shifts[float_lanes], signs[float_lanes];
+    for (std::int64_t i = 0; i < float_lanes; ++i) {
+      shifts[i] = i % 2 == 0 ? for_sine : for_cosine;
+      signs[i] = i % 2 == 0 ? 0 : minus;
+    }
+    const I32 shift = I32::load_unaligned(shifts), sign = I32::load_unaligned(signs);
+    for (std::int64_t k = 0; k < range.size; k += double_lanes) {
+      const I32 phase = cast_bits<I32>(high_halves_twice(next_phase(panel, tables, range, k)));
+      const F32 value = folded_sine(phase + shift);
+      value.store_unaligned(panel.value + 2 * k);
+      with_sign(swap_neighbours(value), sign).store_unaligned(panel.factor + 2 * k);
+    }
+  } else {
+    for (std::int64_t k = 0; k < range.size; k += float_lanes) {
+      const F64 first = cast_bits<F64>(next_phase(panel, tables, range, k)),
+                second = cast_bits<F64>(next_phase(panel, tables, range, k + double_lanes));
+      const Both<F64> phases = deinterleave(first, second);
+      const I32 phase =
+          cast_bits<I32>(high_halves(cast_bits<U64>(phases.first), cast_bits<U64>(phases.second)));
+      const F32 sine = folded_sine(phase + I32(for_sine)),
+                cosine = folded_sine(phase + I32(for_cosine));
+      sine.store_unaligned(panel.value + k);
+      cosine.store_unaligned(panel.value + wide_panel + k);
+      cosine.store_unaligned(panel.factor + k);
+      with_sign(sine, I32(minus)).store_unaligned(panel.factor + wide_panel + k);
+    }
+  }
+}
 
 /// The nearest bfloat16, ties away from 0, in the low half of each word.
 inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000)) >> 16; }
@@ -148,7 +272,8 @@ inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
   write(tables, task);
 }
 
-void rotation32_kernel(const Rotation32Tables& tables, const RowTask& task) noexcept {
+[[maybe_unused]] void rotation32_kernel(const Rotation32Tables& tables,
+                                        const RowTask& task) noexcept {
   switch (task.type) {
     case DataType::float16: return write_rows32<Float16>(tables, task);
     case DataType::bfloat16: return write_rows32<BFloat16>(tables, task);
