@@ -75,7 +75,7 @@ def anchor_polynomials() -> dict[str, list[str]]:
 
 def centre_polynomial() -> list[str]:
     """The coefficients of folded_sine(), the highest first."""
-    terms = numbers_after("simd/rotation32/centres-inl.h", "const F32 z = x * x;", "return")
+    terms = numbers_after("simd/rotation32/rotation32-inl.h", "const F32 z = x * x;", "return")
     coefficients = [term for term in terms if "p" in term]
     if len(coefficients) != 5:
         raise Missing(f"folded_sine() has {len(coefficients)} coefficients, not 5")

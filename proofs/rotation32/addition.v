@@ -1,7 +1,7 @@
 (* claim: rotation32: an entry
    constant: Rotation32Error.total
    unit: 2^-24
-   bound: 4.69497 6.26271
+   bound: 3.74358 4.83755
    modes: fused unfused
    source: simd/rotation32/rotation32-inl.h
    formula: const F32 u = factors[i + k] * a.sine;

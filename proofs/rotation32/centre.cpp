@@ -1,9 +1,9 @@
 // claim: rotation32: a centre's sine or cosine, every phase
 // constant: Rotation32Error.centre
 // unit: 2^-24
-// bound: 1.44 1.86
+// bound: 1.4395 1.8599
 // modes: fused unfused
-// source: simd/rotation32/centres-inl.h
+// source: simd/rotation32/rotation32-inl.h
 // formula: const I32 folded = magnitude(shifted) - I32(1 << 30);
 // formula: const F32 x = xsimd::to_float(folded) * F32(0x1p-30f);
 // formula: const F32 z = x * x;

@@ -60,15 +60,8 @@ inline constexpr std::int64_t grouped_blocks = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre: its terms by name.
-  constexpr double centre() const {
-    constexpr double x_and_z = 0.71, polynomial = 4.2e-9 / float_roundoff,
-                     phase = 6.2832 * 0x1p-33 / float_roundoff;
-    const double q = 0.07 + 0.07 + 0.5 + (has_fused_operations ? 0 : 0.13);
-    const double p = 0.18 + (has_fused_operations ? 0 : 0.5);
-    const double s = 0.5 + (has_fused_operations ? 0 : 0.125);
-    return x_and_z + q + p + s + polynomial + phase;
-  }
+  /// The sine or cosine of a centre, of every phase: proofs/rotation32/centre.cpp tries them all.
+  constexpr double centre() const { return has_fused_operations ? 1.44 : 1.86; }
   /// The cosine or sine of an angle, in the table.
   static constexpr double angle = 0.5;
   /// u, the sum, and without fused operations the other product.
