@@ -83,7 +83,7 @@ posenc_status status_of(const Call& call) noexcept {
 
 template <class T>
 T& checked(T* pointer, std::string_view name) {
-  if (pointer == nullptr) throw InvalidArgument(format_text("{} is null; allowed: not null", name));
+  if (pointer == nullptr) throw_invalid("{} is null; allowed: not null", name);
   return *pointer;
 }
 
@@ -104,7 +104,7 @@ Enum enumerator(std::string_view name, std::int32_t number, Enum last) {
 }
 
 void check_reserved(std::int32_t reserved) {
-  if (reserved != 0) throw InvalidArgument(format_text("reserved is {}; allowed: 0", reserved));
+  if (reserved != 0) throw_invalid("reserved is {}; allowed: 0", reserved);
 }
 
 /// `count` elements, at most `most`.
@@ -187,10 +187,8 @@ WritableSequences sequences_of(std::string_view name, const posenc_sequences* se
   const posenc_sequences& from = checked(sequences, name);
   const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
   const DataType type = data_type(from.type);
-  if (type == DataType::float64) {
-    throw InvalidArgument(
-        format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
-  }
+  if (type == DataType::float64)
+    throw_invalid("{}.type is float64; allowed: float32, float16, bfloat16", name);
   WritableSequences view(SequenceView<float>{static_cast<float*>(from.data), order, from.batch,
                                              from.rows, from.columns, from.batch_stride,
                                              from.row_stride});
@@ -240,8 +238,7 @@ auto with_form(std::int32_t form, const posenc_table* sines, const InOne& in_one
   check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
   if (form >= POSENC_CACHE_APART_ONCE)
     return apart(static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE));
-  if (sines != nullptr)
-    throw InvalidArgument(format_text("sines is a table; allowed in form {}: null", form));
+  if (sines != nullptr) throw_invalid("sines is a table; allowed in form {}: null", form);
   return in_one(static_cast<RotaryLayout>(form));
 }
 

@@ -128,10 +128,7 @@ void read_cache_row(const CachePlaces<const T>& from, std::int64_t row, std::int
 /// There must be at least these rows of exactly so many columns. Returns them.
 Strided check_output(const char* name, const OutputView& out, std::int64_t rows,
                      std::int64_t columns) {
-  if (out.rows < rows) {
-    throw InvalidArgument(
-        format_text("{} has {} rows; allowed: at least {}", name, out.rows, rows));
-  }
+  if (out.rows < rows) throw_invalid("{} has {} rows; allowed: at least {}", name, out.rows, rows);
   check_equal(name, "columns", out.columns, "this layout", columns);
   Strided used = strided(name, out);
   used.shape.rows = rows;
@@ -175,24 +172,22 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
     if (x.size() > 1) (name += '[') += std::to_string(i) + ']';  // short: nothing is allocated
     check_not_double(name, each.type);
     if (each.columns < dimension) {
-      throw InvalidArgument(format_text("{} has {} columns; allowed: at least the dimension, {}",
-                                        name, each.columns, dimension));
+      throw_invalid("{} has {} columns; allowed: at least the dimension, {}", name, each.columns,
+                    dimension);
     }
     check_memory(name, each);
     check_same_rows(name, each, "x[0]", x[0]);
     const bool is_empty = each.batch == 0 || each.rows == 0 || each.heads == 0;
     for (std::size_t j = 0; j < i && !is_empty; ++j) {
       if (each.data != x[j].data || each.data == nullptr) continue;
-      throw InvalidArgument(
-          format_text("{} has the memory of x[{}]; allowed: memory apart from it", name, j));
+      throw_invalid("{} has the memory of x[{}]; allowed: memory apart from it", name, j);
     }
   }
   if (x.empty() || positions == x[0].rows) return false;
   std::int64_t of_all = 0;
   if (__builtin_mul_overflow(x[0].batch, x[0].rows, &of_all) || positions != of_all) {
-    throw InvalidArgument(
-        format_text("positions has {} rows; allowed: {}, or {} for each of {} sequences", positions,
-                    x[0].rows, x[0].rows, x[0].batch));
+    throw_invalid("positions has {} rows; allowed: {}, or {} for each of {} sequences", positions,
+                  x[0].rows, x[0].rows, x[0].batch);
   }
   return true;
 }

@@ -81,8 +81,7 @@ std::int64_t check_memory(const Strided& view) {
   const std::int64_t columns = view.shape.columns;
   bool is_empty = false;
   const auto check_size = [&](std::int64_t size, std::string_view units) {
-    if (size < 0)
-      throw InvalidArgument(format_text("{} has {} {}; allowed: 0 or more", name, size, units));
+    if (size < 0) throw_invalid("{} has {} {}; allowed: 0 or more", name, size, units);
     is_empty |= size == 0;
   };
   for (const Dimension& each : dimensions_of(view)) check_size(each.size, each.units);
@@ -96,14 +95,12 @@ std::int64_t check_memory(const Strided& view) {
       strides += format_text("{}{} {} of {} {}", strides.empty() ? "" : ", ", stride_name, stride,
                              size, units);
     }
-    throw InvalidArgument(format_text(
+    throw_invalid(
         "{} has {}; allowed: strides that keep {} columns apart, in at most 2^63 - 1 bytes", name,
-        strides, columns));
+        strides, columns);
   }
-  if (view.data == nullptr) {
-    throw InvalidArgument(
-        format_text("{} has no memory (data is null); allowed: a valid pointer", name));
-  }
+  if (view.data == nullptr)
+    throw_invalid("{} has no memory (data is null); allowed: a valid pointer", name);
   return bytes;
 }
 
@@ -114,30 +111,28 @@ void check_apart(const Strided& view, const Strided& other, bool or_same) {
   const bool overlap = begin < other_begin + static_cast<std::uintptr_t>(other_bytes) &&
                        other_begin < begin + static_cast<std::uintptr_t>(bytes);
   if (!overlap || alternate(view, other)) return;
-  throw InvalidArgument(format_text(
-      "{} overlaps {}, {} bytes {} it; allowed: {}memory apart from it", view.name, other.name,
-      std::max(begin, other_begin) - std::min(begin, other_begin),
-      begin < other_begin ? "before" : "after", or_same ? "the same memory and strides, or " : ""));
+  throw_invalid("{} overlaps {}, {} bytes {} it; allowed: {}memory apart from it", view.name,
+                other.name, std::max(begin, other_begin) - std::min(begin, other_begin),
+                begin < other_begin ? "before" : "after",
+                or_same ? "the same memory and strides, or " : "");
 }
 
 void check_equal(std::string_view name, std::string_view units, std::int64_t value,
                  std::string_view what, std::int64_t allowed) {
   if (value == allowed) return;
-  throw InvalidArgument(
-      format_text("{} has {} {}; allowed: {}, {}", name, value, units, what, allowed));
+  throw_invalid("{} has {} {}; allowed: {}, {}", name, value, units, what, allowed);
 }
 
 void check_same_type(std::string_view name, DataType type, std::string_view other,
                      DataType allowed) {
   if (type == allowed) return;
-  throw InvalidArgument(format_text("{}.type is {}; allowed: that of {}, {}", name, to_string(type),
-                                    other, to_string(allowed)));
+  throw_invalid("{}.type is {}; allowed: that of {}, {}", name, to_string(type), other,
+                to_string(allowed));
 }
 
 void check_not_double(std::string_view name, DataType type) {
   if (type != DataType::float64) return;
-  throw InvalidArgument(
-      format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
+  throw_invalid("{}.type is float64; allowed: float32, float16, bfloat16", name);
 }
 
 }  // namespace posenc

@@ -21,8 +21,8 @@ Strided strided(std::string_view name, const IntegerView& view);
 template <class Data>
 Strided strided(std::string_view name, const AnyView<Data>& view) {
   if (view.stride < view.columns) {
-    throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
-                                      view.stride, view.columns));
+    throw_invalid("{} has stride {}; allowed: at least its columns, {}", name, view.stride,
+                  view.columns);
   }
   return {name,
           view.data,
@@ -60,9 +60,8 @@ template <class View>
 void check_same_rows(std::string_view name, const View& view, std::string_view other_name,
                      const View& other) {
   if (view.batch == other.batch && view.rows == other.rows) return;
-  throw InvalidArgument(
-      format_text("{} has {} sequences of {} rows; allowed: as many as {}, {} of {}", name,
-                  view.batch, view.rows, other_name, other.batch, other.rows));
+  throw_invalid("{} has {} sequences of {} rows; allowed: as many as {}, {} of {}", name,
+                view.batch, view.rows, other_name, other.batch, other.rows);
 }
 
 /// Layers compute with any type but float64.

@@ -230,10 +230,10 @@ class ModelReader {
     const bool is_given =
         std::ranges::any_of(given, [](const auto& each) { return !!each.second; });
     if (!is_given && from.defaults.size() > 1) {
-      throw InvalidArgument(
-          format_text("the configuration has no {}, which is needed; Transformers 4 takes {}, "
-                      "Transformers 5 {}",
-                      config_.path(from.name()), from.defaults[0], from.defaults[1]));
+      throw_invalid(
+          "the configuration has no {}, which is needed; Transformers 4 takes {}, "
+          "Transformers 5 {}",
+          config_.path(from.name()), from.defaults[0], from.defaults[1]);
     }
     if (!is_given && !from.defaults.empty())
       given.emplace_back("the default of its class", static_cast<T>(from.defaults.front()));
