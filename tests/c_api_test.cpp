@@ -128,24 +128,6 @@ TYPED_TEST(CApiTypes, EncodesGridsAsCppDoes) {
   }
 }
 
-TEST(CApi, TurnsRealPositionsIntoMultiplesOfADenominator) {
-  const std::vector<double> positions = {0.5, 2, 0.125};
-  std::vector<std::int64_t> multiples(positions.size());
-  double denominator = 0, max_error = -1;
-  const auto call = [&] {
-    return posenc_real_positions(positions.data(), 3, &denominator, multiples.data(), &max_error);
-  };
-  ASSERT_EQ(call(), POSENC_OK) << posenc_last_error();
-  EXPECT_EQ(multiples, (std::vector<std::int64_t>{4, 16, 1}));
-  EXPECT_EQ(denominator, 8);
-  EXPECT_EQ(max_error, 0);
-  denominator = 4;
-  ASSERT_EQ(call(), POSENC_OK) << posenc_last_error();
-  EXPECT_EQ(multiples, (std::vector<std::int64_t>{2, 8, 0}));
-  EXPECT_EQ(denominator, 4);
-  EXPECT_EQ(max_error, 0.125);
-}
-
 TEST(CApi, ListsTheBackendsThatRunHere) {
   std::set<std::string> names, expected;
   std::int64_t count = 0;
@@ -170,7 +152,6 @@ TEST(CApi, SelectsAsCppDoes) {
         select_backend({d_model}, {0, rows},
                        {.accuracy = accuracy != nullptr ? Accuracy::within(1e-6) : Accuracy()});
     EXPECT_EQ(posenc_encoder_backend(encoder.get()), expected.backend->full_name());
-    EXPECT_EQ(posenc_encoder_reason(encoder.get()), expected.reason);
   }
 }
 
@@ -178,13 +159,8 @@ TEST(CApi, StatesBoundsAsCppDoes) {
   const auto encoder = planned("rotation32");
   const auto expected = backend("rotation32").plan({d_model});
   double bound = 0;
-  std::int32_t is_rounded = -1;
   ASSERT_EQ(posenc_error_bound(encoder.get(), first, rows, POSENC_BFLOAT16, &bound), POSENC_OK);
   EXPECT_EQ(bound, expected->error_bound({first, rows}, DataType::bfloat16));
-  ASSERT_EQ(posenc_is_correctly_rounded(encoder.get(), POSENC_FLOAT32, &is_rounded), POSENC_OK);
-  EXPECT_EQ(is_rounded, 0);
-  ASSERT_EQ(posenc_is_correctly_rounded(planned().get(), POSENC_FLOAT32, &is_rounded), POSENC_OK);
-  EXPECT_EQ(is_rounded, 1);
 }
 
 TEST(CApi, KnowsThePresets) {
@@ -348,28 +324,6 @@ TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
   EXPECT_EQ(x, turned);
 }
 
-TEST(CApi, TakesAxesInParts) {
-  const std::int64_t evens[] = {0, 2}, odds[] = {1, 3}, first_two[] = {0, 1};
-  posenc_spec quarters = posenc_default_spec(4);
-  quarters.frequencies = "linear:factor=4";
-  const posenc_axis_pairs parts[] = {{0, posenc_default_spec(8), first_two, 2, evens, 2},
-                                     {1, quarters, nullptr, 0, odds, 2}};
-  const auto axes = made<posenc_axes>(posenc_axes_create_from_parts, parts, 2, POSENC_HALVES, 0);
-  const auto encoder =
-      made<posenc_axes_encoder>(posenc_axes_encoder_create, axes.get(), POSENC_FLOAT32, nullptr);
-  const std::vector<std::int64_t> positions = {3, 5, 8, -9};
-  const posenc_positions given = list(positions, 2);
-  std::vector<float> row(16), expected = row;
-  const posenc_table out = table_of(row, 8);
-  ASSERT_EQ(posenc_axes_encode(encoder.get(), &given, &out, nullptr), POSENC_OK);
-  const AxesSpec same = {
-      .parts = {{0, {.d_model = 8}, {0, 1}, {0, 2}},
-                {1, {.d_model = 4, .frequencies = LinearScaling{4}}, {}, {1, 3}}},
-      .layout = Layout::halves};
-  AxesEncoder(same).encode(RowPositions(positions.data(), 2, 2, 2), view_of(expected, 8));
-  EXPECT_EQ(row, expected);
-}
-
 /// A copy of a struct with one member changed.
 template <class T, class Member, class Value>
 T with(T changed, Member T::*member, Value value) {
@@ -409,7 +363,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   posenc_rotary* new_rotary = nullptr;
   posenc_axes* axes = nullptr;
   posenc_axes_encoder* axes_encoder = nullptr;
-  double number = 0;
   posenc_spec preset = spec;
 
   const auto select = [&](std::int32_t type, const posenc_accuracy* accuracy) {
@@ -439,9 +392,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
     return posenc_rotary_apply_cache(rotary.get(), 0, from, nullptr, &heads, 1, &positions,
                                      nullptr);
   };
-  const auto real = [&](const double* from, std::int64_t count, double* denominator) {
-    return posenc_real_positions(from, count, denominator, nullptr, nullptr);
-  };
   const struct {
     const char* message;  ///< a part of it
     std::function<posenc_status()> call;
@@ -462,16 +412,11 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"positions.rows is -1", [&] { return encode_list(&negative_rows); }},
       {"2 axes", [&] { return encode_list(&on_two_axes); }},
       {"bound is null", [&] { return posenc_error_bound(e, 0, 1, 0, nullptr); }},
-      {"answer is null", [&] { return posenc_is_correctly_rounded(e, 0, nullptr); }},
       {"'nonsense'", [&] { return posenc_preset("nonsense", &preset, nullptr, nullptr); }},
       {"type is 4", [&] { return posenc_cursor_create(e, 0, 4, &new_cursor); }},
       {"cursor is null", [&] { return posenc_cursor_seek(nullptr, 0); }},
       {"row is null", [&] { return posenc_cursor_next(cursor.get(), nullptr, d_model); }},
       {"elements", [&] { return posenc_cursor_next(cursor.get(), memory.data(), d_model - 1); }},
-      {"denominator is null", [&] { return real(nullptr, 0, nullptr); }},
-      {"multiples is null", [&] { return real(&number, 1, &number); }},
-      {"positions is null", [&] { return real(nullptr, 1, &number); }},
-      {"the number of positions is -1", [&] { return real(&number, -1, &number); }},
       {"convention is 3; allowed: 0 to 2",
        [&] { return posenc_encode_grid(3, 1, 2, 64, &table, nullptr); }},
       {"1.5",
@@ -484,14 +429,13 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"layer is null", [&] { return posenc_positional_encoding_backward(nullptr, &x, nullptr); }},
       {"reserved is 1", [&] { return rotate(&reserved_heads, 1, &positions); }},
       {"x is null", [&] { return rotate(nullptr, 1, &positions); }},
-      {"count is -1", [&] { return rotate(&heads, -1, &positions); }},
+      {"the number of x is -1", [&] { return rotate(&heads, -1, &positions); }},
       {"positions.type is 3; allowed: 0 to 2", [&] { return rotate(&heads, 1, &unknown_list); }},
       {"rotary is null",
        [&] { return posenc_rotary_apply(nullptr, &heads, 1, &positions, nullptr); }},
       {"arrangement is 4; allowed: 0 to 3",
        [&] { return posenc_axes_create(4, zeros, 1, &spec, &axes); }},
       {"sizes is null", [&] { return posenc_axes_create(0, nullptr, 1, &spec, &axes); }},
-      {"parts is null", [&] { return posenc_axes_create_from_parts(nullptr, 1, 0, 0, &axes); }},
       {"axes is null",
        [&] { return posenc_axes_encoder_create(nullptr, 0, nullptr, &axes_encoder); }},
       {"channels is 2", [&] { return new_rotary_of(8, 2); }},
@@ -521,7 +465,6 @@ TEST(CApi, SaysItsVersionsAndAcceptsNull) {
   free(static_cast<posenc_axes*>(nullptr));
   free(static_cast<posenc_axes_encoder*>(nullptr));
   EXPECT_STREQ(posenc_encoder_backend(nullptr), "");
-  EXPECT_STREQ(posenc_encoder_reason(nullptr), "");
 }
 
 }  // namespace
