@@ -3,6 +3,7 @@
 #include "posenc/cursor.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/grid.h"
+#include "posenc/model/internal/checks.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/presets.h"
@@ -173,8 +174,7 @@ WritableSequences sequences_of(std::string_view name, const posenc_sequences* se
   const posenc_sequences& from = checked(sequences, name);
   const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
   const DataType type = data_type(from.type);
-  if (type == DataType::float64)
-    throw_invalid("{}.type is float64; allowed: float32, float16, bfloat16", name);
+  check_not_double(name, type);
   WritableSequences view(SequenceView<float>{static_cast<float*>(from.data), order, from.batch,
                                              from.rows, from.columns, from.batch_stride,
                                              from.row_stride});

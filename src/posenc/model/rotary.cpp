@@ -24,80 +24,35 @@ AxesSpec cosines_first(AxesSpec angles) {
 
 // ---- Rows of caches -----------------------------------------------------------------------------
 
-/// Which columns of a row have the values of frequency k: k * step that of the cosine, and
-/// first_sine + k * step that of the sine.
+/// Where the cosine and the sine of frequency k are.
 struct CacheLayout {
-  std::int64_t columns;     ///< of a table
-  std::int64_t step;        ///< 1, or 2 if two values are next to each other
-  std::int64_t repeat;      ///< from a value to its repetition; 0 if there is none
-  std::int64_t first_sine;  ///< its column: 0 if sines have a table of their own
+  bool is_apart;        ///< in tables of their own
+  std::int64_t values;  ///< of a frequency in a row of a table: 1 or 2
+  bool is_interleaved;  ///< two values are next to each other, not half a row apart
 };
 
-/// Of one table of cosines and sines.
-constexpr CacheLayout layout_of(RotaryLayout layout, std::int64_t pairs) noexcept {
-  const bool is_interleaved = layout == RotaryLayout::interleaved;
-  return {2 * pairs, is_interleaved ? 2 : 1, 0, is_interleaved ? 1 : pairs};
+constexpr CacheLayout layout_of(RotaryLayout layout) noexcept {
+  return {false, 2, layout == RotaryLayout::interleaved};
+}
+constexpr CacheLayout layout_of(Repeat repeat) noexcept {
+  return {true, repeat == Repeat::once ? 1 : 2, repeat == Repeat::interleaved};
+}
+CacheLayout layout_of(const RotaryCacheView& cache) noexcept {
+  return cache.is_apart ? layout_of(cache.repeat) : layout_of(cache.layout_of_both);
 }
 
-/// Of a table of each.
-constexpr CacheLayout layout_of(Repeat repeat, std::int64_t pairs) noexcept {
-  if (repeat == Repeat::once) return {pairs, 1, 0, 0};
-  const bool is_interleaved = repeat == Repeat::interleaved;
-  return {2 * pairs, is_interleaved ? 2 : 1, is_interleaved ? 1 : pairs, 0};
-}
-
-/// Where the values of a cache of the type T are in memory.
-template <class T>
-struct CachePlaces : CacheLayout {
-  /// View is an InputView or an OutputView.
-  template <class View>
-  CachePlaces(const View& of_cosines, const View& of_sines, const CacheLayout& layout) noexcept
-      : CacheLayout(layout),
-        cosines(static_cast<T*>(of_cosines.data)),
-        sines(static_cast<T*>(of_sines.data) + layout.first_sine),
-        cosine_stride(of_cosines.stride),
-        sine_stride(of_sines.stride) {}
-
-  T* cosines;
-  T* sines;
-  std::int64_t cosine_stride;
-  std::int64_t sine_stride;
-};
-
-/// to[2k] = convert(a[k]), to[2k + 1] = convert(b[k]).
+/// Writes convert(a[k]) and convert(b[k]), unless b is null, to the two places of frequency k.
 template <class T, class Entry, class Convert>
-void interleave(const Entry* a, const Entry* b, std::int64_t count, const Convert& convert,
-                T* __restrict to) noexcept {
-  for (std::int64_t k = 0; k < count; ++k) {
+void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_interleaved,
+               const Convert& convert, T* __restrict to) noexcept {
+  for (std::int64_t k = 0; is_interleaved && k < count; ++k) {
     const T first = convert(a[k]), second = convert(b[k]);
     to[2 * k] = first;
     to[2 * k + 1] = second;
   }
-}
-
-/// Writes a row of the values convert(entries[i]), cosines before sines.
-template <class T, class Entry, class Convert>
-void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pairs,
-                     const Entry* entries, const Convert& convert) noexcept {
-  T* const cosines = to.cosines + row * to.cosine_stride;
-  T* const sines = to.sines + row * to.sine_stride;
-  if (to.step == 1) {
-    if constexpr (std::is_same_v<Convert, std::identity>) {  // in vectors of the best ISA
-      std::copy_n(entries, pairs, cosines);
-      std::copy_n(entries + pairs, pairs, sines);
-    } else {
-      std::transform(entries, entries + pairs, cosines, convert);
-      std::transform(entries + pairs, entries + 2 * pairs, sines, convert);
-    }
-    if (to.repeat == 0) return;
-    std::copy_n(cosines, pairs, cosines + to.repeat);
-    std::copy_n(sines, pairs, sines + to.repeat);
-  } else if (to.repeat == 0) {
-    interleave(entries, entries + pairs, pairs, convert, cosines);
-  } else {
-    interleave(entries, entries, pairs, convert, cosines);
-    interleave(entries + pairs, entries + pairs, pairs, convert, sines);
-  }
+  if (is_interleaved) return;
+  for (std::int64_t k = 0; k < count; ++k) to[k] = convert(a[k]);
+  for (std::int64_t k = 0; b != nullptr && k < count; ++k) to[count + k] = convert(b[k]);
 }
 
 /// to[k] = from[k * step], as float32. T is float, Float16 or BFloat16.
@@ -115,14 +70,6 @@ void read_values(const T* from, std::int64_t step, std::int64_t count, float* to
   }
 }
 
-/// Reads a row as float32, cosines before sines.
-template <class T>
-void read_cache_row(const CachePlaces<const T>& from, std::int64_t row, std::int64_t pairs,
-                    float* values) noexcept {
-  read_values(from.cosines + row * from.cosine_stride, from.step, pairs, values);
-  read_values(from.sines + row * from.sine_stride, from.step, pairs, values + pairs);
-}
-
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// There must be at least these rows of exactly so many columns. Returns them.
@@ -130,14 +77,10 @@ Strided check_output(const char* name, const OutputView& out, std::int64_t rows,
                      std::int64_t columns) {
   if (out.rows < rows) throw_invalid("{} has {} rows; allowed: at least {}", name, out.rows, rows);
   check_equal(name, "columns", out.columns, "this layout", columns);
-  Strided used = strided(name, out);
-  used.shape.rows = rows;
-  check_memory(used);
-  return used;
-}
-
-CacheLayout layout_of(const RotaryCacheView& cache, std::int64_t pairs) noexcept {
-  return cache.is_apart ? layout_of(cache.repeat, pairs) : layout_of(cache.layout_of_both, pairs);
+  OutputView used = out;
+  used.rows = rows;
+  check_memory(name, used);
+  return strided(name, used);
 }
 
 void check_cache(const RotaryCacheView& cache, std::int64_t columns) {
@@ -266,17 +209,14 @@ void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
 
 // ---- Blocks of rows -----------------------------------------------------------------------------
 
-/// Distributes rows to threads in blocks, each thread with memory of its own: calls work(begin,
-/// count, memory), where memory holds `columns` elements of T for each of the rows. A block stays
-/// in the L2 cache, and is long enough to be worth the tables of positions on several axes. A row
-/// is the work of `elements` elements.
+/// Distributes rows to threads in blocks that stay in the L2 cache, each thread with memory of its
+/// own: calls work(begin, count, memory), where memory holds `columns` elements of T for each of
+/// the rows. A row is the work of `elements` elements.
 template <class T, class Work>
 void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
                     const Work& work) {
-  constexpr std::int64_t most_rows = 512, most_values = 65536;
   if (rows == 0) return;
-  const std::int64_t step =
-      std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows), rows);
+  const std::int64_t step = std::min(rows_in_cache(columns), rows);
   constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
   detail::WorkerMemory memory(step * columns * floats_of_element, threads);
   parallel_for(rows, rows_per_piece(elements), threads,
@@ -293,17 +233,24 @@ void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& p
                 const OutputView& cosines, const OutputView& sines, const CacheLayout& layout,
                 int threads) {
   if (positions.count() == 0) return;
-  const std::int64_t columns = encoder.d_model();
+  const std::int64_t columns = encoder.d_model(), pairs = columns / 2;
   with_type(cosines.type, [&]<class T>(T) {
-    const CachePlaces<T> places(cosines, sines, layout);
     const auto fill = [&]<class Entry>(Entry, const auto& convert) {
       const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
       for_each_block<Entry>(
           rows.count(), columns, threads, columns,
           [&](std::int64_t begin, std::int64_t count, Entry* entries) {
             rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
-            for (std::int64_t row = 0; row < count; ++row)
-              write_cache_row(places, begin + row, columns / 2, entries + row * columns, convert);
+            const auto write = [&](const OutputView& table, std::int64_t a, std::int64_t b) {
+              for (std::int64_t row = 0; row < count; ++row) {
+                const Entry* const of_row = entries + row * columns;
+                write_row(of_row + a, layout.values == 2 ? of_row + b : nullptr, pairs,
+                          layout.is_interleaved, convert,
+                          static_cast<T*>(table.data) + (begin + row) * table.stride);
+              }
+            };
+            write(cosines, 0, layout.is_apart ? 0 : pairs);
+            if (layout.is_apart) write(sines, pairs, pairs);
           });
     };
     using Scaled = std::conditional_t<sizeof(T) == 2, float, T>;
@@ -366,17 +313,17 @@ void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputVie
   check_output("cache", out, positions.count(), dimension());
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
-  fill_cache(encoder_, attention_factor(), positions, out, out, layout_of(layout, dimension() / 2),
-             options.threads);
+  fill_cache(encoder_, attention_factor(), positions, out, out, layout_of(layout), options.threads);
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                                OutputView sines, EncodeOptions options) const {
-  const CacheLayout layout = layout_of(repeat, dimension() / 2);
+  const CacheLayout layout = layout_of(repeat);
+  const std::int64_t columns = layout.values * dimension() / 2;
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
-  const Strided to_cosines = check_output("cosines", cosines, positions.count(), layout.columns),
-                to_sines = check_output("sines", sines, positions.count(), layout.columns);
+  const Strided to_cosines = check_output("cosines", cosines, positions.count(), columns),
+                to_sines = check_output("sines", sines, positions.count(), columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
   check_apart(to_sines, to_cosines);
   fill_cache(encoder_, attention_factor(), positions, cosines, sines, layout, options.threads);
@@ -403,20 +350,28 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
 void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
                          const RowPositions& rows_of_cache, const RotateOptions& options) const {
   const std::int64_t pairs = dimension() / 2;
-  const CacheLayout layout = layout_of(cache, pairs);
+  const CacheLayout layout = layout_of(cache);
   check_threads(options.threads);
-  check_cache(cache, layout.columns);
+  check_cache(cache, layout.values * pairs);
   check_cache_rows(rows_of_cache, cache);
   const bool own = check_tensors(x, dimension(), rows_of_cache.count());
   if (have_no_heads(x) || rows_of_cache.count() == 0) return;
   with_type(cache.cosines.type, [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, double>) {
-      const CachePlaces<const T> places(cache.cosines, cache.sines, layout);
+      const std::int64_t step = layout.is_interleaved ? 2 : 1;
+      const std::int64_t next = layout.is_interleaved ? 1 : pairs;
+      const auto read = [&](const InputView& table, std::int64_t row, std::int64_t first,
+                            float* to) {
+        const T* const of_row = static_cast<const T*>(table.data) + row * table.stride;
+        read_values(of_row + first, step, pairs, to);
+      };
       turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
                [&](std::int64_t begin, std::int64_t count, float* angles) {
-                 for (std::int64_t row = 0; row < count; ++row)
-                   read_cache_row(places, rows_of_cache(0, begin + row), pairs,
-                                  angles + row * 2 * pairs);
+                 for (std::int64_t i = 0; i < count; ++i, angles += 2 * pairs) {
+                   const std::int64_t row = rows_of_cache(0, begin + i);
+                   read(cache.cosines, row, 0, angles);
+                   read(cache.sines, row, layout.is_apart ? 0 : next, angles + pairs);
+                 }
                });
     }
   });
