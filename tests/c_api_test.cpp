@@ -271,26 +271,25 @@ TEST(CApi, CachesInEveryFormAsCppDoes) {
   truth.cache(RowRange{first, rows}, RotaryLayout::interleaved, view_of(expected_half));
   EXPECT_EQ(half, expected_half);
 
-  std::vector<std::int64_t> picked(rows), real(rows);
-  for (std::size_t i = 0; i < picked.size(); ++i) {
-    picked[i] = static_cast<std::int64_t>(picked.size() - 1 - i);
-    real[i] = first + picked[i];
-  }
-  const posenc_positions rows_of_cache = list(picked);
   for (std::int32_t form = POSENC_CACHE_HALVES; form <= POSENC_CACHE_APART_INTERLEAVED; ++form) {
     SCOPED_TRACE(form);
+    const bool is_apart = form >= POSENC_CACHE_APART_ONCE;
     const std::int64_t columns = form == POSENC_CACHE_APART_ONCE ? d_model / 2 : d_model;
-    std::vector<float> cache(static_cast<std::size_t>(rows * columns)), sines = cache;
+    std::vector<float> cache(static_cast<std::size_t>(rows * columns)),
+        sines = cache, expected = cache, expected_sines = cache;
     const posenc_table out = table_of(cache, columns), sine_out = table_of(sines, columns);
-    const posenc_table* const apart = form >= POSENC_CACHE_APART_ONCE ? &sine_out : nullptr;
-    ASSERT_EQ(posenc_rotary_cache(rotary.get(), &positions, form, &out, apart, nullptr), POSENC_OK);
-    std::vector<float> x = inputs(rows * d_model), expected = x;
-    const posenc_heads turned = heads_of(x, 1, 1);
-    ASSERT_EQ(posenc_rotary_apply_cache(rotary.get(), form, &out, apart, &turned, 1, &rows_of_cache,
-                                        nullptr),
+    ASSERT_EQ(posenc_rotary_cache(rotary.get(), &positions, form, &out,
+                                  is_apart ? &sine_out : nullptr, nullptr),
               POSENC_OK);
-    truth.apply(rows_first(expected.data(), 1, rows, 1, d_model), real);
-    EXPECT_EQ(x, expected);
+    if (is_apart) {
+      truth.cosines_and_sines(RowRange{first, rows},
+                              static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE),
+                              view_of(expected, columns), view_of(expected_sines, columns));
+    } else {
+      truth.cache(RowRange{first, rows}, static_cast<RotaryLayout>(form), view_of(expected));
+    }
+    EXPECT_EQ(cache, expected);
+    EXPECT_EQ(sines, expected_sines);
   }
 }
 
@@ -388,10 +387,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   const auto cache = [&](std::int32_t form, const posenc_table* sines) {
     return posenc_rotary_cache(rotary.get(), &positions, form, &table, sines, nullptr);
   };
-  const auto apply_cache = [&](const posenc_table* from) {
-    return posenc_rotary_apply_cache(rotary.get(), 0, from, nullptr, &heads, 1, &positions,
-                                     nullptr);
-  };
   const struct {
     const char* message;  ///< a part of it
     std::function<posenc_status()> call;
@@ -443,7 +438,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"form is 5; allowed: 0 to 4", [&] { return cache(5, nullptr); }},
       {"sines is null", [&] { return cache(POSENC_CACHE_APART_HALVES, nullptr); }},
       {"sines is a table; allowed in form 0: null", [&] { return cache(0, &table); }},
-      {"cache is null", [&] { return apply_cache(nullptr); }},
   };
   for (const auto& [message, call] : cases) {
     EXPECT_EQ(call(), POSENC_INVALID_ARGUMENT) << message;

@@ -137,13 +137,11 @@ Accuracy accuracy_of(const posenc_accuracy* accuracy) {
   return {};
 }
 
-/// A table that is written (View is OutputView) or read (InputView).
-template <class View = OutputView>
-View table_of(std::string_view name, const posenc_table* table) {
+OutputView table_of(std::string_view name, const posenc_table* table) {
   const posenc_table& from = checked(table, name);
   check_reserved(from.reserved);
   return with_type(data_type(from.type), [&]<class T>(T) {
-    return View(static_cast<T*>(from.data), from.rows, from.columns, from.stride);
+    return OutputView(static_cast<T*>(from.data), from.rows, from.columns, from.stride);
   });
 }
 
@@ -208,16 +206,6 @@ RotateOptions rotate_options_of(const posenc_rotate_options* options) {
   if (options == nullptr) return {};
   return {.inverse = options->inverse != 0, .threads = options->threads};
 }
-
-/// True if a cache of that form has a table of sines.
-bool is_apart(std::int32_t form, const posenc_table* sines) {
-  check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
-  if (form >= POSENC_CACHE_APART_ONCE) return true;
-  if (sines != nullptr) throw_invalid("sines is a table; allowed in form {}: null", form);
-  return false;
-}
-
-Repeat repeat_of(std::int32_t form) { return static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE); }
 
 }  // namespace
 
@@ -456,11 +444,13 @@ posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_posi
     const RowPositions rows = positions_of(positions);
     const OutputView out = table_of("cache", cache);
     const EncodeOptions how = options_of(options);
-    if (is_apart(form, sines)) {
-      angles.cosines_and_sines(rows, repeat_of(form), out, table_of("sines", sines), how);
-    } else {
-      angles.cache(rows, static_cast<RotaryLayout>(form), out, how);
+    check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
+    if (form >= POSENC_CACHE_APART_ONCE) {
+      const auto repeat = static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE);
+      return angles.cosines_and_sines(rows, repeat, out, table_of("sines", sines), how);
     }
+    if (sines != nullptr) throw_invalid("sines is a table; allowed in form {}: null", form);
+    angles.cache(rows, static_cast<RotaryLayout>(form), out, how);
   });
 }
 
@@ -470,23 +460,6 @@ posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_head
   return status_of([&] {
     checked(rotary, "rotary")
         .apply(heads_of(x, count), positions_of(positions), rotate_options_of(options));
-  });
-}
-
-posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t form,
-                                        const posenc_table* cache, const posenc_table* sines,
-                                        const posenc_heads* x, int64_t count,
-                                        const posenc_positions* rows_of_cache,
-                                        const posenc_rotate_options* options) {
-  return status_of([&] {
-    const auto table = table_of<InputView>("cache", cache);
-    const RotaryCacheView view =
-        is_apart(form, sines)
-            ? RotaryCacheView(table, table_of<InputView>("sines", sines), repeat_of(form))
-            : RotaryCacheView(table, static_cast<RotaryLayout>(form));
-    checked(rotary, "rotary")
-        .apply_cache(view, heads_of(x, count), positions_of(rows_of_cache),
-                     rotate_options_of(options));
   });
 }
 

@@ -245,10 +245,6 @@ void use_rotary(FuzzedDataProvider& input, Arena& arena, const posenc_rotary* ro
     return posenc_rotary_apply(rotary, or_null(input, &x), count, &positions,
                                or_null(input, &rotate));
   });
-  succeeds(arena, [&] {
-    return posenc_rotary_apply_cache(rotary, form, or_null(input, &cache), sines, &x, count,
-                                     &positions, &rotate);
-  });
 }
 
 void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {

@@ -307,12 +307,6 @@ typedef struct posenc_rotate_options {
 posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_heads* x, int64_t count,
                                   const posenc_positions* positions,
                                   const posenc_rotate_options* options);
-/// The same by a cache. Positions are rows of the cache.
-posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t form,
-                                        const posenc_table* cache, const posenc_table* sines,
-                                        const posenc_heads* x, int64_t count,
-                                        const posenc_positions* rows_of_cache,
-                                        const posenc_rotate_options* options);
 void posenc_rotary_free(posenc_rotary* rotary);  ///< accepts null
 
 #ifdef __cplusplus

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -24,24 +26,16 @@ AxesSpec cosines_first(AxesSpec angles) {
 
 // ---- Rows of caches -----------------------------------------------------------------------------
 
-/// Where the cosine and the sine of frequency k are.
-struct CacheLayout {
-  bool is_apart;        ///< in tables of their own
-  std::int64_t values;  ///< of a frequency in a row of a table: 1 or 2
-  bool is_interleaved;  ///< two values are next to each other, not half a row apart
+/// A table of a cache: which half of a row of entries its one or two values of a frequency are of.
+/// 0 is that of the cosines, 1 that of the sines.
+struct CacheTable {
+  OutputView out;
+  std::int64_t first;
+  std::optional<std::int64_t> second;
 };
 
-constexpr CacheLayout layout_of(RotaryLayout layout) noexcept {
-  return {false, 2, layout == RotaryLayout::interleaved};
-}
-constexpr CacheLayout layout_of(Repeat repeat) noexcept {
-  return {true, repeat == Repeat::once ? 1 : 2, repeat == Repeat::interleaved};
-}
-CacheLayout layout_of(const RotaryCacheView& cache) noexcept {
-  return cache.is_apart ? layout_of(cache.repeat) : layout_of(cache.layout_of_both);
-}
-
-/// Writes convert(a[k]) and convert(b[k]), unless b is null, to the two places of frequency k.
+/// Writes convert(a[k]) and, unless b is null, convert(b[k]): to the columns k and count + k, or 2k
+/// and 2k + 1.
 template <class T, class Entry, class Convert>
 void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_interleaved,
                const Convert& convert, T* __restrict to) noexcept {
@@ -55,21 +49,6 @@ void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_inter
   for (std::int64_t k = 0; b != nullptr && k < count; ++k) to[count + k] = convert(b[k]);
 }
 
-/// to[k] = from[k * step], as float32. T is float, Float16 or BFloat16.
-template <class T>
-void read_values(const T* from, std::int64_t step, std::int64_t count, float* to) noexcept {
-  if constexpr (std::is_same_v<T, float>) {
-    for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * step];
-  } else {
-    std::uint16_t dense[64];
-    for (std::int64_t begin = 0, number = 0; begin < count; begin += number) {
-      number = std::min(std::ssize(dense), count - begin);
-      for (std::int64_t k = 0; k < number; ++k) dense[k] = from[(begin + k) * step].bits;
-      simd::best_kernels().widen(dense, number, std::is_same_v<T, BFloat16>, to + begin);
-    }
-  }
-}
-
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// There must be at least these rows of exactly so many columns. Returns them.
@@ -81,30 +60,6 @@ Strided check_output(const char* name, const OutputView& out, std::int64_t rows,
   used.rows = rows;
   check_memory(name, used);
   return strided(name, used);
-}
-
-void check_cache(const RotaryCacheView& cache, std::int64_t columns) {
-  const auto check = [&](const char* name, const InputView& table) {
-    check_not_double(name, table.type);
-    check_equal(name, "columns", table.columns, "this layout", columns);
-    check_memory(name, table);
-  };
-  check(cache.is_apart ? "cosines" : "cache", cache.cosines);
-  if (!cache.is_apart) return;
-  check("sines", cache.sines);
-  check_same_type("sines", cache.sines.type, "the cosines", cache.cosines.type);
-}
-
-/// Each must be a row of the cache.
-void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
-  validate(rows, 1);
-  const std::int64_t all = std::min(cache.cosines.rows, cache.sines.rows);
-  if (rows.count() == 0) return;
-  const detail::Extent extent = rows.is_range()
-                                    ? detail::Extent{rows.first(), rows.first() + rows.count() - 1}
-                                    : detail::extent_of(rows.list(0));
-  check_range("row of the cache", extent.least, 0, all - 1);
-  check_range("row of the cache", extent.most, 0, all - 1);
 }
 
 /// Checks tensors and their number of positions. Returns true if each sequence has its own.
@@ -133,11 +88,6 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
                   x[0].rows, x[0].rows, x[0].batch);
   }
   return true;
-}
-
-bool have_no_heads(std::span<const HeadsView> x) noexcept {
-  return std::ranges::all_of(
-      x, [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; });
 }
 
 // ---- Turning ------------------------------------------------------------------------------------
@@ -215,10 +165,9 @@ void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
 template <class T, class Work>
 void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
                     const Work& work) {
-  if (rows == 0) return;
   const std::int64_t step = std::min(rows_in_cache(columns), rows);
   constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
-  detail::WorkerMemory memory(step * columns * floats_of_element, threads);
+  WorkerMemory memory(step * columns * floats_of_element, threads);
   parallel_for(rows, rows_per_piece(elements), threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
                  T* const own = reinterpret_cast<T*>(memory.of(thread));
@@ -230,53 +179,30 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
 /// Writes cosines and sines, multiplied by a factor unless that is 1: of 16 bits, each is then the
 /// product of a float32 entry and the factor, rounded once.
 void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                const OutputView& cosines, const OutputView& sines, const CacheLayout& layout,
-                int threads) {
+                std::initializer_list<CacheTable> tables, bool is_interleaved, int threads) {
   if (positions.count() == 0) return;
   const std::int64_t columns = encoder.d_model(), pairs = columns / 2;
-  with_type(cosines.type, [&]<class T>(T) {
+  with_type(tables.begin()->out.type, [&]<class T>(T) {
     const auto fill = [&]<class Entry>(Entry, const auto& convert) {
-      const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
+      const PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
       for_each_block<Entry>(
           rows.count(), columns, threads, columns,
           [&](std::int64_t begin, std::int64_t count, Entry* entries) {
             rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
-            const auto write = [&](const OutputView& table, std::int64_t a, std::int64_t b) {
-              for (std::int64_t row = 0; row < count; ++row) {
-                const Entry* const of_row = entries + row * columns;
-                write_row(of_row + a, layout.values == 2 ? of_row + b : nullptr, pairs,
-                          layout.is_interleaved, convert,
-                          static_cast<T*>(table.data) + (begin + row) * table.stride);
+            for (const auto& [out, first, second] : tables) {
+              T* to = static_cast<T*>(out.data) + begin * out.stride;
+              for (const Entry* row = entries; row != entries + count * columns; row += columns) {
+                write_row(row + first * pairs, second ? row + *second * pairs : nullptr, pairs,
+                          is_interleaved, convert, to);
+                to += out.stride;
               }
-            };
-            write(cosines, 0, layout.is_apart ? 0 : pairs);
-            if (layout.is_apart) write(sines, pairs, pairs);
+            }
           });
     };
     using Scaled = std::conditional_t<sizeof(T) == 2, float, T>;
     if (factor == 1) return fill(T(), std::identity());
     fill(Scaled(), [=](Scaled entry) { return nearest<T>(static_cast<double>(entry) * factor); });
   });
-}
-
-/// Calls fill(begin, count, angles) for rows of angles, and turns heads by them.
-template <class Fill>
-void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& options,
-              const Fill& fill) {
-  if (rows == 0) return;  // No memory bounds the sizes below.
-  const std::int64_t columns = 2 * work.pairs;
-  std::int64_t elements = 0;
-  for (const HeadsView& x : work.tensors)
-    elements += columns * x.heads * (work.own_angles ? 1 : x.batch);
-  for_each_block<float>(rows, elements, options.threads, columns,
-                        [&](std::int64_t begin, std::int64_t count, float* angles) {
-                          fill(begin, count, angles);
-                          for (std::int64_t row = 0; options.inverse && row < count; ++row) {
-                            float* const sines = angles + (2 * row + 1) * work.pairs;
-                            std::transform(sines, sines + work.pairs, sines, std::negate());
-                          }
-                          turn(work, begin, count, angles);
-                        });
 }
 
 }  // namespace
@@ -313,20 +239,25 @@ void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputVie
   check_output("cache", out, positions.count(), dimension());
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
-  fill_cache(encoder_, attention_factor(), positions, out, out, layout_of(layout), options.threads);
+  fill_cache(encoder_, attention_factor(), positions, {{out, 0, 1}},
+             layout == RotaryLayout::interleaved, options.threads);
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                                OutputView sines, EncodeOptions options) const {
-  const CacheLayout layout = layout_of(repeat);
-  const std::int64_t columns = layout.values * dimension() / 2;
+  const bool is_once = repeat == Repeat::once;
+  const std::int64_t columns = is_once ? dimension() / 2 : dimension();
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   const Strided to_cosines = check_output("cosines", cosines, positions.count(), columns),
                 to_sines = check_output("sines", sines, positions.count(), columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
   check_apart(to_sines, to_cosines);
-  fill_cache(encoder_, attention_factor(), positions, cosines, sines, layout, options.threads);
+  if (is_once)
+    return fill_cache(encoder_, attention_factor(), positions, {{cosines, 0, {}}, {sines, 1, {}}},
+                      false, options.threads);
+  fill_cache(encoder_, attention_factor(), positions, {{cosines, 0, 0}, {sines, 1, 1}},
+             repeat == Repeat::interleaved, options.threads);
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
@@ -334,47 +265,27 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   const bool own = check_tensors(x, dimension(), positions.count());
-  if (have_no_heads(x)) return;
-  const std::int64_t columns = dimension();
-  const double factor = attention_factor();
-  const detail::PreparedRows rows(encoder_, positions, DataType::float32, options.threads);
-  turn_all({x, channels(), columns / 2, own}, positions.count(), options,
-           [&](std::int64_t begin, std::int64_t count, float* angles) {
-             rows.write(begin, count, MatrixView<float>{angles, count, columns, columns});
-             if (factor == 1) return;
-             for (std::int64_t i = 0; i < count * columns; ++i)
-               angles[i] = nearest<float>(static_cast<double>(angles[i]) * factor);
-           });
-}
-
-void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
-                         const RowPositions& rows_of_cache, const RotateOptions& options) const {
-  const std::int64_t pairs = dimension() / 2;
-  const CacheLayout layout = layout_of(cache);
-  check_threads(options.threads);
-  check_cache(cache, layout.values * pairs);
-  check_cache_rows(rows_of_cache, cache);
-  const bool own = check_tensors(x, dimension(), rows_of_cache.count());
-  if (have_no_heads(x) || rows_of_cache.count() == 0) return;
-  with_type(cache.cosines.type, [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, double>) {
-      const std::int64_t step = layout.is_interleaved ? 2 : 1;
-      const std::int64_t next = layout.is_interleaved ? 1 : pairs;
-      const auto read = [&](const InputView& table, std::int64_t row, std::int64_t first,
-                            float* to) {
-        const T* const of_row = static_cast<const T*>(table.data) + row * table.stride;
-        read_values(of_row + first, step, pairs, to);
-      };
-      turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
-               [&](std::int64_t begin, std::int64_t count, float* angles) {
-                 for (std::int64_t i = 0; i < count; ++i, angles += 2 * pairs) {
-                   const std::int64_t row = rows_of_cache(0, begin + i);
-                   read(cache.cosines, row, 0, angles);
-                   read(cache.sines, row, layout.is_apart ? 0 : next, angles + pairs);
-                 }
-               });
-    }
-  });
+  const auto is_empty = [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; };
+  if (positions.count() == 0 || std::ranges::all_of(x, is_empty)) return;
+  const std::int64_t columns = dimension(), pairs = columns / 2;
+  const double of_cosines = attention_factor(),
+               of_sines = options.inverse ? -of_cosines : of_cosines;
+  const PreparedRows rows(encoder_, positions, DataType::float32, options.threads);
+  std::int64_t elements = 0;
+  for (const HeadsView& each : x) elements += columns * each.heads * (own ? 1 : each.batch);
+  for_each_block<float>(
+      positions.count(), elements, options.threads, columns,
+      [&](std::int64_t begin, std::int64_t count, float* angles) {
+        rows.write(begin, count, MatrixView<float>{angles, count, columns, columns});
+        for (std::int64_t half = 0; of_sines != 1 && half < 2 * count; ++half) {
+          float* const values = angles + half * pairs;
+          std::transform(values, values + pairs, values,
+                         [factor = half % 2 == 0 ? of_cosines : of_sines](float value) {
+                           return nearest<float>(static_cast<double>(value) * factor);
+                         });
+        }
+        turn({x, channels(), pairs, own}, begin, count, angles);
+      });
 }
 
 }  // namespace posenc

@@ -60,23 +60,6 @@ enum class Repeat {
   interleaved,  ///< 2k and 2k + 1: 2h columns. diffusers.
 };
 
-/// A cache that is read: one table of cosines and sines, or a table of each. Any type but float64.
-struct RotaryCacheView {
-  /// As Rotary::cache() writes it.
-  RotaryCacheView(InputView cache, RotaryLayout layout) noexcept
-      : cosines(cache), sines(cache), layout_of_both(layout) {}
-
-  /// As Rotary::cosines_and_sines() writes them.
-  RotaryCacheView(InputView cosine_table, InputView sine_table, Repeat how) noexcept
-      : cosines(cosine_table), sines(sine_table), is_apart(true), repeat(how) {}
-
-  InputView cosines;      ///< or both
-  InputView sines;        ///< the same table unless is_apart
-  bool is_apart = false;  ///< cosines and sines are tables of their own
-  RotaryLayout layout_of_both = RotaryLayout::halves;  ///< if not is_apart
-  Repeat repeat = Repeat::once;                        ///< if is_apart
-};
-
 /// How heads are turned.
 struct RotateOptions {
   /// Turns by the opposite angles: back, if there is no attention factor. The gradient of x is that
@@ -153,22 +136,6 @@ class Rotary {
   /// Row r of every sequence is at position first + r.
   void apply(const HeadsView& x, std::int64_t first = 0, const RotateOptions& options = {}) const {
     apply(x, RowPositions(RowRange{first, x.rows}), options);
-  }
-
-  /// The same by a cache in memory. Positions are rows of the cache, and each must exist. The bits
-  /// are those of apply() if the cache is of float32. Throws as apply() does, and if the cache is
-  /// not allowed.
-  void apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
-                   const RowPositions& rows_of_cache, const RotateOptions& options = {}) const;
-  /// The same for one tensor.
-  void apply_cache(const RotaryCacheView& cache, const HeadsView& x,
-                   const RowPositions& rows_of_cache, const RotateOptions& options = {}) const {
-    apply_cache(cache, std::span(&x, 1), rows_of_cache, options);
-  }
-  /// Row first + r of the cache turns row r.
-  void apply_cache(const RotaryCacheView& cache, const HeadsView& x, std::int64_t first = 0,
-                   const RotateOptions& options = {}) const {
-    apply_cache(cache, x, RowPositions(RowRange{first, x.rows}), options);
   }
 
  private:
