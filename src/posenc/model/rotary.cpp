@@ -40,9 +40,9 @@ template <class T, class Entry, class Convert>
 void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_interleaved,
                const Convert& convert, T* __restrict to) noexcept {
   for (std::int64_t k = 0; is_interleaved && k < count; ++k) {
-    const T first = convert(a[k]), second = convert(b[k]);
+    const T first = convert(a[k]);
     to[2 * k] = first;
-    to[2 * k + 1] = second;
+    to[2 * k + 1] = a == b ? first : convert(b[k]);
   }
   if (is_interleaved) return;
   for (std::int64_t k = 0; k < count; ++k) to[k] = convert(a[k]);
