@@ -5,9 +5,7 @@
 #include "posenc/model/internal/checks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -59,29 +57,23 @@ void check_part(const AxesSpec& spec, std::size_t index) {
               part.count());
 }
 
-/// Throws unless the sections are those of the pairs of an allowed spec.
-void check_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
+/// Pairs of one encoding, each on the axis that axis_of(k) says. Throws unless the sections are
+/// those of the pairs of an allowed spec.
+template <class AxisOf>
+AxesSpec axes_by_pair(std::span<const std::int64_t> sections, const EncodingSpec& spec,
+                      const AxisOf& axis_of) {
   validate(spec);
   check_range("the number of sections", std::ssize(sections), 1, max_axes);
-  std::int64_t sum = 0;
-  for (const std::int64_t each : sections) {
-    check_range("a section", each, 0, max_d_model);
-    sum += each;
-  }
-  check_equal("sections", "pairs", sum, "d_model / 2", spec.d_model / 2);
-}
-
-/// Pairs of one encoding, each on the axis that axis_of(k) says.
-template <class AxisOf>
-AxesSpec axes_by_pair(std::int64_t axes, const EncodingSpec& spec, const AxisOf& axis_of) {
+  for (const std::int64_t each : sections) check_range("a section", each, 0, max_d_model);
+  const std::int64_t pairs = std::reduce(sections.begin(), sections.end());
+  check_equal("sections", "pairs", pairs, "d_model / 2", spec.d_model / 2);
   AxesSpec result = {.layout = spec.layout};
-  for (std::int64_t axis = 0; axis < axes; ++axis) {
+  for (std::int64_t axis = 0; axis < std::ssize(sections); ++axis) {
     AxisPairs part = {.axis = axis, .spec = spec};
-    for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
-      if (axis_of(k) != axis) continue;
-      part.frequencies.push_back(k);
-      part.pairs.push_back(k);
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      if (axis_of(k) == axis) part.frequencies.push_back(k);
     }
+    part.pairs = part.frequencies;
     if (!part.pairs.empty()) result.parts.push_back(std::move(part));
   }
   return result;
@@ -139,32 +131,28 @@ AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSp
 }
 
 AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  check_sections(sections, spec);
-  std::vector<std::int64_t> ends;
-  std::partial_sum(sections.begin(), sections.end(), std::back_inserter(ends));
-  return axes_by_pair(static_cast<std::int64_t>(sections.size()), spec, [&](std::int64_t k) {
-    return std::ranges::upper_bound(ends, k) - ends.begin();
+  return axes_by_pair(sections, spec, [&](std::int64_t k) {
+    std::size_t axis = 0;
+    while (k >= sections[axis]) k -= sections[axis++];
+    return static_cast<std::int64_t>(axis);
   });
 }
 
 AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  check_sections(sections, spec);
-  const auto axes = static_cast<std::int64_t>(sections.size());
-  return axes_by_pair(axes, spec, [&](std::int64_t k) {
-    const std::int64_t axis = k % axes;
-    return k < axes * sections[static_cast<std::size_t>(axis)] ? axis : 0;
+  return axes_by_pair(sections, spec, [&](std::int64_t k) {
+    const std::int64_t axis = k % std::ssize(sections);
+    return k < std::ssize(sections) * sections[static_cast<std::size_t>(axis)] ? axis : 0;
   });
 }
 
 AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  check_sections(sections, spec);
   if (sections.size() != 3 || sections[1] != sections[2]) {
     throw_invalid(
         "there are {} sections; allowed for alternating pairs: time, height and width, "
         "with equal sections of the last two",
         sections.size());
   }
-  return axes_by_pair(3, spec, [&](std::int64_t k) {
+  return axes_by_pair(sections, spec, [&](std::int64_t k) {
     return k < sections[1] + sections[2] ? 1 + k % 2 : std::int64_t{0};
   });
 }
@@ -182,7 +170,7 @@ void validate(const RowPositions& positions, std::int64_t axes) {
     const IntegerView each = positions.list(axis);
     if (each.data() == nullptr && each.count() > 0)
       throw InvalidArgument("positions have no memory (null); allowed: a valid pointer");
-    const auto [least, most] = detail::extent_of(each);
+    const auto [least, most] = extent_of(each);
     if (least >= -max_position && most <= max_position) continue;
     const std::int64_t bad = least < -max_position ? least : most;
     std::int64_t row = 0;

@@ -11,12 +11,6 @@
 namespace posenc {
 namespace {
 
-/// Rows begin .. end - 1 of the sequences first .. last - 1.
-struct Part {
-  std::int64_t begin, end;
-  std::int64_t first, last;
-};
-
 /// Combines chunks of rows. They are short enough that the encodings, once added to one sequence,
 /// are still in cache for the next.
 class Combiner {
@@ -33,23 +27,24 @@ class Combiner {
     if (stores_ != simd::StoreMethod::plain) kernels_.fence();
   }
 
-  /// Row 0 of `encoded`, which is null if nothing is added, is row part.begin.
-  void combine_rows(const Part& part, const float* encoded) const noexcept {
+  /// Rows begin .. end - 1 of every sequence. `encoded` has their encodings, or is null if nothing
+  /// is added.
+  void combine_rows(std::int64_t begin, std::int64_t end, const float* encoded) const noexcept {
     const AnySequences& y = work_.y;
     const bool is_dense = work_.x.row_stride == y.columns && y.row_stride == y.columns;
     // One sequence has the same memory in both orders. Of several, one row of each in turn, or so
     // few rows at once that their encodings stay in the first-level cache while they are added to
     // every sequence.
     const std::int64_t in_cache = std::max<std::int64_t>(1, l1_floats / y.columns),
-                       step = y.batch == 1                            ? part.end - part.begin
+                       step = y.batch == 1                            ? end - begin
                               : y.order == BatchOrder::sequence_first ? 1
                                                                       : in_cache;
-    for (std::int64_t row = part.begin; row < part.end; row += step) {
-      const std::int64_t next = std::min(row + step, part.end), at_once = is_dense ? next - row : 1;
-      for (std::int64_t sequence = part.first; sequence < part.last; ++sequence) {
+    for (std::int64_t row = begin; row < end; row += step) {
+      const std::int64_t next = std::min(row + step, end), at_once = is_dense ? next - row : 1;
+      for (std::int64_t sequence = 0; sequence < y.batch; ++sequence) {
         for (std::int64_t r = row; r < next; r += at_once) {
           combine(sequence, r, at_once,
-                  encoded == nullptr ? nullptr : encoded + (r - part.begin) * y.columns);
+                  encoded == nullptr ? nullptr : encoded + (r - begin) * y.columns);
         }
       }
     }
@@ -103,27 +98,19 @@ class Combiner {
 };
 
 /// Combines blocks of rows with encode(first row, rows, memory of so many floats). Rows are divided
-/// between threads, so that no encoding is computed twice, or sequences if there are fewer rows
-/// than threads and than sequences: so many of them at a time that computing the encodings again
-/// costs little.
+/// between threads, so that no encoding is computed twice.
 template <class Encode>
 void combine_blocks(const RowWork& work, bool needs_memory, const Encode& encode) {
-  constexpr std::int64_t fewest_sequences = 32;
   const std::int64_t batch = work.y.batch, rows = work.y.rows, columns = work.y.columns;
   if (batch == 0 || rows == 0) return;
   const std::int64_t step = std::min(rows_in_cache(columns), rows);
-  detail::WorkerMemory memory(needs_memory ? step * columns : 0, work.threads);
-  const bool by_rows = rows >= work.threads || rows >= batch;
-  const std::int64_t grain = by_rows ? rows_per_piece(batch * columns)
-                                     : std::max(fewest_sequences, rows_per_piece(rows * columns));
-  parallel_for(by_rows ? rows : batch, grain, work.threads,
+  WorkerMemory memory(needs_memory ? step * columns : 0, work.threads);
+  parallel_for(rows, rows_per_piece(batch * columns), work.threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
-                 const Part all = by_rows ? Part{begin, end, 0, batch} : Part{0, rows, begin, end};
                  const Combiner combiner(work);
-                 for (Part part = all; part.begin < all.end; part.begin += step) {
-                   part.end = std::min(part.begin + step, all.end);
-                   const std::int64_t count = part.end - part.begin;
-                   combiner.combine_rows(part, encode(part.begin, count, memory.of(thread)));
+                 for (std::int64_t row = begin; row < end; row += step) {
+                   const std::int64_t next = std::min(row + step, end);
+                   combiner.combine_rows(row, next, encode(row, next - row, memory.of(thread)));
                  }
                });
 }
