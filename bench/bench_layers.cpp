@@ -177,8 +177,7 @@ Work rotate(std::string_view source, std::int64_t rows, int threads) {
               return out;
             }};
   }
-  return {rows * columns, expected,
-          [=, view = HeadsView(sequence_first(x, rows, heads, dimension))] {
+  return {rows * columns, expected, [=, view = rows_first(x, 1, rows, heads, dimension)] {
             rotary.apply(view, 0, {.threads = threads});
             return out;
           }};

@@ -201,7 +201,7 @@ TEST(CApi, LayersTake16BitElements) {
   EXPECT_EQ(y, expected);
   const posenc_positions positions = range(5, rows);
   ASSERT_EQ(posenc_rotary_apply(rotary_of(1e4).get(), &heads, 1, &positions, nullptr), POSENC_OK);
-  Rotary(d_model).apply(same(expected), 5);
+  Rotary(d_model).apply(heads_first(expected.data(), 1, 1, rows, d_model), 5);
   EXPECT_EQ(y, expected);
 }
 
