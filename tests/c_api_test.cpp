@@ -5,7 +5,6 @@
 #include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/version.h"
@@ -161,24 +160,6 @@ TEST(CApi, StatesBoundsAsCppDoes) {
   double bound = 0;
   ASSERT_EQ(posenc_error_bound(encoder.get(), first, rows, POSENC_BFLOAT16, &bound), POSENC_OK);
   EXPECT_EQ(bound, expected->error_bound({first, rows}, DataType::bfloat16));
-}
-
-TEST(CApi, KnowsThePresets) {
-  for (const Preset& each : presets()) {
-    SCOPED_TRACE(each.name);
-    posenc_spec spec;
-    std::int64_t from = -1, count = -1;
-    ASSERT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, &from, &count), POSENC_OK);
-    EXPECT_EQ((RowRange{from, count}), each.rows);
-    EXPECT_EQ(spec.frequencies == nullptr, is_base(each.spec.frequencies));
-    std::vector<float> got(static_cast<std::size_t>(each.spec.d_model)), expected = got;
-    const std::int64_t last = from + count - 1;
-    backend("rotation").plan(each.spec)->encode(RowRange{last, 1}, view_of(expected, spec.d_model));
-    const posenc_table out = table_of(got, spec.d_model);
-    ASSERT_EQ(posenc_encode(planned(spec).get(), last, 1, &out, nullptr), POSENC_OK);
-    EXPECT_TRUE(same_bits(expected, got));
-    EXPECT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, nullptr, nullptr), POSENC_OK);
-  }
 }
 
 TEST(CApi, LayersTake16BitElements) {
@@ -362,7 +343,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   posenc_rotary* new_rotary = nullptr;
   posenc_axes* axes = nullptr;
   posenc_axes_encoder* axes_encoder = nullptr;
-  posenc_spec preset = spec;
 
   const auto select = [&](std::int32_t type, const posenc_accuracy* accuracy) {
     return posenc_plan_selected(&spec, 0, 1, type, accuracy, &encoder);
@@ -407,7 +387,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"positions.rows is -1", [&] { return encode_list(&negative_rows); }},
       {"2 axes", [&] { return encode_list(&on_two_axes); }},
       {"bound is null", [&] { return posenc_error_bound(e, 0, 1, 0, nullptr); }},
-      {"'nonsense'", [&] { return posenc_preset("nonsense", &preset, nullptr, nullptr); }},
       {"type is 4", [&] { return posenc_cursor_create(e, 0, 4, &new_cursor); }},
       {"cursor is null", [&] { return posenc_cursor_seek(nullptr, 0); }},
       {"row is null", [&] { return posenc_cursor_next(cursor.get(), nullptr, d_model); }},

@@ -6,7 +6,6 @@
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/support/check.h"
@@ -222,24 +221,6 @@ int32_t posenc_c_abi() { return POSENC_C_ABI; }
 
 posenc_spec posenc_default_spec(int64_t d_model) {
   return {d_model, EncodingSpec().base, POSENC_INTERLEAVED, POSENC_PAPER, nullptr};
-}
-
-posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows) {
-  return status_of([&] {
-    static const auto texts = [] {
-      std::vector<std::string> all;
-      for (const Preset& each : presets()) all.push_back(to_string(each.spec.frequencies));
-      return all;
-    }();
-    const Preset& found = preset(&checked(name, "name"));
-    const std::string& frequencies = texts[static_cast<std::size_t>(&found - presets().data())];
-    checked(spec, "spec") = {found.spec.d_model, found.spec.base,
-                             static_cast<int32_t>(found.spec.layout),
-                             static_cast<int32_t>(found.spec.spacing),
-                             is_base(found.spec.frequencies) ? nullptr : frequencies.c_str()};
-    if (first != nullptr) *first = found.rows.first;
-    if (rows != nullptr) *rows = found.rows.count;
-  });
 }
 
 // ---- Encoders -----------------------------------------------------------------------------------

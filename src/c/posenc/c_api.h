@@ -59,7 +59,7 @@ typedef struct posenc_axes_encoder posenc_axes_encoder;  ///< of positions on se
 typedef struct posenc_rotary posenc_rotary;              ///< a rotary embedding
 typedef struct posenc_positional_encoding posenc_positional_encoding;  ///< a layer
 
-// ---- What to encode (spec.h, frequency_rule.h, presets.h, data_type.h) --------------------------
+// ---- What to encode (spec.h, frequency_rule.h, data_type.h) -------------------------------------
 
 /// Layouts: the order of channels in a row.
 enum { POSENC_INTERLEAVED = 0, POSENC_HALVES = 1, POSENC_HALVES_COS_FIRST = 2 };
@@ -82,9 +82,6 @@ typedef struct posenc_spec {
 
 /// The paper's convention: base 10000, interleaved.
 posenc_spec posenc_default_spec(int64_t d_model);
-/// The convention of a real system, such as "whisper", and the rows of its usual table. `first` and
-/// `rows` may be null. The frequencies of the spec are null or remain valid.
-posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows);
 
 /// A table in the caller's memory, row-major.
 typedef struct posenc_table {
