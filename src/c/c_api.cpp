@@ -18,7 +18,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -73,8 +72,6 @@ posenc_status status_of(const Call& call) noexcept {
     return fail(POSENC_OUT_OF_MEMORY, "there is not enough memory");
   } catch (const std::exception& error) {
     return fail(POSENC_INTERNAL_ERROR, error.what());
-  } catch (...) {
-    return fail(POSENC_INTERNAL_ERROR, "an exception of unknown type");
   }
 }
 

@@ -4,9 +4,6 @@
 ///
 ///     const posenc::Rotary rotary(128, 500000.0);
 ///     rotary.apply(posenc::rows_first(queries, batch, rows, heads, 128), first_position);
-///     const posenc::Rotary llama_3_1(128, 500000.0, posenc::RotaryLayout::halves, {},
-///                                    posenc::Llama3Scaling{});
-///     const posenc::Rotary qwen2_vl({.angles = posenc::axes_in_sections({{16, 24, 24}}, spec)});
 #pragma once
 
 #include "posenc/encode_options.h"
@@ -90,9 +87,8 @@ class Rotary {
   /// backend promises the accuracy.
   explicit Rotary(const RotarySpec& spec, const Accuracy& accuracy = {});
 
-  /// One axis. Throws also if the dimension (even, 2 to max_d_model; the message calls it d_model),
-  /// the base (finite and > 1) or the rule is not allowed, or if the rule has to be given an
-  /// attention factor.
+  /// rotary_spec() of a dimension (even, 2 to max_d_model), a base (finite and > 1) and a rule.
+  /// Throws as that does, too, and calls the dimension d_model.
   explicit Rotary(std::int64_t dimension, double base = 10000.0,
                   RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {},
                   const FrequencyRule& frequencies = {});

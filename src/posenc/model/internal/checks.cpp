@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace posenc {
 namespace {
