@@ -143,16 +143,14 @@ void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
           const float* angles) noexcept {
   for (const HeadsView& x : work.tensors) {
     if (x.heads == 0) continue;  // its other sizes may be any
-    if (!work.own_angles) {
-      for (std::int64_t sequence = 0; sequence < x.batch; ++sequence)
-        turn_rows(x, work, sequence, begin, count, angles);
-      continue;
-    }
-    for (std::int64_t done = 0; done < count;) {
-      const std::int64_t sequence = (begin + done) / x.rows, row = (begin + done) % x.rows;
-      const std::int64_t rows = std::min(count - done, x.rows - row);
-      turn_rows(x, work, sequence, row, rows, angles + done * 2 * work.pairs);
-      done += rows;
+    const bool own = work.own_angles;
+    const std::int64_t first = own ? begin / x.rows : 0,
+                       last = own ? (begin + count - 1) / x.rows : x.batch - 1;
+    for (std::int64_t sequence = first; sequence <= last; ++sequence) {
+      const std::int64_t row_0 = own ? sequence * x.rows : 0, from = std::max(begin, row_0),
+                         to = std::min(begin + count, row_0 + x.rows);
+      turn_rows(x, work, sequence, from - row_0, to - from,
+                angles + (from - begin) * 2 * work.pairs);
     }
   }
 }

@@ -175,23 +175,19 @@ struct RuleReader : RuleSource {
   }
 };
 
-using Read = RotaryRule (RuleReader::*)() const;
-constexpr std::pair<std::string_view, Read> rules[] = {
-    {"alpha", &RuleReader::alpha},         {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
-    {"default", &RuleReader::none},        {"dynamic", &RuleReader::dynamic},
-    {"linear", &RuleReader::linear},       {"llama3", &RuleReader::llama3},
-    {"longrope", &RuleReader::longrope},   {"ntk", &RuleReader::ntk},
-    {"yarn", &RuleReader::yarn},           {"proportional", &RuleReader::proportional},
-    {"steps", &RuleReader::steps},         {"rope_ratio", &RuleReader::rope_ratio},
-    {"unsettled", &RuleReader::unsettled},
-};
-
 }  // namespace
 
 RotaryRule read_rule(std::string_view name, const RuleSource& from) {
-  const auto* const rule =
-      std::ranges::find(rules, name, &std::pair<std::string_view, Read>::first);
-  return (RuleReader{from}.*rule->second)();
+  static const std::map<std::string_view, RotaryRule (RuleReader::*)() const> rules = {
+      {"alpha", &RuleReader::alpha},         {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
+      {"default", &RuleReader::none},        {"dynamic", &RuleReader::dynamic},
+      {"linear", &RuleReader::linear},       {"llama3", &RuleReader::llama3},
+      {"longrope", &RuleReader::longrope},   {"ntk", &RuleReader::ntk},
+      {"yarn", &RuleReader::yarn},           {"proportional", &RuleReader::proportional},
+      {"steps", &RuleReader::steps},         {"rope_ratio", &RuleReader::rope_ratio},
+      {"unsettled", &RuleReader::unsettled},
+  };
+  return (RuleReader{from}.*rules.at(name))();
 }
 
 }  // namespace posenc::detail
