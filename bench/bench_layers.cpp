@@ -4,7 +4,6 @@
 //                                                       by itself, fused computes PE, cached keeps
 //                                                       a table
 //   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys, angles computed
-//   rotate/source:cached/...                            the same from a cache of sines and cosines
 //   .../source:plain/...                                the same without posenc, on one thread: a
 //                                                       plain loop over a float32 table, compiled
 //                                                       for the ISA that the compiler assumes; it
@@ -160,8 +159,7 @@ void turn_plainly(T* x, std::int64_t rows, const float* angles) {
   }
 }
 
-/// Is a cache of cosines and sines faster than computing them again, and what do programs get that
-/// do it themselves?
+/// What do programs get that turn by a cache of cosines and sines themselves?
 template <class T>
 Work rotate(std::string_view source, std::int64_t rows, int threads) {
   static const Rotary rotary(dimension);
@@ -179,17 +177,10 @@ Work rotate(std::string_view source, std::int64_t rows, int threads) {
               return out;
             }};
   }
-  const auto cache = std::make_shared<Matrix>(source == "cached" ? rows : 0, dimension);
-  rotary.cache(RowRange{0, cache->rows()}, RotaryLayout::halves, cache->view());
-  return {
-      rows * columns, expected, [=, view = HeadsView(sequence_first(x, rows, heads, dimension))] {
-        if (cache->rows() > 0) {
-          rotary.apply_cache({cache->view(), RotaryLayout::halves}, view, 0, {.threads = threads});
-        } else {
-          rotary.apply(view, 0, {.threads = threads});
-        }
-        return out;
-      }};
+  return {rows * columns, expected, [=, view = rows_first(x, 1, rows, heads, dimension)] {
+            rotary.apply(view, 0, {.threads = threads});
+            return out;
+          }};
 }
 
 /// Tables and batches in the caches of one core, in the shared one, and beyond it.
@@ -216,7 +207,7 @@ void register_type() {
                 threads, [=] { return sum<T>(source, shape, threads); });
       }
       for (const std::int64_t rows : {1, 128, 8192}) {
-        if (source == "automatic") continue;
+        if (source == "automatic" || source == "cached") continue;
         add_one(
             fmt::format("rotate/source:{}/rows:{}/heads:{}/d:{}", source, rows, heads, dimension),
             threads, [=] { return rotate<T>(source, rows, threads); });

@@ -5,7 +5,6 @@
 #include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/version.h"
@@ -128,24 +127,6 @@ TYPED_TEST(CApiTypes, EncodesGridsAsCppDoes) {
   }
 }
 
-TEST(CApi, TurnsRealPositionsIntoMultiplesOfADenominator) {
-  const std::vector<double> positions = {0.5, 2, 0.125};
-  std::vector<std::int64_t> multiples(positions.size());
-  double denominator = 0, max_error = -1;
-  const auto call = [&] {
-    return posenc_real_positions(positions.data(), 3, &denominator, multiples.data(), &max_error);
-  };
-  ASSERT_EQ(call(), POSENC_OK) << posenc_last_error();
-  EXPECT_EQ(multiples, (std::vector<std::int64_t>{4, 16, 1}));
-  EXPECT_EQ(denominator, 8);
-  EXPECT_EQ(max_error, 0);
-  denominator = 4;
-  ASSERT_EQ(call(), POSENC_OK) << posenc_last_error();
-  EXPECT_EQ(multiples, (std::vector<std::int64_t>{2, 8, 0}));
-  EXPECT_EQ(denominator, 4);
-  EXPECT_EQ(max_error, 0.125);
-}
-
 TEST(CApi, ListsTheBackendsThatRunHere) {
   std::set<std::string> names, expected;
   std::int64_t count = 0;
@@ -170,7 +151,6 @@ TEST(CApi, SelectsAsCppDoes) {
         select_backend({d_model}, {0, rows},
                        {.accuracy = accuracy != nullptr ? Accuracy::within(1e-6) : Accuracy()});
     EXPECT_EQ(posenc_encoder_backend(encoder.get()), expected.backend->full_name());
-    EXPECT_EQ(posenc_encoder_reason(encoder.get()), expected.reason);
   }
 }
 
@@ -178,31 +158,8 @@ TEST(CApi, StatesBoundsAsCppDoes) {
   const auto encoder = planned("rotation32");
   const auto expected = backend("rotation32").plan({d_model});
   double bound = 0;
-  std::int32_t is_rounded = -1;
   ASSERT_EQ(posenc_error_bound(encoder.get(), first, rows, POSENC_BFLOAT16, &bound), POSENC_OK);
   EXPECT_EQ(bound, expected->error_bound({first, rows}, DataType::bfloat16));
-  ASSERT_EQ(posenc_is_correctly_rounded(encoder.get(), POSENC_FLOAT32, &is_rounded), POSENC_OK);
-  EXPECT_EQ(is_rounded, 0);
-  ASSERT_EQ(posenc_is_correctly_rounded(planned().get(), POSENC_FLOAT32, &is_rounded), POSENC_OK);
-  EXPECT_EQ(is_rounded, 1);
-}
-
-TEST(CApi, KnowsThePresets) {
-  for (const Preset& each : presets()) {
-    SCOPED_TRACE(each.name);
-    posenc_spec spec;
-    std::int64_t from = -1, count = -1;
-    ASSERT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, &from, &count), POSENC_OK);
-    EXPECT_EQ((RowRange{from, count}), each.rows);
-    EXPECT_EQ(spec.frequencies == nullptr, is_base(each.spec.frequencies));
-    std::vector<float> got(static_cast<std::size_t>(each.spec.d_model)), expected = got;
-    const std::int64_t last = from + count - 1;
-    backend("rotation").plan(each.spec)->encode(RowRange{last, 1}, view_of(expected, spec.d_model));
-    const posenc_table out = table_of(got, spec.d_model);
-    ASSERT_EQ(posenc_encode(planned(spec).get(), last, 1, &out, nullptr), POSENC_OK);
-    EXPECT_TRUE(same_bits(expected, got));
-    EXPECT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, nullptr, nullptr), POSENC_OK);
-  }
 }
 
 TEST(CApi, LayersTake16BitElements) {
@@ -225,7 +182,7 @@ TEST(CApi, LayersTake16BitElements) {
   EXPECT_EQ(y, expected);
   const posenc_positions positions = range(5, rows);
   ASSERT_EQ(posenc_rotary_apply(rotary_of(1e4).get(), &heads, 1, &positions, nullptr), POSENC_OK);
-  Rotary(d_model).apply(same(expected), 5);
+  Rotary(d_model).apply(heads_first(expected.data(), 1, 1, rows, d_model), 5);
   EXPECT_EQ(y, expected);
 }
 
@@ -295,26 +252,25 @@ TEST(CApi, CachesInEveryFormAsCppDoes) {
   truth.cache(RowRange{first, rows}, RotaryLayout::interleaved, view_of(expected_half));
   EXPECT_EQ(half, expected_half);
 
-  std::vector<std::int64_t> picked(rows), real(rows);
-  for (std::size_t i = 0; i < picked.size(); ++i) {
-    picked[i] = static_cast<std::int64_t>(picked.size() - 1 - i);
-    real[i] = first + picked[i];
-  }
-  const posenc_positions rows_of_cache = list(picked);
   for (std::int32_t form = POSENC_CACHE_HALVES; form <= POSENC_CACHE_APART_INTERLEAVED; ++form) {
     SCOPED_TRACE(form);
+    const bool is_apart = form >= POSENC_CACHE_APART_ONCE;
     const std::int64_t columns = form == POSENC_CACHE_APART_ONCE ? d_model / 2 : d_model;
-    std::vector<float> cache(static_cast<std::size_t>(rows * columns)), sines = cache;
+    std::vector<float> cache(static_cast<std::size_t>(rows * columns)),
+        sines = cache, expected = cache, expected_sines = cache;
     const posenc_table out = table_of(cache, columns), sine_out = table_of(sines, columns);
-    const posenc_table* const apart = form >= POSENC_CACHE_APART_ONCE ? &sine_out : nullptr;
-    ASSERT_EQ(posenc_rotary_cache(rotary.get(), &positions, form, &out, apart, nullptr), POSENC_OK);
-    std::vector<float> x = inputs(rows * d_model), expected = x;
-    const posenc_heads turned = heads_of(x, 1, 1);
-    ASSERT_EQ(posenc_rotary_apply_cache(rotary.get(), form, &out, apart, &turned, 1, &rows_of_cache,
-                                        nullptr),
+    ASSERT_EQ(posenc_rotary_cache(rotary.get(), &positions, form, &out,
+                                  is_apart ? &sine_out : nullptr, nullptr),
               POSENC_OK);
-    truth.apply(rows_first(expected.data(), 1, rows, 1, d_model), real);
-    EXPECT_EQ(x, expected);
+    if (is_apart) {
+      truth.cosines_and_sines(RowRange{first, rows},
+                              static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE),
+                              view_of(expected, columns), view_of(expected_sines, columns));
+    } else {
+      truth.cache(RowRange{first, rows}, static_cast<RotaryLayout>(form), view_of(expected));
+    }
+    EXPECT_EQ(cache, expected);
+    EXPECT_EQ(sines, expected_sines);
   }
 }
 
@@ -346,28 +302,6 @@ TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
   Rotary({.angles = truth, .channels = RotaryLayout::halves, .attention_factor = 1.5})
       .apply(rows_first(turned.data(), 1, rows, 1, d_model), same);
   EXPECT_EQ(x, turned);
-}
-
-TEST(CApi, TakesAxesInParts) {
-  const std::int64_t evens[] = {0, 2}, odds[] = {1, 3}, first_two[] = {0, 1};
-  posenc_spec quarters = posenc_default_spec(4);
-  quarters.frequencies = "linear:factor=4";
-  const posenc_axis_pairs parts[] = {{0, posenc_default_spec(8), first_two, 2, evens, 2},
-                                     {1, quarters, nullptr, 0, odds, 2}};
-  const auto axes = made<posenc_axes>(posenc_axes_create_from_parts, parts, 2, POSENC_HALVES, 0);
-  const auto encoder =
-      made<posenc_axes_encoder>(posenc_axes_encoder_create, axes.get(), POSENC_FLOAT32, nullptr);
-  const std::vector<std::int64_t> positions = {3, 5, 8, -9};
-  const posenc_positions given = list(positions, 2);
-  std::vector<float> row(16), expected = row;
-  const posenc_table out = table_of(row, 8);
-  ASSERT_EQ(posenc_axes_encode(encoder.get(), &given, &out, nullptr), POSENC_OK);
-  const AxesSpec same = {
-      .parts = {{0, {.d_model = 8}, {0, 1}, {0, 2}},
-                {1, {.d_model = 4, .frequencies = LinearScaling{4}}, {}, {1, 3}}},
-      .layout = Layout::halves};
-  AxesEncoder(same).encode(RowPositions(positions.data(), 2, 2, 2), view_of(expected, 8));
-  EXPECT_EQ(row, expected);
 }
 
 /// A copy of a struct with one member changed.
@@ -409,8 +343,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   posenc_rotary* new_rotary = nullptr;
   posenc_axes* axes = nullptr;
   posenc_axes_encoder* axes_encoder = nullptr;
-  double number = 0;
-  posenc_spec preset = spec;
 
   const auto select = [&](std::int32_t type, const posenc_accuracy* accuracy) {
     return posenc_plan_selected(&spec, 0, 1, type, accuracy, &encoder);
@@ -435,13 +367,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   const auto cache = [&](std::int32_t form, const posenc_table* sines) {
     return posenc_rotary_cache(rotary.get(), &positions, form, &table, sines, nullptr);
   };
-  const auto apply_cache = [&](const posenc_table* from) {
-    return posenc_rotary_apply_cache(rotary.get(), 0, from, nullptr, &heads, 1, &positions,
-                                     nullptr);
-  };
-  const auto real = [&](const double* from, std::int64_t count, double* denominator) {
-    return posenc_real_positions(from, count, denominator, nullptr, nullptr);
-  };
   const struct {
     const char* message;  ///< a part of it
     std::function<posenc_status()> call;
@@ -462,16 +387,10 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"positions.rows is -1", [&] { return encode_list(&negative_rows); }},
       {"2 axes", [&] { return encode_list(&on_two_axes); }},
       {"bound is null", [&] { return posenc_error_bound(e, 0, 1, 0, nullptr); }},
-      {"answer is null", [&] { return posenc_is_correctly_rounded(e, 0, nullptr); }},
-      {"'nonsense'", [&] { return posenc_preset("nonsense", &preset, nullptr, nullptr); }},
       {"type is 4", [&] { return posenc_cursor_create(e, 0, 4, &new_cursor); }},
       {"cursor is null", [&] { return posenc_cursor_seek(nullptr, 0); }},
       {"row is null", [&] { return posenc_cursor_next(cursor.get(), nullptr, d_model); }},
       {"elements", [&] { return posenc_cursor_next(cursor.get(), memory.data(), d_model - 1); }},
-      {"denominator is null", [&] { return real(nullptr, 0, nullptr); }},
-      {"multiples is null", [&] { return real(&number, 1, &number); }},
-      {"positions is null", [&] { return real(nullptr, 1, &number); }},
-      {"the number of positions is -1", [&] { return real(&number, -1, &number); }},
       {"convention is 3; allowed: 0 to 2",
        [&] { return posenc_encode_grid(3, 1, 2, 64, &table, nullptr); }},
       {"1.5",
@@ -484,14 +403,13 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"layer is null", [&] { return posenc_positional_encoding_backward(nullptr, &x, nullptr); }},
       {"reserved is 1", [&] { return rotate(&reserved_heads, 1, &positions); }},
       {"x is null", [&] { return rotate(nullptr, 1, &positions); }},
-      {"count is -1", [&] { return rotate(&heads, -1, &positions); }},
+      {"the number of x is -1", [&] { return rotate(&heads, -1, &positions); }},
       {"positions.type is 3; allowed: 0 to 2", [&] { return rotate(&heads, 1, &unknown_list); }},
       {"rotary is null",
        [&] { return posenc_rotary_apply(nullptr, &heads, 1, &positions, nullptr); }},
       {"arrangement is 4; allowed: 0 to 3",
        [&] { return posenc_axes_create(4, zeros, 1, &spec, &axes); }},
       {"sizes is null", [&] { return posenc_axes_create(0, nullptr, 1, &spec, &axes); }},
-      {"parts is null", [&] { return posenc_axes_create_from_parts(nullptr, 1, 0, 0, &axes); }},
       {"axes is null",
        [&] { return posenc_axes_encoder_create(nullptr, 0, nullptr, &axes_encoder); }},
       {"channels is 2", [&] { return new_rotary_of(8, 2); }},
@@ -499,7 +417,6 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"form is 5; allowed: 0 to 4", [&] { return cache(5, nullptr); }},
       {"sines is null", [&] { return cache(POSENC_CACHE_APART_HALVES, nullptr); }},
       {"sines is a table; allowed in form 0: null", [&] { return cache(0, &table); }},
-      {"cache is null", [&] { return apply_cache(nullptr); }},
   };
   for (const auto& [message, call] : cases) {
     EXPECT_EQ(call(), POSENC_INVALID_ARGUMENT) << message;
@@ -521,7 +438,6 @@ TEST(CApi, SaysItsVersionsAndAcceptsNull) {
   free(static_cast<posenc_axes*>(nullptr));
   free(static_cast<posenc_axes_encoder*>(nullptr));
   EXPECT_STREQ(posenc_encoder_backend(nullptr), "");
-  EXPECT_STREQ(posenc_encoder_reason(nullptr), "");
 }
 
 }  // namespace

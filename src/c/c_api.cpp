@@ -3,24 +3,21 @@
 #include "posenc/cursor.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/grid.h"
+#include "posenc/model/internal/checks.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/presets.h"
-#include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/version.h"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -43,7 +40,6 @@ static_assert(static_cast<int>(Repeat::interleaved) ==
 struct posenc_encoder {
   std::unique_ptr<const Encoder> encoder;
   std::string backend;
-  std::string reason;
 };
 
 struct posenc_cursor {
@@ -76,14 +72,12 @@ posenc_status status_of(const Call& call) noexcept {
     return fail(POSENC_OUT_OF_MEMORY, "there is not enough memory");
   } catch (const std::exception& error) {
     return fail(POSENC_INTERNAL_ERROR, error.what());
-  } catch (...) {
-    return fail(POSENC_INTERNAL_ERROR, "an exception of unknown type");
   }
 }
 
 template <class T>
 T& checked(T* pointer, std::string_view name) {
-  if (pointer == nullptr) throw InvalidArgument(format_text("{} is null; allowed: not null", name));
+  if (pointer == nullptr) throw_invalid("{} is null; allowed: not null", name);
   return *pointer;
 }
 
@@ -104,13 +98,13 @@ Enum enumerator(std::string_view name, std::int32_t number, Enum last) {
 }
 
 void check_reserved(std::int32_t reserved) {
-  if (reserved != 0) throw InvalidArgument(format_text("reserved is {}; allowed: 0", reserved));
+  if (reserved != 0) throw_invalid("reserved is {}; allowed: 0", reserved);
 }
 
 /// `count` elements, at most `most`.
 template <class T>
 std::span<const T> list_of(std::string_view name, const T* first, std::int64_t count,
-                           std::int64_t most = max_position) {
+                           std::int64_t most) {
   check_range(format_text("the number of {}", name), count, 0, most);
   if (count > 0) checked(first, name);
   return {first, static_cast<std::size_t>(count)};
@@ -139,13 +133,11 @@ Accuracy accuracy_of(const posenc_accuracy* accuracy) {
   return {};
 }
 
-/// A table that is written (View is OutputView) or read (InputView).
-template <class View = OutputView>
-View table_of(std::string_view name, const posenc_table* table) {
+OutputView table_of(std::string_view name, const posenc_table* table) {
   const posenc_table& from = checked(table, name);
   check_reserved(from.reserved);
   return with_type(data_type(from.type), [&]<class T>(T) {
-    return View(static_cast<T*>(from.data), from.rows, from.columns, from.stride);
+    return OutputView(static_cast<T*>(from.data), from.rows, from.columns, from.stride);
   });
 }
 
@@ -171,26 +163,12 @@ const Encoder& encoder_of(const posenc_encoder* encoder) {
   return *checked(encoder, "encoder").encoder;
 }
 
-AxisPairs part_of(const posenc_axis_pairs& from) {
-  const auto numbers = [](std::string_view name, const std::int64_t* first, std::int64_t count) {
-    const auto list = list_of(name, first, first == nullptr ? 0 : count, max_d_model);
-    return std::vector<std::int64_t>(list.begin(), list.end());
-  };
-  return {.axis = from.axis,
-          .spec = spec_of(&from.spec),
-          .frequencies = numbers("frequencies", from.frequencies, from.frequency_count),
-          .pairs = numbers("pairs", from.pairs, from.pair_count)};
-}
-
 /// Of any type but float64.
 WritableSequences sequences_of(std::string_view name, const posenc_sequences* sequences) {
   const posenc_sequences& from = checked(sequences, name);
   const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
   const DataType type = data_type(from.type);
-  if (type == DataType::float64) {
-    throw InvalidArgument(
-        format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
-  }
+  check_not_double(name, type);
   WritableSequences view(SequenceView<float>{static_cast<float*>(from.data), order, from.batch,
                                              from.rows, from.columns, from.batch_stride,
                                              from.row_stride});
@@ -214,35 +192,15 @@ HeadsView heads_of(const posenc_heads& from) {
   });
 }
 
-/// Calls use(views) for tensors. Two, queries and keys, take no memory from the heap.
-template <class Use>
-void with_heads(const posenc_heads* x, std::int64_t count, const Use& use) {
-  check_range("count", count, 0, 1024);
-  if (count > 0) checked(x, "x");
-  if (count == 1 || count == 2) {
-    const HeadsView two[] = {heads_of(x[0]), heads_of(x[count - 1])};
-    return use(std::span(two).first(static_cast<std::size_t>(count)));
-  }
+std::vector<HeadsView> heads_of(const posenc_heads* x, std::int64_t count) {
   std::vector<HeadsView> views;
-  for (std::int64_t i = 0; i < count; ++i) views.push_back(heads_of(x[i]));
-  use(std::span<const HeadsView>(views));
+  for (const posenc_heads& each : list_of("x", x, count, 1024)) views.push_back(heads_of(each));
+  return views;
 }
 
 RotateOptions rotate_options_of(const posenc_rotate_options* options) {
   if (options == nullptr) return {};
   return {.inverse = options->inverse != 0, .threads = options->threads};
-}
-
-/// What in_one(layout) or apart(repeat) returns, for the form of a cache.
-template <class InOne, class Apart>
-auto with_form(std::int32_t form, const posenc_table* sines, const InOne& in_one,
-               const Apart& apart) {
-  check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
-  if (form >= POSENC_CACHE_APART_ONCE)
-    return apart(static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE));
-  if (sines != nullptr)
-    throw InvalidArgument(format_text("sines is a table; allowed in form {}: null", form));
-  return in_one(static_cast<RotaryLayout>(form));
 }
 
 }  // namespace
@@ -260,24 +218,6 @@ int32_t posenc_c_abi() { return POSENC_C_ABI; }
 
 posenc_spec posenc_default_spec(int64_t d_model) {
   return {d_model, EncodingSpec().base, POSENC_INTERLEAVED, POSENC_PAPER, nullptr};
-}
-
-posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows) {
-  return status_of([&] {
-    static const auto texts = [] {
-      std::vector<std::string> all;
-      for (const Preset& each : presets()) all.push_back(to_string(each.spec.frequencies));
-      return all;
-    }();
-    const Preset& found = preset(&checked(name, "name"));
-    const std::string& frequencies = texts[static_cast<std::size_t>(&found - presets().data())];
-    checked(spec, "spec") = {found.spec.d_model, found.spec.base,
-                             static_cast<int32_t>(found.spec.layout),
-                             static_cast<int32_t>(found.spec.spacing),
-                             is_base(found.spec.frequencies) ? nullptr : frequencies.c_str()};
-    if (first != nullptr) *first = found.rows.first;
-    if (rows != nullptr) *rows = found.rows.count;
-  });
 }
 
 // ---- Encoders -----------------------------------------------------------------------------------
@@ -299,7 +239,7 @@ const char* posenc_backend_name(int64_t index) {
 posenc_status posenc_plan(const char* name, const posenc_spec* spec, posenc_encoder** encoder) {
   return create(encoder, "encoder", [&]() -> posenc_encoder {
     const Backend& chosen = backend(&checked(name, "backend"));
-    return {chosen.plan(spec_of(spec)), chosen.full_name(), ""};
+    return {chosen.plan(spec_of(spec)), chosen.full_name()};
   });
 }
 
@@ -309,8 +249,7 @@ posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first, int64
   return create(encoder, "encoder", [&]() -> posenc_encoder {
     SelectedEncoder selected = plan_selected(
         spec_of(spec), {first, rows}, {.accuracy = accuracy_of(accuracy), .type = data_type(type)});
-    return {std::move(selected.encoder), selected.selection.backend->full_name(),
-            selected.selection.reason};
+    return {std::move(selected.encoder), selected.selection.backend->full_name()};
   });
 }
 
@@ -318,10 +257,6 @@ void posenc_encoder_free(posenc_encoder* encoder) { delete encoder; }
 
 const char* posenc_encoder_backend(const posenc_encoder* encoder) {
   return encoder != nullptr ? encoder->backend.c_str() : "";
-}
-
-const char* posenc_encoder_reason(const posenc_encoder* encoder) {
-  return encoder != nullptr ? encoder->reason.c_str() : "";
 }
 
 posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
@@ -350,14 +285,6 @@ posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, i
     const RowRange range = {first, rows};
     validate(range);
     checked(bound, "bound") = encoder_of(encoder).error_bound(range, data_type(type));
-  });
-}
-
-posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
-                                          int32_t* answer) {
-  return status_of([&] {
-    const Backend& asked = encoder_of(encoder).backend();
-    checked(answer, "answer") = asked.is_correctly_rounded(data_type(type)) ? 1 : 0;
   });
 }
 
@@ -390,19 +317,6 @@ posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t eleme
 
 void posenc_cursor_free(posenc_cursor* cursor) { delete cursor; }
 
-posenc_status posenc_real_positions(const double* positions, int64_t count, double* denominator,
-                                    int64_t* multiples, double* max_error) {
-  return status_of([&] {
-    const std::span<const double> given = list_of("positions", positions, count);
-    if (count > 0) checked(multiples, "multiples");
-    double& chosen = checked(denominator, "denominator");
-    const RealPositions real = chosen == 0 ? real_positions(given) : real_positions(given, chosen);
-    std::ranges::copy(real.multiples, multiples);
-    chosen = real.denominator;
-    if (max_error != nullptr) *max_error = real.max_error;
-  });
-}
-
 // ---- Positions on several axes ------------------------------------------------------------------
 
 posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes, int64_t count,
@@ -412,20 +326,6 @@ posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes, int6
                                                           axes_interleaved, axes_alternating};
     check_range("arrangement", arrangement, 0, POSENC_AXES_ALTERNATING);
     return arrangements[arrangement](list_of("sizes", sizes, count, max_d_model), spec_of(spec));
-  });
-}
-
-posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
-                                            int32_t layout, int32_t parts_have_layouts,
-                                            posenc_axes** axes) {
-  return create(axes, "axes", [&] {
-    AxesSpec spec = {.parts = {},
-                     .layout = enumerator("layout", layout, Layout::halves_cos_first),
-                     .parts_have_layouts = parts_have_layouts != 0};
-    for (const posenc_axis_pairs& each : list_of("parts", parts, count, max_d_model))
-      spec.parts.push_back(part_of(each));
-    validate(spec);
-    return spec;
   });
 }
 
@@ -522,11 +422,13 @@ posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_posi
     const RowPositions rows = positions_of(positions);
     const OutputView out = table_of("cache", cache);
     const EncodeOptions how = options_of(options);
-    with_form(
-        form, sines, [&](RotaryLayout layout) { angles.cache(rows, layout, out, how); },
-        [&](Repeat repeat) {
-          angles.cosines_and_sines(rows, repeat, out, table_of("sines", sines), how);
-        });
+    check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
+    if (form >= POSENC_CACHE_APART_ONCE) {
+      const auto repeat = static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE);
+      return angles.cosines_and_sines(rows, repeat, out, table_of("sines", sines), how);
+    }
+    if (sines != nullptr) throw_invalid("sines is a table; allowed in form {}: null", form);
+    angles.cache(rows, static_cast<RotaryLayout>(form), out, how);
   });
 }
 
@@ -534,28 +436,8 @@ posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_head
                                   const posenc_positions* positions,
                                   const posenc_rotate_options* options) {
   return status_of([&] {
-    with_heads(x, count, [&](std::span<const HeadsView> views) {
-      checked(rotary, "rotary").apply(views, positions_of(positions), rotate_options_of(options));
-    });
-  });
-}
-
-posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t form,
-                                        const posenc_table* cache, const posenc_table* sines,
-                                        const posenc_heads* x, int64_t count,
-                                        const posenc_positions* rows_of_cache,
-                                        const posenc_rotate_options* options) {
-  return status_of([&] {
-    const auto table = table_of<InputView>("cache", cache);
-    const RotaryCacheView view = with_form(
-        form, sines, [&](RotaryLayout layout) { return RotaryCacheView(table, layout); },
-        [&](Repeat repeat) {
-          return RotaryCacheView(table, table_of<InputView>("sines", sines), repeat);
-        });
-    with_heads(x, count, [&](std::span<const HeadsView> views) {
-      checked(rotary, "rotary")
-          .apply_cache(view, views, positions_of(rows_of_cache), rotate_options_of(options));
-    });
+    checked(rotary, "rotary")
+        .apply(heads_of(x, count), positions_of(positions), rotate_options_of(options));
   });
 }
 

@@ -55,6 +55,9 @@ class Arena {
 
   /// True if a call with this view stays in the arena, or must be refused.
   bool harmless(const HeadsView& view) const noexcept;
+  bool harmless(const SequenceView<float>& view) const noexcept {
+    return harmless(HeadsView(view.data, AnySequences(view)));
+  }
   bool harmless(const MatrixView<float>& view) const noexcept {
     return harmless(HeadsView(
         view.data, {.rows = view.rows, .columns = view.columns, .row_stride = view.stride}));

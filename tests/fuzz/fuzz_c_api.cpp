@@ -4,8 +4,6 @@
 
 #include "../c_objects.h"
 
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -190,38 +188,6 @@ void fuzz_grid(FuzzedDataProvider& input, Arena& arena) {
   });
 }
 
-void fuzz_real_positions(FuzzedDataProvider& input, Arena& arena) {
-  std::vector<double> positions(input.ConsumeIntegralInRange<std::size_t>(0, 8));
-  for (double& position : positions) {
-    position = input.ConsumeBool() ? input.ConsumeFloatingPointInRange(0.0, 1e4)
-                                   : input.ConsumeFloatingPoint<double>();
-  }
-  const double denominators[] = {0, std::ldexp(1.0, input.ConsumeIntegralInRange(-2, 66)),
-                                 input.ConsumeFloatingPoint<double>()};
-  const double given = input.PickValueInArray(denominators);
-  const std::vector<std::int64_t> untouched(positions.size(), -1);
-  std::vector<std::int64_t> multiples = untouched;
-  double denominator = given, max_error = -1;
-  double* const error = or_null(input, &max_error);
-  const std::int64_t count = input.ConsumeBool() ? static_cast<std::int64_t>(positions.size()) : -1;
-  const bool succeeded = succeeds(arena, [&] {
-    return posenc_real_positions(positions.data(), count, or_null(input, &denominator),
-                                 or_null(input, multiples.data()), error);
-  });
-  if (!succeeded) {
-    const bool same_bits =
-        std::bit_cast<std::uint64_t>(denominator) == std::bit_cast<std::uint64_t>(given);
-    if (!same_bits || max_error != -1 || multiples != untouched) fail("a refused call has written");
-    return;
-  }
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const long double exact = static_cast<long double>(multiples[i]) / denominator;
-    const bool is_position = multiples[i] >= 0 && multiples[i] <= std::int64_t{1} << 53;
-    if (!is_position || (error != nullptr && std::fabs(exact - positions[i]) > max_error))
-      fail("a multiple is not that of its position");
-  }
-}
-
 void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
   const posenc_spec spec = spec_of(input);
   if (spec.d_model > 128) return;
@@ -279,10 +245,6 @@ void use_rotary(FuzzedDataProvider& input, Arena& arena, const posenc_rotary* ro
     return posenc_rotary_apply(rotary, or_null(input, &x), count, &positions,
                                or_null(input, &rotate));
   });
-  succeeds(arena, [&] {
-    return posenc_rotary_apply_cache(rotary, form, or_null(input, &cache), sines, &x, count,
-                                     &positions, &rotate);
-  });
 }
 
 void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
@@ -303,13 +265,9 @@ void fuzz_axes(FuzzedDataProvider& input, Arena& arena) {
   std::int64_t pairs = 0;
   for (const std::int64_t each : sizes) pairs += each > 0 && each <= 6 ? each : 0;
   if (input.ConsumeBool()) spec.d_model = 2 * pairs;
-  const std::int64_t axis = Arena::size(input, 3);
-  const posenc_axis_pairs part = {axis, spec, or_null(input, sizes.data()), count, nullptr, 0};
   const auto axes = made<posenc_axes>(arena, [&](posenc_axes** result) {
-    if (input.ConsumeBool())
-      return posenc_axes_create(enumerator(input, 3), or_null(input, sizes.data()), count,
-                                or_null(input, &spec), result);
-    return posenc_axes_create_from_parts(or_null(input, &part), 1, enumerator(input, 2), 0, result);
+    return posenc_axes_create(enumerator(input, 3), or_null(input, sizes.data()), count,
+                              or_null(input, &spec), result);
   });
   if (!axes || (spec.d_model > 128 && count == 0)) return;
   const auto encoder = made<posenc_axes_encoder>(arena, [&](posenc_axes_encoder** result) {
@@ -338,7 +296,5 @@ void fuzz_axes(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  return fuzz_one_of(
-      {fuzz_encoder, fuzz_layers, fuzz_rotary, fuzz_axes, fuzz_grid, fuzz_real_positions}, data,
-      size);
+  return fuzz_one_of({fuzz_encoder, fuzz_layers, fuzz_rotary, fuzz_axes, fuzz_grid}, data, size);
 }

@@ -32,8 +32,6 @@ static int has_stated_layout(void) {
          offsetof(posenc_positions, first) == 8 && offsetof(posenc_positions, rows) == 16 &&
          offsetof(posenc_positions, axes) == 24 && offsetof(posenc_positions, axis_stride) == 32 &&
          offsetof(posenc_positions, type) == 40 && sizeof(posenc_positions) == 48 &&
-         offsetof(posenc_axis_pairs, spec) == 8 && offsetof(posenc_axis_pairs, frequencies) == 40 &&
-         offsetof(posenc_axis_pairs, pairs) == 56 && sizeof(posenc_axis_pairs) == 72 &&
          offsetof(posenc_heads, batch) == 8 && offsetof(posenc_heads, heads) == 16 &&
          offsetof(posenc_heads, rows) == 24 && offsetof(posenc_heads, columns) == 32 &&
          offsetof(posenc_heads, batch_stride) == 40 && offsetof(posenc_heads, row_stride) == 56 &&

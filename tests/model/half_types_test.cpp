@@ -196,20 +196,5 @@ TYPED_TEST(HalfTypes, ForwardAndBackwardAreThoseOfFloat32RoundedOnce) {
   }
 }
 
-TYPED_TEST(HalfTypes, HeadsAreTurnedByACacheAsThoseOfFloat32AndRoundedOnce) {
-  constexpr std::int64_t dimension = 40;
-  for (const RotaryLayout channels : {RotaryLayout::halves, RotaryLayout::interleaved}) {
-    const Rotary rotary(dimension, 10000.0, channels, {}, YarnScaling{.factor = 4});
-    BasicMatrix<TypeParam> cache(rows, dimension);
-    rotary.cache(RowRange{2000, rows}, RotaryLayout::interleaved, cache.view());
-    const RotaryCacheView cached(cache.view(), RotaryLayout::interleaved);
-    Tensors<TypeParam> x(batch * rows * stride);
-    rotary.apply_cache(cached, view_of(x.narrow.data(), BatchOrder::batch_first), 0,
-                       {.threads = 2});
-    rotary.apply_cache(cached, view_of(x.wide.data(), BatchOrder::batch_first));
-    EXPECT_EQ(x.differing(), 0);
-  }
-}
-
 }  // namespace
 }  // namespace posenc::test

@@ -1,5 +1,4 @@
-// Caches of cosines and sines: the values of the encoder, the same in every layout, gathers,
-// and heads turned by them.
+// Caches of cosines and sines: the values of the encoder, the same in every layout.
 #include "model/layer_support.h"
 #include "posenc/model/rotary.h"
 
@@ -109,89 +108,27 @@ TYPED_TEST(RotaryCaches, AreThoseOfTheAnglesTimesTheFactor) {
   check(YarnScaling{.factor = 16}, std::conditional_t<sizeof(TypeParam) == 2, float, TypeParam>());
 }
 
-/// Rows of a cache in another order than theirs.
-std::vector<std::int32_t> picked_rows(std::int64_t count) {
-  std::vector<std::int32_t> all(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i)
-    all[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i * 77 % rows);
-  return all;
-}
-
-TYPED_TEST(RotaryCaches, TurnHeadsByTheRowsThatArePicked) {
-  if constexpr (!std::is_same_v<TypeParam, double>) {
-    constexpr std::int64_t batch = 2, heads = 3, length = 275;
-    const auto list = positions();
-    const auto picked = picked_rows(batch * length);
-    for (const Rotary& rotary : this->both()) {
-      BasicMatrix<TypeParam> cache(rows, dimension), other(rows, dimension),
-          cosines(rows, dimension), sines(rows, dimension), once(rows, 2 * pairs);
-      rotary.cache(list, RotaryLayout::halves, cache.view());
-      rotary.cache(list, RotaryLayout::interleaved, other.view());
-      rotary.cosines_and_sines(list, Repeat::interleaved, cosines.view(), sines.view());
-      const MatrixView<TypeParam> left = {once.data(), rows, pairs, dimension},
-                                  right = {once.data() + pairs, rows, pairs, dimension};
-      rotary.cosines_and_sines(list, Repeat::once, left, right);
-      const RotaryCacheView caches[] = {{cache.view(), RotaryLayout::halves},
-                                        {other.view(), RotaryLayout::interleaved},
-                                        {cosines.view(), sines.view(), Repeat::interleaved},
-                                        {left, right, Repeat::once}};
-      std::vector<std::int64_t> real;
-      for (const std::int32_t row : picked) real.push_back(list[static_cast<std::size_t>(row)]);
-      const auto turned = [&](const auto& turn) {
-        std::vector<float> x = random_floats(batch * heads * length * dimension);
-        turn(rows_first(x.data(), batch, length, heads, dimension));
-        return x;
-      };
-      for (const bool inverse : {false, true}) {
-        const RotateOptions options = {.inverse = inverse, .threads = 2};
-        const auto by = [&](const RotaryCacheView& cached) {
-          return turned(
-              [&](const HeadsView& x) { rotary.apply_cache(cached, x, picked, options); });
-        };
-        for (const RotaryCacheView& each : caches) EXPECT_EQ(by(each), by(caches[0]));
-        if constexpr (std::is_same_v<TypeParam, float>) {
-          EXPECT_EQ(turned([&](const HeadsView& x) { rotary.apply(x, real, options); }),
-                    by(caches[0]));
-        }
-      }
-    }
-  }
-}
-
 TEST(RotaryCaches, MayHaveNoRows) {
   const Rotary rotary(4);
   const MatrixView<double> none = {nullptr, 0, 2, 2};
   rotary.cosines_and_sines(RowRange{5, 0}, Repeat::once, none, none);
   rotary.cache(RowRange{5, 0}, RotaryLayout::halves, MatrixView<Float16>{nullptr, 0, 4, 4});
-  const MatrixView<float> empty = {nullptr, 0, 4, 4};
-  rotary.apply_cache({empty, RotaryLayout::halves}, heads_first<float>(nullptr, 2, 3, 0, 4));
 }
 
 TEST(RotaryCaches, AreRefusedWithTheirReason) {
   const Rotary rotary(4);
-  std::vector<float> memory(200, 1.0f), x(5 * 4, 1.0f);
+  std::vector<float> memory(200, 1.0f);
   std::vector<double> doubles(20);
   const auto table = [&](std::int64_t at, std::int64_t columns, std::int64_t stride = 8,
                          std::int64_t count = 5) {
     return MatrixView<float>{memory.data() + at, count, columns, stride};
   };
-  const MatrixView<double> of_doubles = {doubles.data(), 5, 4, 4};
   const auto apart = [&](OutputView cosines, OutputView sines, Repeat repeat = Repeat::once) {
     return [=, &rotary] { rotary.cosines_and_sines(RowRange{0, 5}, repeat, cosines, sines); };
-  };
-  const HeadsView heads = heads_first(x.data(), 1, 1, 5, 4);
-  const auto at = [&](const RowPositions& rows_of_cache) {
-    return [=, &rotary] {
-      rotary.apply_cache({table(0, 4), RotaryLayout::halves}, heads, rows_of_cache);
-    };
-  };
-  const auto by = [&](const RotaryCacheView& view) {
-    return [=, &rotary] { rotary.apply_cache(view, heads); };
   };
   const auto into = [&](RowRange range, MatrixView<BFloat16> out) {
     return [=, &rotary] { rotary.cache(range, RotaryLayout::halves, out); };
   };
-  const std::vector<std::int64_t> late = {0, 1, 2, 3, 5}, early = {0, 1, -1, 3, 4}, on_axes(10);
   expect_refused({
       {"cosines has 4 columns; allowed: this layout, 2", apart(table(0, 4), table(50, 2))},
       {"sines has 2 columns; allowed: this layout, 4",
@@ -202,22 +139,10 @@ TEST(RotaryCaches, AreRefusedWithTheirReason) {
       {"sines.type is float64; allowed: that of the cosines, float32",
        apart(table(0, 2), MatrixView<double>{doubles.data(), 5, 2, 2})},
       {"sines has 4 rows; allowed: at least 5", apart(table(0, 2), table(0, 2, 2, 4))},
-      {"row of the cache is 5; allowed: 0 to 4", at(late)},
-      {"row of the cache is -1", at(early)},
-      {"row of the cache is 5", at(RowRange{1, 5})},
-      {"row of the cache is -1", at(RowRange{-1, 5})},
-      {"first position is 9223372036854775807", at(RowRange{INT64_MAX, 5})},
-      {"on 2 axes; allowed: 1", at(RowPositions(on_axes.data(), 2, 5, 5))},
-      {"cache has 6 columns; allowed: this layout, 4", by({table(0, 6), RotaryLayout::halves})},
-      {"cache has stride 3", by({table(0, 4, 3), RotaryLayout::halves})},
-      {"cache has no memory", by({MatrixView<float>{nullptr, 5, 4, 4}, RotaryLayout::halves})},
       {"cache has no memory", into({0, 2}, {nullptr, 2, 4, 4})},
       {"is -9007199254740993; allowed", into({-max_position - 1, 2}, {nullptr, 2, 4, 4})},
-      {"cache.type is float64", by({of_doubles, RotaryLayout::halves})},
-      {"row of the cache is 4", by({table(0, 2), table(50, 2, 2, 4), Repeat::once})},
   });
   EXPECT_EQ(memory, std::vector<float>(200, 1.0f));
-  EXPECT_EQ(x, std::vector<float>(20, 1.0f));
 }
 
 }  // namespace

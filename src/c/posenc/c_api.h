@@ -59,7 +59,7 @@ typedef struct posenc_axes_encoder posenc_axes_encoder;  ///< of positions on se
 typedef struct posenc_rotary posenc_rotary;              ///< a rotary embedding
 typedef struct posenc_positional_encoding posenc_positional_encoding;  ///< a layer
 
-// ---- What to encode (spec.h, frequency_rule.h, presets.h, data_type.h) --------------------------
+// ---- What to encode (spec.h, frequency_rule.h, data_type.h) -------------------------------------
 
 /// Layouts: the order of channels in a row.
 enum { POSENC_INTERLEAVED = 0, POSENC_HALVES = 1, POSENC_HALVES_COS_FIRST = 2 };
@@ -82,9 +82,6 @@ typedef struct posenc_spec {
 
 /// The paper's convention: base 10000, interleaved.
 posenc_spec posenc_default_spec(int64_t d_model);
-/// The convention of a real system, such as "whisper", and the rows of its usual table. `first` and
-/// `rows` may be null. The frequencies of the spec are null or remain valid.
-posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows);
 
 /// A table in the caller's memory, row-major.
 typedef struct posenc_table {
@@ -148,8 +145,6 @@ void posenc_encoder_free(posenc_encoder* encoder);
 
 /// "rotation:avx2"; valid as long as the encoder.
 const char* posenc_encoder_backend(const posenc_encoder* encoder);
-/// Why this backend was selected; empty if the program named it.
-const char* posenc_encoder_reason(const posenc_encoder* encoder);
 
 /// Writes rows first .. first + rows - 1 to the first rows of `out`.
 posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
@@ -161,12 +156,8 @@ posenc_status posenc_encode_positions(const posenc_encoder* encoder,
 /// Sets `bound` to a proven upper bound of |entry - exact value| over these rows.
 posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, int64_t rows,
                                  int32_t type, double* bound);
-/// Sets `answer` to 1 if every entry of a table of that type is proven to be the value nearest to
-/// the exact one, else to 0.
-posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
-                                          int32_t* answer);
 
-// ---- Cursors and real positions (cursor.h, real_positions.h) ------------------------------------
+// ---- Cursors (cursor.h) -------------------------------------------------------------------------
 
 /// A cursor of rows of that type from position `first` on. The encoder must outlive it.
 posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first, int32_t type,
@@ -175,17 +166,7 @@ posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
 /// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
 posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
-/// Accepts null.
-void posenc_cursor_free(posenc_cursor* cursor);
-
-/// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
-/// multiples: the positions of a spec with the frequencies "linear:factor=<denominator>". If
-/// `denominator` is 0, the call replaces it with the smallest power of two that makes all positions
-/// exact, or else with the largest that real_positions.h allows. Otherwise it is a power of two, 1
-/// to 2^64, and positions are at most 2^53 / denominator. `max_error`, the largest |multiple /
-/// denominator - position|, may be null.
-posenc_status posenc_real_positions(const double* positions, int64_t count, double* denominator,
-                                    int64_t* multiples, double* max_error);
+void posenc_cursor_free(posenc_cursor* cursor);  ///< accepts null
 
 // ---- Positions on several axes (model/axes.h, model/grid.h) -------------------------------------
 
@@ -201,26 +182,7 @@ enum {
 /// Axes in a usual arrangement. `spec.d_model` has no effect in blocks.
 posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes, int64_t count,
                                  const posenc_spec* spec, posenc_axes** axes);
-
-/// Pairs on one axis. A null list means all frequencies, and the pairs after those of the part
-/// before. Read by the call alone.
-typedef struct posenc_axis_pairs {
-  int64_t axis;                ///< 0 to 15
-  posenc_spec spec;            ///< that has their frequencies
-  const int64_t* frequencies;  ///< the k of each pair in the spec
-  int64_t frequency_count;     ///< of that list
-  const int64_t* pairs;        ///< the place of each pair in a row
-  int64_t pair_count;          ///< of that list
-} posenc_axis_pairs;
-
-/// Axes in any arrangement: every pair of a row belongs to one of `count` parts. Channels have the
-/// layout of the row, or each part has channels of its own in the layout of its spec if
-/// `parts_have_layouts` is 1.
-posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
-                                            int32_t layout, int32_t parts_have_layouts,
-                                            posenc_axes** axes);
-/// Accepts null.
-void posenc_axes_free(posenc_axes* axes);
+void posenc_axes_free(posenc_axes* axes);  ///< accepts null
 
 /// Plans for tables of that type. The axes may be freed then.
 posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
@@ -230,8 +192,7 @@ posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
 posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
                                  const posenc_positions* positions, const posenc_table* out,
                                  const posenc_options* options);
-/// Accepts null.
-void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
+void posenc_axes_encoder_free(posenc_axes_encoder* encoder);  ///< accepts null
 
 /// Conventions of grids.
 enum { POSENC_MAE_GRID = 0, POSENC_SIMPLE_VIT_GRID = 1, POSENC_DETR_GRID = 2 };
@@ -281,8 +242,7 @@ posenc_status posenc_positional_encoding_forward(const posenc_positional_encodin
 posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options);
-/// Accepts null.
-void posenc_positional_encoding_free(posenc_positional_encoding* layer);
+void posenc_positional_encoding_free(posenc_positional_encoding* layer);  ///< accepts null
 
 // ---- Rotary position embeddings (model/rotary.h) ------------------------------------------------
 
@@ -344,14 +304,7 @@ typedef struct posenc_rotate_options {
 posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_heads* x, int64_t count,
                                   const posenc_positions* positions,
                                   const posenc_rotate_options* options);
-/// The same by a cache. Positions are rows of the cache.
-posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t form,
-                                        const posenc_table* cache, const posenc_table* sines,
-                                        const posenc_heads* x, int64_t count,
-                                        const posenc_positions* rows_of_cache,
-                                        const posenc_rotate_options* options);
-/// Accepts null.
-void posenc_rotary_free(posenc_rotary* rotary);
+void posenc_rotary_free(posenc_rotary* rotary);  ///< accepts null
 
 #ifdef __cplusplus
 }

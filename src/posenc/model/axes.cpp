@@ -5,9 +5,7 @@
 #include "posenc/model/internal/checks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -45,46 +43,37 @@ void check_part(const AxesSpec& spec, std::size_t index) {
   check_range(name("axis"), part.axis, 0, max_axes - 1);
   validate(part.spec);
   if (attention_factor(part.spec.frequencies) != 1) {
-    throw InvalidArgument(format_text("{} has an attention factor of {}; allowed: 1, without it",
-                                      name("spec"), attention_factor(part.spec.frequencies)));
+    throw_invalid("{} has an attention factor of {}; allowed: 1, without it", name("spec"),
+                  attention_factor(part.spec.frequencies));
   }
   for (const std::int64_t k : part.frequencies) {
     if (k >= 0 && k < part.spec.d_model / 2) continue;
-    throw InvalidArgument(format_text("{} has {}; allowed: 0 to {}", name("frequencies"), k,
-                                      part.spec.d_model / 2 - 1));
+    throw_invalid("{} has {}; allowed: 0 to {}", name("frequencies"), k, part.spec.d_model / 2 - 1);
   }
   if (part.pairs.empty()) return;
-  if (spec.parts_have_layouts) {
-    throw InvalidArgument(
-        format_text("{} is given; allowed if parts have layouts: none", name("pairs")));
-  }
+  if (spec.parts_have_layouts)
+    throw_invalid("{} is given; allowed if parts have layouts: none", name("pairs"));
   check_equal(name("pairs"), "values", std::ssize(part.pairs), "one for each frequency",
               part.count());
 }
 
-/// Throws unless the sections are those of the pairs of an allowed spec.
-void check_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
+/// Pairs of one encoding, each on the axis that axis_of(k) says. Throws unless the sections are
+/// those of the pairs of an allowed spec.
+template <class AxisOf>
+AxesSpec axes_by_pair(std::span<const std::int64_t> sections, const EncodingSpec& spec,
+                      const AxisOf& axis_of) {
   validate(spec);
   check_range("the number of sections", std::ssize(sections), 1, max_axes);
-  std::int64_t sum = 0;
-  for (const std::int64_t each : sections) {
-    check_range("a section", each, 0, max_d_model);
-    sum += each;
-  }
-  check_equal("sections", "pairs", sum, "d_model / 2", spec.d_model / 2);
-}
-
-/// Pairs of one encoding, each on the axis that axis_of(k) says.
-template <class AxisOf>
-AxesSpec axes_by_pair(std::int64_t axes, const EncodingSpec& spec, const AxisOf& axis_of) {
+  for (const std::int64_t each : sections) check_range("a section", each, 0, max_d_model);
+  const std::int64_t pairs = std::reduce(sections.begin(), sections.end());
+  check_equal("sections", "pairs", pairs, "d_model / 2", spec.d_model / 2);
   AxesSpec result = {.layout = spec.layout};
-  for (std::int64_t axis = 0; axis < axes; ++axis) {
+  for (std::int64_t axis = 0; axis < std::ssize(sections); ++axis) {
     AxisPairs part = {.axis = axis, .spec = spec};
-    for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
-      if (axis_of(k) != axis) continue;
-      part.frequencies.push_back(k);
-      part.pairs.push_back(k);
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      if (axis_of(k) == axis) part.frequencies.push_back(k);
     }
+    part.pairs = part.frequencies;
     if (!part.pairs.empty()) result.parts.push_back(std::move(part));
   }
   return result;
@@ -108,10 +97,8 @@ void validate(const AxesSpec& spec) {
   for (std::size_t i = 0; i < spec.parts.size(); ++i) check_part(spec, i);
   validate(spec.layout);
   const std::int64_t pairs = spec.d_model() / 2;
-  if (pairs < 1 || 2 * pairs > max_d_model) {
-    throw InvalidArgument(
-        format_text("the parts have {} channels; allowed: 2 to {}", 2 * pairs, max_d_model));
-  }
+  if (pairs < 1 || 2 * pairs > max_d_model)
+    throw_invalid("the parts have {} channels; allowed: 2 to {}", 2 * pairs, max_d_model);
   std::vector<bool> is_taken(static_cast<std::size_t>(pairs));
   std::int64_t next = 0;
   for (std::size_t i = 0; i < spec.parts.size(); ++i) {
@@ -119,8 +106,8 @@ void validate(const AxesSpec& spec) {
     for (std::size_t j = 0; j < static_cast<std::size_t>(part.count()); ++j) {
       const std::int64_t place = part.pairs.empty() ? next : part.pairs[j];
       if (place < 0 || place >= pairs || is_taken[static_cast<std::size_t>(place)]) {
-        throw InvalidArgument(format_text(
-            "parts[{}].pairs has {}; allowed: 0 to {}, each in one part", i, place, pairs - 1));
+        throw_invalid("parts[{}].pairs has {}; allowed: 0 to {}, each in one part", i, place,
+                      pairs - 1);
       }
       is_taken[static_cast<std::size_t>(place)] = true;
       next = place + 1;
@@ -144,32 +131,28 @@ AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSp
 }
 
 AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  check_sections(sections, spec);
-  std::vector<std::int64_t> ends;
-  std::partial_sum(sections.begin(), sections.end(), std::back_inserter(ends));
-  return axes_by_pair(static_cast<std::int64_t>(sections.size()), spec, [&](std::int64_t k) {
-    return std::ranges::upper_bound(ends, k) - ends.begin();
+  return axes_by_pair(sections, spec, [&](std::int64_t k) {
+    std::size_t axis = 0;
+    while (k >= sections[axis]) k -= sections[axis++];
+    return static_cast<std::int64_t>(axis);
   });
 }
 
 AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  check_sections(sections, spec);
-  const auto axes = static_cast<std::int64_t>(sections.size());
-  return axes_by_pair(axes, spec, [&](std::int64_t k) {
-    const std::int64_t axis = k % axes;
-    return k < axes * sections[static_cast<std::size_t>(axis)] ? axis : 0;
+  return axes_by_pair(sections, spec, [&](std::int64_t k) {
+    const std::int64_t axis = k % std::ssize(sections);
+    return k < std::ssize(sections) * sections[static_cast<std::size_t>(axis)] ? axis : 0;
   });
 }
 
 AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  check_sections(sections, spec);
   if (sections.size() != 3 || sections[1] != sections[2]) {
-    throw InvalidArgument(
-        format_text("there are {} sections; allowed for alternating pairs: time, height and width, "
-                    "with equal sections of the last two",
-                    sections.size()));
+    throw_invalid(
+        "there are {} sections; allowed for alternating pairs: time, height and width, "
+        "with equal sections of the last two",
+        sections.size());
   }
-  return axes_by_pair(3, spec, [&](std::int64_t k) {
+  return axes_by_pair(sections, spec, [&](std::int64_t k) {
     return k < sections[1] + sections[2] ? 1 + k % 2 : std::int64_t{0};
   });
 }
@@ -177,23 +160,23 @@ AxesSpec axes_alternating(std::span<const std::int64_t> sections, const Encoding
 void validate(const RowPositions& positions, std::int64_t axes) {
   if (positions.is_range()) return validate(RowRange{positions.first(), positions.count()});
   if (positions.axes() != 0 && positions.axes() != axes) {
-    throw InvalidArgument(format_text(
+    throw_invalid(
         "positions are on {} axes; allowed: {}, or a position for each row that is equal on all",
-        positions.axes(), axes));
+        positions.axes(), axes);
   }
   if (positions.count() < 0)
-    throw InvalidArgument(format_text("row count is {}; allowed: at least 0", positions.count()));
+    throw_invalid("row count is {}; allowed: at least 0", positions.count());
   for (std::int64_t axis = 0; axis < std::max<std::int64_t>(positions.axes(), 1); ++axis) {
     const IntegerView each = positions.list(axis);
     if (each.data() == nullptr && each.count() > 0)
       throw InvalidArgument("positions have no memory (null); allowed: a valid pointer");
-    const auto [least, most] = detail::extent_of(each);
+    const auto [least, most] = extent_of(each);
     if (least >= -max_position && most <= max_position) continue;
     const std::int64_t bad = least < -max_position ? least : most;
     std::int64_t row = 0;
     while (each[row] != bad) ++row;
-    throw InvalidArgument(format_text("position of row {} on axis {} is {}; allowed: {} to {}", row,
-                                      axis, bad, -max_position, max_position));
+    throw_invalid("position of row {} on axis {} is {}; allowed: {} to {}", row, axis, bad,
+                  -max_position, max_position);
   }
 }
 
@@ -202,9 +185,8 @@ std::int64_t grid_cells(std::span<const std::int64_t> sizes) {
   std::int64_t cells = 1;
   for (const std::int64_t size : sizes) {
     if (size < 0 || __builtin_mul_overflow(cells, size, &cells) || cells > max_position) {
-      throw InvalidArgument(
-          format_text("a size of the grid is {}; allowed: at least 0, and at most {} cells in all",
-                      size, max_position));
+      throw_invalid("a size of the grid is {}; allowed: at least 0, and at most {} cells in all",
+                    size, max_position);
     }
   }
   return cells;
@@ -214,8 +196,8 @@ std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
                                          std::span<const std::int64_t> firsts) {
   const std::int64_t cells = grid_cells(sizes);
   if (!firsts.empty() && firsts.size() != sizes.size()) {
-    throw InvalidArgument(format_text("there are {} first positions; allowed: none, or {}",
-                                      firsts.size(), sizes.size()));
+    throw_invalid("there are {} first positions; allowed: none, or {}", firsts.size(),
+                  sizes.size());
   }
   std::vector<std::int64_t> positions(sizes.size() * static_cast<std::size_t>(cells));
   std::int64_t repeats = cells;  // cells between two that differ on the axis

@@ -33,9 +33,6 @@ struct AxisPlan {
 
 }  // namespace detail
 
-using detail::AxisPlan;
-using detail::CopiedChannels;
-
 struct AxesEncoder::Plan {
   AxesSpec spec;
   std::int64_t d_model;
@@ -43,7 +40,7 @@ struct AxesEncoder::Plan {
   Selection selection = {};
   /// All pairs, for rows whose positions are equal on all axes. Null if the parts have layouts.
   std::shared_ptr<const Encoder> of_equal = {};
-  std::vector<detail::AxisPlan> of_axes = {};
+  std::vector<AxisPlan> of_axes = {};
 
   Plan(const AxesSpec& from, const Accuracy& accuracy, DataType type);
 };
@@ -174,25 +171,6 @@ void AxesEncoder::encode(const RowPositions& positions, OutputView out,
 }  // namespace posenc
 
 namespace posenc::detail {
-namespace {
-
-/// Distinct positions in the order in which they first occur, and the number of each position.
-struct Numbered {
-  std::vector<std::int64_t> distinct = {};
-  std::vector<std::int32_t> numbers = {};
-
-  explicit Numbered(const IntegerView& positions) {
-    std::unordered_map<std::int64_t, std::int32_t> known;
-    for (std::int64_t row = 0; row < positions.count(); ++row) {
-      const auto next = static_cast<std::int32_t>(distinct.size());
-      const auto [found, is_new] = known.try_emplace(positions[row], next);
-      if (is_new) distinct.push_back(positions[row]);
-      numbers.push_back(found->second);
-    }
-  }
-};
-
-}  // namespace
 
 Extent extent_of(const IntegerView& integers) {
   Extent all;
@@ -219,14 +197,10 @@ PreparedRows::PreparedRows(const AxesEncoder& encoder, const RowPositions& posit
 void PreparedRows::prepare(const AxisPlan& plan, int threads) {
   const IntegerView positions = positions_.list(plan.axis);
   const std::int64_t element = size_of(type_), columns = plan.encoder->spec().d_model;
-  simd::JoinPart part = {.table = nullptr,
-                         .table_stride = columns * element,
-                         .index = positions.data(),
-                         .has_wide_index = positions.is_wide(),
-                         .first = 0,
-                         .to = 0,
-                         .bytes = columns * element,
-                         .mask = nullptr};
+  simd::JoinPart part = {};
+  part.table_stride = part.bytes = columns * element;
+  part.index = positions.data();
+  part.has_wide_index = positions.is_wide();
   const auto encode = [&](const auto& distinct, std::int64_t rows) {
     const std::shared_ptr<void> table(allocate_table(rows, columns, type_), free_table);
     with_type(type_, [&]<class T>(T) {
@@ -241,11 +215,19 @@ void PreparedRows::prepare(const AxisPlan& plan, int threads) {
     part.first = least;
     encode(RowRange{least, most - least + 1}, most - least + 1);
   } else {
-    const auto numbered = std::make_shared<Numbered>(positions);
-    part.index = numbered->numbers.data();
+    std::vector<std::int64_t> distinct;
+    std::unordered_map<std::int64_t, std::int32_t> numbers;
+    const auto index = std::make_shared<std::vector<std::int32_t>>();
+    for (std::int64_t row = 0; row < positions.count(); ++row) {
+      const auto next = static_cast<std::int32_t>(distinct.size());
+      const auto [found, is_new] = numbers.try_emplace(positions[row], next);
+      if (is_new) distinct.push_back(positions[row]);
+      index->push_back(found->second);
+    }
+    part.index = index->data();
     part.has_wide_index = false;
-    memory_.push_back(numbered);
-    encode(numbered->distinct, std::ssize(numbered->distinct));
+    memory_.push_back(index);
+    encode(distinct, std::ssize(distinct));
   }
   if (plan.has_whole_rows) {
     const auto mask = std::make_shared<std::vector<char>>(part.bytes);

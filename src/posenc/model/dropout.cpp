@@ -45,10 +45,8 @@ Kept kept_of_block(std::uint64_t seed, std::uint8_t threshold, std::uint32_t fin
 }  // namespace
 
 Dropout::Dropout(double probability) : probability_(probability) {
-  if (!(probability >= 0.0 && probability < 1.0)) {
-    throw InvalidArgument(
-        format_text("dropout is {}; allowed: at least 0 and below 1", probability));
-  }
+  if (!(probability >= 0.0 && probability < 1.0))
+    throw_invalid("dropout is {}; allowed: at least 0 and below 1", probability);
   scale_ = static_cast<float>(1.0 / (1.0 - probability));
   const double scaled = probability * 256.0, whole = std::floor(scaled);
   threshold_ = static_cast<std::uint8_t>(whole);

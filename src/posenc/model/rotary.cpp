@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -24,103 +26,27 @@ AxesSpec cosines_first(AxesSpec angles) {
 
 // ---- Rows of caches -----------------------------------------------------------------------------
 
-/// Which columns of a row have the values of frequency k: k * step that of the cosine, and
-/// first_sine + k * step that of the sine.
-struct CacheLayout {
-  std::int64_t columns;     ///< of a table
-  std::int64_t step;        ///< 1, or 2 if two values are next to each other
-  std::int64_t repeat;      ///< from a value to its repetition; 0 if there is none
-  std::int64_t first_sine;  ///< its column: 0 if sines have a table of their own
+/// A table of a cache: which half of a row of entries its one or two values of a frequency are of.
+/// 0 is that of the cosines, 1 that of the sines.
+struct CacheTable {
+  OutputView out;
+  std::int64_t first;
+  std::optional<std::int64_t> second;
 };
 
-/// Of one table of cosines and sines.
-constexpr CacheLayout layout_of(RotaryLayout layout, std::int64_t pairs) noexcept {
-  const bool is_interleaved = layout == RotaryLayout::interleaved;
-  return {2 * pairs, is_interleaved ? 2 : 1, 0, is_interleaved ? 1 : pairs};
-}
-
-/// Of a table of each.
-constexpr CacheLayout layout_of(Repeat repeat, std::int64_t pairs) noexcept {
-  if (repeat == Repeat::once) return {pairs, 1, 0, 0};
-  const bool is_interleaved = repeat == Repeat::interleaved;
-  return {2 * pairs, is_interleaved ? 2 : 1, is_interleaved ? 1 : pairs, 0};
-}
-
-/// Where the values of a cache of the type T are in memory.
-template <class T>
-struct CachePlaces : CacheLayout {
-  /// View is an InputView or an OutputView.
-  template <class View>
-  CachePlaces(const View& of_cosines, const View& of_sines, const CacheLayout& layout) noexcept
-      : CacheLayout(layout),
-        cosines(static_cast<T*>(of_cosines.data)),
-        sines(static_cast<T*>(of_sines.data) + layout.first_sine),
-        cosine_stride(of_cosines.stride),
-        sine_stride(of_sines.stride) {}
-
-  T* cosines;
-  T* sines;
-  std::int64_t cosine_stride;
-  std::int64_t sine_stride;
-};
-
-/// to[2k] = convert(a[k]), to[2k + 1] = convert(b[k]).
+/// Writes convert(a[k]) and, unless b is null, convert(b[k]): to the columns k and count + k, or 2k
+/// and 2k + 1.
 template <class T, class Entry, class Convert>
-void interleave(const Entry* a, const Entry* b, std::int64_t count, const Convert& convert,
-                T* __restrict to) noexcept {
-  for (std::int64_t k = 0; k < count; ++k) {
-    const T first = convert(a[k]), second = convert(b[k]);
+void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_interleaved,
+               const Convert& convert, T* __restrict to) noexcept {
+  for (std::int64_t k = 0; is_interleaved && k < count; ++k) {
+    const T first = convert(a[k]);
     to[2 * k] = first;
-    to[2 * k + 1] = second;
+    to[2 * k + 1] = a == b ? first : convert(b[k]);
   }
-}
-
-/// Writes a row of the values convert(entries[i]), cosines before sines.
-template <class T, class Entry, class Convert>
-void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pairs,
-                     const Entry* entries, const Convert& convert) noexcept {
-  T* const cosines = to.cosines + row * to.cosine_stride;
-  T* const sines = to.sines + row * to.sine_stride;
-  if (to.step == 1) {
-    if constexpr (std::is_same_v<Convert, std::identity>) {  // in vectors of the best ISA
-      std::copy_n(entries, pairs, cosines);
-      std::copy_n(entries + pairs, pairs, sines);
-    } else {
-      std::transform(entries, entries + pairs, cosines, convert);
-      std::transform(entries + pairs, entries + 2 * pairs, sines, convert);
-    }
-    if (to.repeat == 0) return;
-    std::copy_n(cosines, pairs, cosines + to.repeat);
-    std::copy_n(sines, pairs, sines + to.repeat);
-  } else if (to.repeat == 0) {
-    interleave(entries, entries + pairs, pairs, convert, cosines);
-  } else {
-    interleave(entries, entries, pairs, convert, cosines);
-    interleave(entries + pairs, entries + pairs, pairs, convert, sines);
-  }
-}
-
-/// to[k] = from[k * step], as float32. T is float, Float16 or BFloat16.
-template <class T>
-void read_values(const T* from, std::int64_t step, std::int64_t count, float* to) noexcept {
-  if constexpr (std::is_same_v<T, float>) {
-    for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * step];
-  } else {
-    std::uint16_t dense[64];
-    for (std::int64_t begin = 0, number = 0; begin < count; begin += number) {
-      number = std::min(std::ssize(dense), count - begin);
-      for (std::int64_t k = 0; k < number; ++k) dense[k] = from[(begin + k) * step].bits;
-      simd::best_kernels().widen(dense, number, std::is_same_v<T, BFloat16>, to + begin);
-    }
-  }
-}
-
-/// Reads a row as float32, cosines before sines.
-template <class T>
-void read_cache_row(const CachePlaces<const T>& from, std::int64_t row, std::int64_t pairs,
-                    float* values) noexcept {
-  read_values(from.cosines + row * from.cosine_stride, from.step, pairs, values);
-  read_values(from.sines + row * from.sine_stride, from.step, pairs, values + pairs);
+  if (is_interleaved) return;
+  for (std::int64_t k = 0; k < count; ++k) to[k] = convert(a[k]);
+  for (std::int64_t k = 0; b != nullptr && k < count; ++k) to[count + k] = convert(b[k]);
 }
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -128,43 +54,12 @@ void read_cache_row(const CachePlaces<const T>& from, std::int64_t row, std::int
 /// There must be at least these rows of exactly so many columns. Returns them.
 Strided check_output(const char* name, const OutputView& out, std::int64_t rows,
                      std::int64_t columns) {
-  if (out.rows < rows) {
-    throw InvalidArgument(
-        format_text("{} has {} rows; allowed: at least {}", name, out.rows, rows));
-  }
+  if (out.rows < rows) throw_invalid("{} has {} rows; allowed: at least {}", name, out.rows, rows);
   check_equal(name, "columns", out.columns, "this layout", columns);
-  Strided used = strided(name, out);
-  used.shape.rows = rows;
-  check_memory(used);
-  return used;
-}
-
-CacheLayout layout_of(const RotaryCacheView& cache, std::int64_t pairs) noexcept {
-  return cache.is_apart ? layout_of(cache.repeat, pairs) : layout_of(cache.layout_of_both, pairs);
-}
-
-void check_cache(const RotaryCacheView& cache, std::int64_t columns) {
-  const auto check = [&](const char* name, const InputView& table) {
-    check_not_double(name, table.type);
-    check_equal(name, "columns", table.columns, "this layout", columns);
-    check_memory(name, table);
-  };
-  check(cache.is_apart ? "cosines" : "cache", cache.cosines);
-  if (!cache.is_apart) return;
-  check("sines", cache.sines);
-  check_same_type("sines", cache.sines.type, "the cosines", cache.cosines.type);
-}
-
-/// Each must be a row of the cache.
-void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
-  validate(rows, 1);
-  const std::int64_t all = std::min(cache.cosines.rows, cache.sines.rows);
-  if (rows.count() == 0) return;
-  const detail::Extent extent = rows.is_range()
-                                    ? detail::Extent{rows.first(), rows.first() + rows.count() - 1}
-                                    : detail::extent_of(rows.list(0));
-  check_range("row of the cache", extent.least, 0, all - 1);
-  check_range("row of the cache", extent.most, 0, all - 1);
+  OutputView used = out;
+  used.rows = rows;
+  check_memory(name, used);
+  return strided(name, used);
 }
 
 /// Checks tensors and their number of positions. Returns true if each sequence has its own.
@@ -175,31 +70,24 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
     if (x.size() > 1) (name += '[') += std::to_string(i) + ']';  // short: nothing is allocated
     check_not_double(name, each.type);
     if (each.columns < dimension) {
-      throw InvalidArgument(format_text("{} has {} columns; allowed: at least the dimension, {}",
-                                        name, each.columns, dimension));
+      throw_invalid("{} has {} columns; allowed: at least the dimension, {}", name, each.columns,
+                    dimension);
     }
     check_memory(name, each);
     check_same_rows(name, each, "x[0]", x[0]);
     const bool is_empty = each.batch == 0 || each.rows == 0 || each.heads == 0;
     for (std::size_t j = 0; j < i && !is_empty; ++j) {
       if (each.data != x[j].data || each.data == nullptr) continue;
-      throw InvalidArgument(
-          format_text("{} has the memory of x[{}]; allowed: memory apart from it", name, j));
+      throw_invalid("{} has the memory of x[{}]; allowed: memory apart from it", name, j);
     }
   }
   if (x.empty() || positions == x[0].rows) return false;
   std::int64_t of_all = 0;
   if (__builtin_mul_overflow(x[0].batch, x[0].rows, &of_all) || positions != of_all) {
-    throw InvalidArgument(
-        format_text("positions has {} rows; allowed: {}, or {} for each of {} sequences", positions,
-                    x[0].rows, x[0].rows, x[0].batch));
+    throw_invalid("positions has {} rows; allowed: {}, or {} for each of {} sequences", positions,
+                  x[0].rows, x[0].rows, x[0].batch);
   }
   return true;
-}
-
-bool have_no_heads(std::span<const HeadsView> x) noexcept {
-  return std::ranges::all_of(
-      x, [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; });
 }
 
 // ---- Turning ------------------------------------------------------------------------------------
@@ -255,35 +143,29 @@ void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
           const float* angles) noexcept {
   for (const HeadsView& x : work.tensors) {
     if (x.heads == 0) continue;  // its other sizes may be any
-    if (!work.own_angles) {
-      for (std::int64_t sequence = 0; sequence < x.batch; ++sequence)
-        turn_rows(x, work, sequence, begin, count, angles);
-      continue;
-    }
-    for (std::int64_t done = 0; done < count;) {
-      const std::int64_t sequence = (begin + done) / x.rows, row = (begin + done) % x.rows;
-      const std::int64_t rows = std::min(count - done, x.rows - row);
-      turn_rows(x, work, sequence, row, rows, angles + done * 2 * work.pairs);
-      done += rows;
+    const bool own = work.own_angles;
+    const std::int64_t first = own ? begin / x.rows : 0,
+                       last = own ? (begin + count - 1) / x.rows : x.batch - 1;
+    for (std::int64_t sequence = first; sequence <= last; ++sequence) {
+      const std::int64_t row_0 = own ? sequence * x.rows : 0, from = std::max(begin, row_0),
+                         to = std::min(begin + count, row_0 + x.rows);
+      turn_rows(x, work, sequence, from - row_0, to - from,
+                angles + (from - begin) * 2 * work.pairs);
     }
   }
 }
 
 // ---- Blocks of rows -----------------------------------------------------------------------------
 
-/// Distributes rows to threads in blocks, each thread with memory of its own: calls work(begin,
-/// count, memory), where memory holds `columns` elements of T for each of the rows. A block stays
-/// in the L2 cache, and is long enough to be worth the tables of positions on several axes. A row
-/// is the work of `elements` elements.
+/// Distributes rows to threads in blocks that stay in the L2 cache, each thread with memory of its
+/// own: calls work(begin, count, memory), where memory holds `columns` elements of T for each of
+/// the rows. A row is the work of `elements` elements.
 template <class T, class Work>
 void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
                     const Work& work) {
-  constexpr std::int64_t most_rows = 512, most_values = 65536;
-  if (rows == 0) return;
-  const std::int64_t step =
-      std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows), rows);
+  const std::int64_t step = std::min(rows_in_cache(columns), rows);
   constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
-  detail::WorkerMemory memory(step * columns * floats_of_element, threads);
+  WorkerMemory memory(step * columns * floats_of_element, threads);
   parallel_for(rows, rows_per_piece(elements), threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
                  T* const own = reinterpret_cast<T*>(memory.of(thread));
@@ -295,46 +177,30 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
 /// Writes cosines and sines, multiplied by a factor unless that is 1: of 16 bits, each is then the
 /// product of a float32 entry and the factor, rounded once.
 void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                const OutputView& cosines, const OutputView& sines, const CacheLayout& layout,
-                int threads) {
+                std::initializer_list<CacheTable> tables, bool is_interleaved, int threads) {
   if (positions.count() == 0) return;
-  const std::int64_t columns = encoder.d_model();
-  with_type(cosines.type, [&]<class T>(T) {
-    const CachePlaces<T> places(cosines, sines, layout);
+  const std::int64_t columns = encoder.d_model(), pairs = columns / 2;
+  with_type(tables.begin()->out.type, [&]<class T>(T) {
     const auto fill = [&]<class Entry>(Entry, const auto& convert) {
-      const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
+      const PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
       for_each_block<Entry>(
           rows.count(), columns, threads, columns,
           [&](std::int64_t begin, std::int64_t count, Entry* entries) {
             rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
-            for (std::int64_t row = 0; row < count; ++row)
-              write_cache_row(places, begin + row, columns / 2, entries + row * columns, convert);
+            for (const auto& [out, first, second] : tables) {
+              T* to = static_cast<T*>(out.data) + begin * out.stride;
+              for (const Entry* row = entries; row != entries + count * columns; row += columns) {
+                write_row(row + first * pairs, second ? row + *second * pairs : nullptr, pairs,
+                          is_interleaved, convert, to);
+                to += out.stride;
+              }
+            }
           });
     };
     using Scaled = std::conditional_t<sizeof(T) == 2, float, T>;
     if (factor == 1) return fill(T(), std::identity());
     fill(Scaled(), [=](Scaled entry) { return nearest<T>(static_cast<double>(entry) * factor); });
   });
-}
-
-/// Calls fill(begin, count, angles) for rows of angles, and turns heads by them.
-template <class Fill>
-void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& options,
-              const Fill& fill) {
-  if (rows == 0) return;  // No memory bounds the sizes below.
-  const std::int64_t columns = 2 * work.pairs;
-  std::int64_t elements = 0;
-  for (const HeadsView& x : work.tensors)
-    elements += columns * x.heads * (work.own_angles ? 1 : x.batch);
-  for_each_block<float>(rows, elements, options.threads, columns,
-                        [&](std::int64_t begin, std::int64_t count, float* angles) {
-                          fill(begin, count, angles);
-                          for (std::int64_t row = 0; options.inverse && row < count; ++row) {
-                            float* const sines = angles + (2 * row + 1) * work.pairs;
-                            std::transform(sines, sines + work.pairs, sines, std::negate());
-                          }
-                          turn(work, begin, count, angles);
-                        });
 }
 
 }  // namespace
@@ -371,20 +237,25 @@ void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputVie
   check_output("cache", out, positions.count(), dimension());
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
-  fill_cache(encoder_, attention_factor(), positions, out, out, layout_of(layout, dimension() / 2),
-             options.threads);
+  fill_cache(encoder_, attention_factor(), positions, {{out, 0, 1}},
+             layout == RotaryLayout::interleaved, options.threads);
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                                OutputView sines, EncodeOptions options) const {
-  const CacheLayout layout = layout_of(repeat, dimension() / 2);
+  const bool is_once = repeat == Repeat::once;
+  const std::int64_t columns = is_once ? dimension() / 2 : dimension();
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
-  const Strided to_cosines = check_output("cosines", cosines, positions.count(), layout.columns),
-                to_sines = check_output("sines", sines, positions.count(), layout.columns);
+  const Strided to_cosines = check_output("cosines", cosines, positions.count(), columns),
+                to_sines = check_output("sines", sines, positions.count(), columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
   check_apart(to_sines, to_cosines);
-  fill_cache(encoder_, attention_factor(), positions, cosines, sines, layout, options.threads);
+  if (is_once)
+    return fill_cache(encoder_, attention_factor(), positions, {{cosines, 0, {}}, {sines, 1, {}}},
+                      false, options.threads);
+  fill_cache(encoder_, attention_factor(), positions, {{cosines, 0, 0}, {sines, 1, 1}},
+             repeat == Repeat::interleaved, options.threads);
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
@@ -392,39 +263,27 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   const bool own = check_tensors(x, dimension(), positions.count());
-  if (have_no_heads(x)) return;
-  const std::int64_t columns = dimension();
-  const double factor = attention_factor();
-  const detail::PreparedRows rows(encoder_, positions, DataType::float32, options.threads);
-  turn_all({x, channels(), columns / 2, own}, positions.count(), options,
-           [&](std::int64_t begin, std::int64_t count, float* angles) {
-             rows.write(begin, count, MatrixView<float>{angles, count, columns, columns});
-             if (factor == 1) return;
-             for (std::int64_t i = 0; i < count * columns; ++i)
-               angles[i] = nearest<float>(static_cast<double>(angles[i]) * factor);
-           });
-}
-
-void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
-                         const RowPositions& rows_of_cache, const RotateOptions& options) const {
-  const std::int64_t pairs = dimension() / 2;
-  const CacheLayout layout = layout_of(cache, pairs);
-  check_threads(options.threads);
-  check_cache(cache, layout.columns);
-  check_cache_rows(rows_of_cache, cache);
-  const bool own = check_tensors(x, dimension(), rows_of_cache.count());
-  if (have_no_heads(x) || rows_of_cache.count() == 0) return;
-  with_type(cache.cosines.type, [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, double>) {
-      const CachePlaces<const T> places(cache.cosines, cache.sines, layout);
-      turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
-               [&](std::int64_t begin, std::int64_t count, float* angles) {
-                 for (std::int64_t row = 0; row < count; ++row)
-                   read_cache_row(places, rows_of_cache(0, begin + row), pairs,
-                                  angles + row * 2 * pairs);
-               });
-    }
-  });
+  const auto is_empty = [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; };
+  if (positions.count() == 0 || std::ranges::all_of(x, is_empty)) return;
+  const std::int64_t columns = dimension(), pairs = columns / 2;
+  const double of_cosines = attention_factor(),
+               of_sines = options.inverse ? -of_cosines : of_cosines;
+  const PreparedRows rows(encoder_, positions, DataType::float32, options.threads);
+  std::int64_t elements = 0;
+  for (const HeadsView& each : x) elements += columns * each.heads * (own ? 1 : each.batch);
+  for_each_block<float>(
+      positions.count(), elements, options.threads, columns,
+      [&](std::int64_t begin, std::int64_t count, float* angles) {
+        rows.write(begin, count, MatrixView<float>{angles, count, columns, columns});
+        for (std::int64_t half = 0; of_sines != 1 && half < 2 * count; ++half) {
+          float* const values = angles + half * pairs;
+          std::transform(values, values + pairs, values,
+                         [factor = half % 2 == 0 ? of_cosines : of_sines](float value) {
+                           return nearest<float>(static_cast<double>(value) * factor);
+                         });
+        }
+        turn({x, channels(), pairs, own}, begin, count, angles);
+      });
 }
 
 }  // namespace posenc

@@ -4,9 +4,6 @@
 ///
 ///     const posenc::Rotary rotary(128, 500000.0);
 ///     rotary.apply(posenc::rows_first(queries, batch, rows, heads, 128), first_position);
-///     const posenc::Rotary llama_3_1(128, 500000.0, posenc::RotaryLayout::halves, {},
-///                                    posenc::Llama3Scaling{});
-///     const posenc::Rotary qwen2_vl({.angles = posenc::axes_in_sections({{16, 24, 24}}, spec)});
 #pragma once
 
 #include "posenc/encode_options.h"
@@ -60,23 +57,6 @@ enum class Repeat {
   interleaved,  ///< 2k and 2k + 1: 2h columns. diffusers.
 };
 
-/// A cache that is read: one table of cosines and sines, or a table of each. Any type but float64.
-struct RotaryCacheView {
-  /// As Rotary::cache() writes it.
-  RotaryCacheView(InputView cache, RotaryLayout layout) noexcept
-      : cosines(cache), sines(cache), layout_of_both(layout) {}
-
-  /// As Rotary::cosines_and_sines() writes them.
-  RotaryCacheView(InputView cosine_table, InputView sine_table, Repeat how) noexcept
-      : cosines(cosine_table), sines(sine_table), is_apart(true), repeat(how) {}
-
-  InputView cosines;      ///< or both
-  InputView sines;        ///< the same table unless is_apart
-  bool is_apart = false;  ///< cosines and sines are tables of their own
-  RotaryLayout layout_of_both = RotaryLayout::halves;  ///< if not is_apart
-  Repeat repeat = Repeat::once;                        ///< if is_apart
-};
-
 /// How heads are turned.
 struct RotateOptions {
   /// Turns by the opposite angles: back, if there is no attention factor. The gradient of x is that
@@ -107,9 +87,8 @@ class Rotary {
   /// backend promises the accuracy.
   explicit Rotary(const RotarySpec& spec, const Accuracy& accuracy = {});
 
-  /// One axis. Throws also if the dimension (even, 2 to max_d_model; the message calls it d_model),
-  /// the base (finite and > 1) or the rule is not allowed, or if the rule has to be given an
-  /// attention factor.
+  /// rotary_spec() of a dimension (even, 2 to max_d_model), a base (finite and > 1) and a rule.
+  /// Throws as that does, too, and calls the dimension d_model.
   explicit Rotary(std::int64_t dimension, double base = 10000.0,
                   RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {},
                   const FrequencyRule& frequencies = {});
@@ -153,22 +132,6 @@ class Rotary {
   /// Row r of every sequence is at position first + r.
   void apply(const HeadsView& x, std::int64_t first = 0, const RotateOptions& options = {}) const {
     apply(x, RowPositions(RowRange{first, x.rows}), options);
-  }
-
-  /// The same by a cache in memory. Positions are rows of the cache, and each must exist. The bits
-  /// are those of apply() if the cache is of float32. Throws as apply() does, and if the cache is
-  /// not allowed.
-  void apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
-                   const RowPositions& rows_of_cache, const RotateOptions& options = {}) const;
-  /// The same for one tensor.
-  void apply_cache(const RotaryCacheView& cache, const HeadsView& x,
-                   const RowPositions& rows_of_cache, const RotateOptions& options = {}) const {
-    apply_cache(cache, std::span(&x, 1), rows_of_cache, options);
-  }
-  /// Row first + r of the cache turns row r.
-  void apply_cache(const RotaryCacheView& cache, const HeadsView& x, std::int64_t first = 0,
-                   const RotateOptions& options = {}) const {
-    apply_cache(cache, x, RowPositions(RowRange{first, x.rows}), options);
   }
 
  private:

@@ -49,9 +49,8 @@ const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string
         return each.rotary == reading.layers.front().rotary;
       });
   if (kind.empty() && are_alike) return reading.layers.front();
-  throw InvalidArgument(format_text("layers is {}; allowed for {}: {}",
-                                    kind.empty() ? "not given" : detail::text_of(kind),
-                                    reading.model_type, allowed));
+  throw_invalid("layers is {}; allowed for {}: {}",
+                kind.empty() ? "not given" : detail::text_of(kind), reading.model_type, allowed);
 }
 
 std::string to_string(const RotarySpec& spec) {

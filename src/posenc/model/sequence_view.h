@@ -152,17 +152,6 @@ struct HeadsView : HeadsShape {
   requires(!std::is_const_v<T>) HeadsView(T* first, const HeadsShape& shape)
   noexcept : HeadsShape(shape), data(first), type(data_type_of<T>) {}
 
-  /// One sequence, whose heads are the sequences of `x`: sequence_first(data, rows, heads, columns)
-  /// or batch_first(data, heads, rows, columns).
-  template <class T>
-  requires(!std::is_const_v<T>) HeadsView(const SequenceView<T>& x)
-  noexcept  // NOLINT: implicit
-      : HeadsView(x.data, {.heads = x.batch,
-                           .rows = x.rows,
-                           .columns = x.columns,
-                           .head_stride = x.batch_stride,
-                           .row_stride = x.row_stride}) {}
-
   void* data;     ///< the first channel
   DataType type;  ///< of the elements
 };

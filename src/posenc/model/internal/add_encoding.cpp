@@ -11,120 +11,90 @@
 namespace posenc {
 namespace {
 
-/// Rows begin .. end - 1 of the sequences first .. last - 1.
-struct Part {
-  std::int64_t begin, end;
-  std::int64_t first, last;
-};
-
-/// Combines chunks of rows. They are short enough that the encodings, once added to one sequence,
-/// are still in cache for the next.
-class Combiner {
- public:
-  explicit Combiner(const RowWork& work) : work_(work), kernels_(simd::best_kernels()) {
-    const AnySequences& y = work.y;
-    const std::int64_t lengths[] = {y.columns, y.batch > 1 ? y.batch_stride : 0,
-                                    y.rows > 1 ? y.row_stride : 0};
-    stores_ = simd::plan_combined_rows(work.non_temporal, y.type, y.data, lengths);
+/// In float32, a piece that stays in the first-level cache at a time. `first` is the index of the
+/// first element.
+void combine_and_drop(const RowWork& work, const void* x, const float* encoding, void* out,
+                      std::int64_t count, std::int64_t first) noexcept {
+  const simd::Kernels& kernels = simd::best_kernels();
+  float piece[1024];
+  const DataType type = work.y.type;
+  const bool is_bfloat16 = type == DataType::bfloat16;
+  for (std::int64_t i = 0, size = 0; i < count; i += size) {
+    size = std::min<std::int64_t>(count - i, std::size(piece));
+    if (type == DataType::float32) {
+      std::copy_n(static_cast<const float*>(x) + i, size, piece);
+    } else {
+      kernels.widen(static_cast<const std::uint16_t*>(x) + i, size, is_bfloat16, piece);
+    }
+    const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
+    kernels.combine({piece, of_piece, piece, size, 1});
+    work.dropout->apply(std::span(piece, static_cast<std::size_t>(size)), work.seed,
+                        static_cast<std::uint64_t>(first + i));
+    if (type == DataType::float32) {
+      std::copy_n(piece, size, static_cast<float*>(out) + i);
+    } else {
+      kernels.narrow(piece, size, is_bfloat16, static_cast<std::uint16_t*>(out) + i);
+    }
   }
-  Combiner(const Combiner&) = delete;
-  Combiner& operator=(const Combiner&) = delete;
-  ~Combiner() {
-    if (stores_ != simd::StoreMethod::plain) kernels_.fence();
-  }
+}
 
-  /// Row 0 of `encoded`, which is null if nothing is added, is row part.begin.
-  void combine_rows(const Part& part, const float* encoded) const noexcept {
-    const AnySequences& y = work_.y;
-    const bool is_dense = work_.x.row_stride == y.columns && y.row_stride == y.columns;
-    // One sequence has the same memory in both orders. Of several, one row of each in turn, or so
-    // few rows at once that their encodings stay in the first-level cache while they are added to
-    // every sequence.
-    const std::int64_t in_cache = std::max<std::int64_t>(1, l1_floats / y.columns),
-                       step = y.batch == 1                            ? part.end - part.begin
-                              : y.order == BatchOrder::sequence_first ? 1
-                                                                      : in_cache;
-    for (std::int64_t row = part.begin; row < part.end; row += step) {
-      const std::int64_t next = std::min(row + step, part.end), at_once = is_dense ? next - row : 1;
-      for (std::int64_t sequence = part.first; sequence < part.last; ++sequence) {
-        for (std::int64_t r = row; r < next; r += at_once) {
-          combine(sequence, r, at_once,
-                  encoded == nullptr ? nullptr : encoded + (r - part.begin) * y.columns);
+/// Combines the rows begin .. end - 1 of every sequence. They are so few that their encodings, once
+/// added to one sequence, are still in cache for the next. `encoded` has them, or is null if
+/// nothing is added.
+void combine_rows(const RowWork& work, simd::StoreMethod stores, std::int64_t begin,
+                  std::int64_t end, const float* encoded) noexcept {
+  constexpr std::int64_t l1_floats = 4096;
+  const AnySequences& y = work.y;
+  const bool is_dense = work.x.row_stride == y.columns && y.row_stride == y.columns;
+  const bool is_batch_first = y.order == BatchOrder::batch_first;
+  // One sequence has the same memory in both orders. Of several, one row of each in turn, or so few
+  // rows at once that their encodings stay in the first-level cache while they are added to every
+  // sequence.
+  const std::int64_t in_cache = std::max<std::int64_t>(1, l1_floats / y.columns),
+                     step = y.batch == 1     ? end - begin
+                            : is_batch_first ? in_cache
+                                             : 1;
+  for (std::int64_t row = begin; row < end; row += step) {
+    const std::int64_t next = std::min(row + step, end), at_once = is_dense ? next - row : 1;
+    for (std::int64_t sequence = 0; sequence < y.batch; ++sequence) {
+      for (std::int64_t r = row; r < next; r += at_once) {
+        const void* const x = work.x.row(sequence, r);
+        void* const out = y.row(sequence, r);
+        const std::int64_t count = at_once * y.columns;
+        const float* const encoding =
+            encoded == nullptr ? nullptr : encoded + (r - begin) * y.columns;
+        if (work.dropout == nullptr) {
+          simd::best_kernels().combine({x, encoding, out, count, 1, stores, y.type});
+        } else {
+          const std::int64_t index =
+              is_batch_first ? sequence * y.rows + r : r * y.batch + sequence;
+          combine_and_drop(work, x, encoding, out, count, index * y.columns);
         }
       }
     }
   }
-
- private:
-  static constexpr std::int64_t l1_floats = 4096;
-
-  void combine(std::int64_t batch, std::int64_t row, std::int64_t rows,
-               const float* encoding) const noexcept {
-    const AnySequences& y = work_.y;
-    const std::int64_t index =
-        y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
-    const void* const x = work_.x.row(batch, row);
-    void* const out = y.row(batch, row);
-    const std::int64_t count = rows * y.columns;
-    if (work_.dropout != nullptr)
-      return combine_and_drop(x, encoding, out, count, index * y.columns);
-    kernels_.combine({x, encoding, out, count, 1, stores_, y.type});
-  }
-
-  /// In float32, a piece that stays in the first-level cache at a time. `first` is the index of the
-  /// first element.
-  void combine_and_drop(const void* x, const float* encoding, void* out, std::int64_t count,
-                        std::int64_t first) const noexcept {
-    float piece[1024];
-    const DataType type = work_.y.type;
-    const bool is_bfloat16 = type == DataType::bfloat16;
-    for (std::int64_t i = 0, size = 0; i < count; i += size) {
-      size = std::min<std::int64_t>(count - i, std::size(piece));
-      if (type == DataType::float32) {
-        std::copy_n(static_cast<const float*>(x) + i, size, piece);
-      } else {
-        kernels_.widen(static_cast<const std::uint16_t*>(x) + i, size, is_bfloat16, piece);
-      }
-      const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
-      kernels_.combine({piece, of_piece, piece, size, 1});
-      work_.dropout->apply(std::span(piece, static_cast<std::size_t>(size)), work_.seed,
-                           static_cast<std::uint64_t>(first + i));
-      if (type == DataType::float32) {
-        std::copy_n(piece, size, static_cast<float*>(out) + i);
-      } else {
-        kernels_.narrow(piece, size, is_bfloat16, static_cast<std::uint16_t*>(out) + i);
-      }
-    }
-  }
-
-  const RowWork& work_;
-  const simd::Kernels& kernels_;
-  simd::StoreMethod stores_;
-};
+}
 
 /// Combines blocks of rows with encode(first row, rows, memory of so many floats). Rows are divided
-/// between threads, so that no encoding is computed twice, or sequences if there are fewer rows
-/// than threads and than sequences: so many of them at a time that computing the encodings again
-/// costs little.
+/// between threads, so that no encoding is computed twice.
 template <class Encode>
 void combine_blocks(const RowWork& work, bool needs_memory, const Encode& encode) {
-  constexpr std::int64_t fewest_sequences = 32;
-  const std::int64_t batch = work.y.batch, rows = work.y.rows, columns = work.y.columns;
-  if (batch == 0 || rows == 0) return;
-  const std::int64_t step = std::min(rows_in_cache(columns), rows);
-  detail::WorkerMemory memory(needs_memory ? step * columns : 0, work.threads);
-  const bool by_rows = rows >= work.threads || rows >= batch;
-  const std::int64_t grain = by_rows ? rows_per_piece(batch * columns)
-                                     : std::max(fewest_sequences, rows_per_piece(rows * columns));
-  parallel_for(by_rows ? rows : batch, grain, work.threads,
+  const AnySequences& y = work.y;
+  if (y.batch == 0 || y.rows == 0) return;
+  const std::int64_t lengths[] = {y.columns, y.batch > 1 ? y.batch_stride : 0,
+                                  y.rows > 1 ? y.row_stride : 0};
+  const simd::StoreMethod stores =
+      simd::plan_combined_rows(work.non_temporal, y.type, y.data, lengths);
+  const std::int64_t step = std::min(rows_in_cache(y.columns), y.rows);
+  WorkerMemory memory(needs_memory ? step * y.columns : 0, work.threads);
+  parallel_for(y.rows, rows_per_piece(y.batch * y.columns), work.threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
-                 const Part all = by_rows ? Part{begin, end, 0, batch} : Part{0, rows, begin, end};
-                 const Combiner combiner(work);
-                 for (Part part = all; part.begin < all.end; part.begin += step) {
-                   part.end = std::min(part.begin + step, all.end);
-                   const std::int64_t count = part.end - part.begin;
-                   combiner.combine_rows(part, encode(part.begin, count, memory.of(thread)));
+                 for (std::int64_t row = begin; row < end; row += step) {
+                   const std::int64_t next = std::min(row + step, end);
+                   combine_rows(work, stores, row, next,
+                                encode(row, next - row, memory.of(thread)));
                  }
+                 if (stores != simd::StoreMethod::plain) simd::best_kernels().fence();
                });
 }
 

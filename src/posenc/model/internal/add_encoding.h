@@ -22,9 +22,8 @@ struct RowWork {
   int threads;
 };
 
-/// Adds the encodings of `rows`, which has the number of rows of y, without a table in memory.
-/// Blocks of rows are encoded into memory that stays in cache, and added to every sequence
-/// of the batch.
+/// Adds the encodings of `rows`, which has the number of rows of y, without a table in memory:
+/// blocks of rows are encoded into memory that stays in cache, and added to every sequence.
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 
 /// Adds row r of a dense table to row r of every sequence; nothing if it is null.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace posenc {
 namespace {
@@ -14,13 +17,18 @@ std::uintptr_t address_of(const Strided& view) noexcept {
 struct Dimension {
   std::int64_t stride, size;
   std::string_view stride_name, units;
+
+  bool operator==(const Dimension&) const = default;
 };
 
+/// The stride of a dimension of size 1 is 0.
 std::array<Dimension, 3> dimensions_of(const Strided& view) noexcept {
   const HeadsShape& shape = view.shape;
-  return {{{shape.batch_stride, shape.batch, "batch_stride", "sequences"},
-           {shape.head_stride, shape.heads, "head_stride", "heads"},
-           {shape.row_stride, shape.rows, "row_stride", "rows"}}};
+  std::array<Dimension, 3> all = {{{shape.batch_stride, shape.batch, "batch_stride", "sequences"},
+                                   {shape.head_stride, shape.heads, "head_stride", "heads"},
+                                   {shape.row_stride, shape.rows, "row_stride", "rows"}}};
+  for (Dimension& each : all) each.stride = each.size == 1 ? 0 : each.stride;
+  return all;
 }
 
 /// Bytes from the first element to the last; 0 if two runs overlap, or if a difference of pointers
@@ -29,115 +37,86 @@ std::int64_t span_in_bytes(const Strided& view) noexcept {
   std::array<Dimension, 3> dimensions = dimensions_of(view);
   std::ranges::sort(dimensions, {}, &Dimension::stride);
   std::int64_t elements = view.shape.columns, beyond_first = 0, bytes = 0;
-  for (const auto& [stride, size, stride_name, units] : dimensions) {
-    if (size == 1) continue;
-    const bool is_apart = stride >= elements &&
-                          !__builtin_mul_overflow(size - 1, stride, &beyond_first) &&
-                          !__builtin_add_overflow(elements, beyond_first, &elements);
-    if (!is_apart) return 0;
+  for (const Dimension& each : dimensions) {
+    const bool is_apart = each.size == 1 || each.stride >= elements;
+    if (!is_apart || __builtin_mul_overflow(each.size - 1, each.stride, &beyond_first) ||
+        __builtin_add_overflow(elements, beyond_first, &elements))
+      return 0;
   }
   return __builtin_mul_overflow(elements, view.element_bytes, &bytes) ? 0 : bytes;
 }
 
-/// True if the runs of one view are between those of the other: all strides are multiples of the
-/// smallest one, in which each view has its columns.
+/// True if the runs of one view are between those of the other, in a period that all strides have.
 bool alternate(const Strided& view, const Strided& other) noexcept {
-  std::int64_t period = INT64_MAX;
-  const auto each_stride = [&](const auto& use) {
-    for (const Strided* const of : {&view, &other}) {
-      for (const Dimension& each : dimensions_of(*of)) {
-        if (each.size > 1) use(each.stride * of->element_bytes);
-      }
-    }
-  };
-  each_stride([&](std::int64_t stride) { period = std::min(period, stride); });
-  bool are_multiples = period != INT64_MAX;
-  each_stride([&](std::int64_t stride) { are_multiples &= stride % period == 0; });
-  if (!are_multiples) return false;
-  const bool is_later = view.data >= other.data;
-  const Strided &first = is_later ? other : view, &second = is_later ? view : other;
-  const auto shift = static_cast<std::int64_t>((address_of(second) - address_of(first)) %
-                                               static_cast<std::uintptr_t>(period));
-  return shift >= first.shape.columns * first.element_bytes &&
-         period - shift >= second.shape.columns * second.element_bytes;
-}
-
-bool are_same(const Strided& view, const Strided& other) noexcept {
-  return view.data == other.data &&
-         std::ranges::equal(dimensions_of(view), dimensions_of(other),
-                            [](const auto& a, const auto& b) {
-                              return a.size == b.size && (a.size == 1 || a.stride == b.stride);
-                            });
+  std::int64_t period = 0;
+  for (const Strided* const of : {&view, &other}) {
+    for (const Dimension& each : dimensions_of(*of))
+      period = std::gcd(period, each.stride * of->element_bytes);
+  }
+  if (period == 0) return false;
+  const auto distance = static_cast<std::int64_t>(address_of(view) - address_of(other));
+  const std::int64_t shift = (distance % period + period) % period;
+  return shift >= other.shape.columns * other.element_bytes &&
+         period - shift >= view.shape.columns * view.element_bytes;
 }
 
 }  // namespace
 
-Strided strided(std::string_view name, const IntegerView& view) {
-  return {name, view.data(), view.bytes(), {.columns = view.count()}};
-}
-
 std::int64_t check_memory(const Strided& view) {
-  const std::string_view name = view.name;
-  const std::int64_t columns = view.shape.columns;
-  bool is_empty = false;
-  const auto check_size = [&](std::int64_t size, std::string_view units) {
-    if (size < 0)
-      throw InvalidArgument(format_text("{} has {} {}; allowed: 0 or more", name, size, units));
-    is_empty |= size == 0;
-  };
-  for (const Dimension& each : dimensions_of(view)) check_size(each.size, each.units);
-  check_size(columns, "columns");
-  if (is_empty) return 0;
+  const auto& [name, data, element_bytes, shape] = view;
+  for (const auto& [size, units] : {std::pair(shape.batch, "sequences"),
+                                    {shape.heads, "heads"},
+                                    {shape.rows, "rows"},
+                                    {shape.columns, "columns"}})
+    if (size < 0) throw_invalid("{} has {} {}; allowed: 0 or more", name, size, units);
+  if (shape.batch == 0 || shape.heads == 0 || shape.rows == 0 || shape.columns == 0) return 0;
   const std::int64_t bytes = span_in_bytes(view);
   if (bytes == 0) {
-    std::string strides;
-    for (const auto& [stride, size, stride_name, units] : dimensions_of(view)) {
-      if (size == 1) continue;
-      strides += format_text("{}{} {} of {} {}", strides.empty() ? "" : ", ", stride_name, stride,
-                             size, units);
+    std::vector<std::string> strides;
+    for (const Dimension& each : dimensions_of(view)) {
+      if (each.size != 1)
+        strides.push_back(
+            format_text("{} {} of {} {}", each.stride_name, each.stride, each.size, each.units));
     }
-    throw InvalidArgument(format_text(
+    throw_invalid(
         "{} has {}; allowed: strides that keep {} columns apart, in at most 2^63 - 1 bytes", name,
-        strides, columns));
+        join(strides, ", "), shape.columns);
   }
-  if (view.data == nullptr) {
-    throw InvalidArgument(
-        format_text("{} has no memory (data is null); allowed: a valid pointer", name));
-  }
+  if (data == nullptr)
+    throw_invalid("{} has no memory (data is null); allowed: a valid pointer", name);
   return bytes;
 }
 
 void check_apart(const Strided& view, const Strided& other, bool or_same) {
   const std::int64_t bytes = check_memory(view), other_bytes = check_memory(other);
-  if (bytes == 0 || other_bytes == 0 || (or_same && are_same(view, other))) return;
+  const bool are_same = view.data == other.data && dimensions_of(view) == dimensions_of(other);
+  if (bytes == 0 || other_bytes == 0 || (or_same && are_same)) return;
   const std::uintptr_t begin = address_of(view), other_begin = address_of(other);
   const bool overlap = begin < other_begin + static_cast<std::uintptr_t>(other_bytes) &&
                        other_begin < begin + static_cast<std::uintptr_t>(bytes);
   if (!overlap || alternate(view, other)) return;
-  throw InvalidArgument(format_text(
-      "{} overlaps {}, {} bytes {} it; allowed: {}memory apart from it", view.name, other.name,
-      std::max(begin, other_begin) - std::min(begin, other_begin),
-      begin < other_begin ? "before" : "after", or_same ? "the same memory and strides, or " : ""));
+  throw_invalid("{} overlaps {}, {} bytes {} it; allowed: {}memory apart from it", view.name,
+                other.name, std::max(begin, other_begin) - std::min(begin, other_begin),
+                begin < other_begin ? "before" : "after",
+                or_same ? "the same memory and strides, or " : "");
 }
 
 void check_equal(std::string_view name, std::string_view units, std::int64_t value,
                  std::string_view what, std::int64_t allowed) {
-  if (value == allowed) return;
-  throw InvalidArgument(
-      format_text("{} has {} {}; allowed: {}, {}", name, value, units, what, allowed));
+  if (value != allowed)
+    throw_invalid("{} has {} {}; allowed: {}, {}", name, value, units, what, allowed);
 }
 
 void check_same_type(std::string_view name, DataType type, std::string_view other,
                      DataType allowed) {
   if (type == allowed) return;
-  throw InvalidArgument(format_text("{}.type is {}; allowed: that of {}, {}", name, to_string(type),
-                                    other, to_string(allowed)));
+  throw_invalid("{}.type is {}; allowed: that of {}, {}", name, to_string(type), other,
+                to_string(allowed));
 }
 
 void check_not_double(std::string_view name, DataType type) {
   if (type != DataType::float64) return;
-  throw InvalidArgument(
-      format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
+  throw_invalid("{}.type is float64; allowed: float32, float16, bfloat16", name);
 }
 
 }  // namespace posenc

@@ -17,13 +17,14 @@ struct Strided {
   std::int64_t element_bytes;
   HeadsShape shape;
 };
-Strided strided(std::string_view name, const IntegerView& view);
+inline Strided strided(std::string_view name, const IntegerView& view) {
+  return {name, view.data(), view.bytes(), {.columns = view.count()}};
+}
 template <class Data>
 Strided strided(std::string_view name, const AnyView<Data>& view) {
-  if (view.stride < view.columns) {
-    throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
-                                      view.stride, view.columns));
-  }
+  if (view.stride < view.columns)
+    throw_invalid("{} has stride {}; allowed: at least its columns, {}", name, view.stride,
+                  view.columns);
   return {name,
           view.data,
           size_of(view.type),
@@ -59,10 +60,9 @@ void check_same_type(std::string_view name, DataType type, std::string_view othe
 template <class View>
 void check_same_rows(std::string_view name, const View& view, std::string_view other_name,
                      const View& other) {
-  if (view.batch == other.batch && view.rows == other.rows) return;
-  throw InvalidArgument(
-      format_text("{} has {} sequences of {} rows; allowed: as many as {}, {} of {}", name,
-                  view.batch, view.rows, other_name, other.batch, other.rows));
+  if (view.batch != other.batch || view.rows != other.rows)
+    throw_invalid("{} has {} sequences of {} rows; allowed: as many as {}, {} of {}", name,
+                  view.batch, view.rows, other_name, other.batch, other.rows);
 }
 
 /// Layers compute with any type but float64.

@@ -104,9 +104,8 @@ ConfigJson parse_config(std::string_view text) {
     if (!config.is_object()) refuse("the configuration", config, "an object");
     return config;
   } catch (const ConfigJson::parse_error& error) {
-    throw InvalidArgument(format_text(
-        "the configuration is not JSON near byte {}; allowed: the text of a config.json",
-        error.byte));
+    throw_invalid("the configuration is not JSON near byte {}; allowed: the text of a config.json",
+                  error.byte);
   } catch (const ConfigJson::out_of_range&) {
     throw InvalidArgument("a number of the configuration is beyond double; allowed: up to 1.8e308");
   }
@@ -118,11 +117,11 @@ std::string text_of(const ConfigJson& value) {
 }
 
 void refuse(std::string_view name, const ConfigJson& value, std::string_view allowed) {
-  throw InvalidArgument(format_text("{} is {}; allowed: {}", name, text_of(value), allowed));
+  throw_invalid("{} is {}; allowed: {}", name, text_of(value), allowed);
 }
 
 void refuse_absence(std::string_view key) {
-  throw InvalidArgument(format_text("the configuration has no {}, which is needed", key));
+  throw_invalid("the configuration has no {}, which is needed", key);
 }
 
 std::string ConfigKeys::path(std::string_view key) const {

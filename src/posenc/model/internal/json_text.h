@@ -18,26 +18,20 @@ namespace posenc::detail {
 /// length. `what` begins the messages: "the configuration".
 template <class AnyJson>
 AnyJson parse_json_text(std::string_view text, std::string_view what) {
-  if (text.size() > max_document_bytes) {
-    throw InvalidArgument(
-        format_text("{} has {} bytes; allowed: at most {}", what, text.size(), max_document_bytes));
-  }
-  if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
-    throw InvalidArgument(format_text("{} has a NUL byte, number {}; allowed: none", what, at + 1));
-  }
+  if (text.size() > max_document_bytes)
+    throw_invalid("{} has {} bytes; allowed: at most {}", what, text.size(), max_document_bytes);
+  if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
+    throw_invalid("{} has a NUL byte, number {}; allowed: none", what, at + 1);
   std::vector<std::set<std::string>> keys;
   const auto check = [&](int depth, typename AnyJson::parse_event_t event, const AnyJson& parsed) {
     using Event = typename AnyJson::parse_event_t;
-    if (depth > max_json_depth) {
-      throw InvalidArgument(
-          format_text("{} is nested {} deep; allowed: at most {}", what, depth, max_json_depth));
-    }
+    if (depth > max_json_depth)
+      throw_invalid("{} is nested {} deep; allowed: at most {}", what, depth, max_json_depth);
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
     if (event == Event::key && !keys.back().insert(parsed.template get<std::string>()).second) {
       const auto& key = parsed.template get_ref<const std::string&>();
-      throw InvalidArgument(format_text("{} is given twice; allowed: once",
-                                        shortened(escaped(key), max_quoted_bytes)));
+      throw_invalid("{} is given twice; allowed: once", shortened(escaped(key), max_quoted_bytes));
     }
     return true;
   };

@@ -19,12 +19,6 @@ namespace {
 using Pairs = std::vector<std::int64_t>;
 using Rows = std::optional<std::int64_t>;  // of the longest sequence, if given
 
-std::string names_of(const std::vector<ModelType>& kinds) {
-  std::vector<std::string> names;
-  for (const ModelType& each : kinds) names.push_back(each.name);
-  return join(names, ", ");
-}
-
 /// Of a model type that is no wrapper.
 class ModelReader {
  public:
@@ -106,7 +100,9 @@ class ModelReader {
         config_.refuse(name, "a rule; Transformers 4 reads none, Transformers 5 that of its class");
       return;
     }
-    const std::string kinds = names_of(type_.kinds);
+    std::vector<std::string> names;
+    for (const ModelType& each : type_.kinds) names.push_back(each.name);
+    const std::string kinds = join(names, ", ");
     const bool has_kinds = type_.kinds.size() > 1;
     const ConfigKeys of_kinds(*rules, config_.path(name));
     if (std::ranges::none_of(*rules, &ConfigJson::is_object)) {
@@ -227,13 +223,12 @@ class ModelReader {
         (each.is_echo ? echoes : given).push_back(value);
       }
     }
-    const bool is_given =
-        std::ranges::any_of(given, [](const auto& each) { return !!each.second; });
+    const bool is_given = agreed<T>(given).has_value();
     if (!is_given && from.defaults.size() > 1) {
-      throw InvalidArgument(
-          format_text("the configuration has no {}, which is needed; Transformers 4 takes {}, "
-                      "Transformers 5 {}",
-                      config_.path(from.name()), from.defaults[0], from.defaults[1]));
+      throw_invalid(
+          "the configuration has no {}, which is needed; Transformers 4 takes {}, "
+          "Transformers 5 {}",
+          config_.path(from.name()), from.defaults[0], from.defaults[1]);
     }
     if (!is_given && !from.defaults.empty())
       given.emplace_back("the default of its class", static_cast<T>(from.defaults.front()));
@@ -406,12 +401,7 @@ const ModelType& type_of_text(const ConfigKeys& text, const ModelType& wrapper) 
   return type_of(text, is_only);
 }
 
-RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, Rows rows);
-
-RotaryReading read_as(const ConfigKeys& config, const ModelType& type, Rows rows) {
-  return type.has("text") ? read_wrapper(config, type, rows)
-                          : ModelReader(config, type, rows).read();
-}
+RotaryReading read_as(const ConfigKeys& config, const ModelType& type, Rows rows);
 
 /// A rope-like key around the text model's must say what is said there, or change nothing there.
 void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelType& type,
@@ -436,8 +426,9 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelTyp
   outer.check_all_read(Scope::multimodal);
 }
 
-/// Of a type whose configuration holds that of the text model.
-RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, Rows rows) {
+/// A wrapper's configuration holds that of the text model.
+RotaryReading read_as(const ConfigKeys& config, const ModelType& wrapper, Rows rows) {
+  if (!wrapper.has("text")) return ModelReader(config, wrapper, rows).read();
   const std::string at = wrapper.value("text"), twin = wrapper.value("twin");
   const ConfigJson* const text = config.object(at);
   if (text == nullptr && wrapper.has("flat")) {

@@ -6,8 +6,8 @@
 namespace posenc::detail {
 namespace {
 
-constexpr std::string_view trained_rows_key = "original_max_position_embeddings";
-constexpr std::string_view most_rows_key = "max_position_embeddings";
+constexpr const char* trained_rows_key = "original_max_position_embeddings";
+constexpr const char* most_rows_key = "max_position_embeddings";
 
 struct RuleReader : RuleSource {
   RotaryRule none() const {
@@ -17,20 +17,19 @@ struct RuleReader : RuleSource {
 
   RotaryRule proportional() const {
     const double share = keys.real("partial_rotary_factor", 0, 1).value_or(1);
-    const double turned = std::floor(share * static_cast<double>(dimension) / 2);
-    return {
-        ProportionalScaling{keys.real("factor").value_or(1), static_cast<std::int64_t>(turned)}};
+    const auto turned = static_cast<std::int64_t>(share * static_cast<double>(dimension) / 2);
+    return {ProportionalScaling{keys.real("factor").value_or(1), turned}};
   }
 
   RotaryRule linear() const {
-    config.mark(trained_rows_key);  // It has no effect.
-    return {LinearScaling{needed_real("factor")}};
+    RotaryRule rule = none();
+    rule.rule = LinearScaling{needed_real("factor")};
+    return rule;
   }
 
   RotaryRule dynamic() const {
     const std::int64_t most = needed(most_rows_key, most_rows());
-    agreed<std::int64_t>(
-        {{std::string(trained_rows_key), trained_rows()}, {std::string(most_rows_key), most}});
+    agreed<std::int64_t>({{trained_rows_key, trained_rows()}, {most_rows_key, most}});
     return {dynamic_ntk_scaling(needed_real("factor"), most, rows.value_or(most))};
   }
 
@@ -108,9 +107,9 @@ struct RuleReader : RuleSource {
         .attention_factor = yarn_attention_factor(factor)};
     // Of the first YaRN models; the others take the rule for long sequences only.
     if (!keys.boolean("finetuned", true)) keys.refuse("finetuned", "true");
-    agreed<std::int64_t>({{std::string(most_rows_key), most_rows()},
-                          {keys.path(most_rows_key), keys.integer(most_rows_key, 2)}});
-    RotaryRule result = apart(rule);
+    agreed<std::int64_t>(
+        {{most_rows_key, most_rows()}, {keys.path(most_rows_key), keys.integer(most_rows_key, 2)}});
+    RotaryRule result = {without_attention_factor(rule), attention_factor(rule)};
     // Ministral 3's queries grow with their position, after they are turned.
     const auto beta = kind.has("scaled") ? nonzero("llama_4_scaling_beta") : std::nullopt;
     if (beta) {
@@ -128,12 +127,8 @@ struct RuleReader : RuleSource {
     const bool is_long = rows.value_or(most) > trained;
     const std::vector<double> of_short = keys.reals("short_factor", dimension / 2);
     const std::vector<double> of_long = keys.reals("long_factor", dimension / 2);
-    return apart(LongRopeScaling{is_long ? of_long : of_short,
-                                 longrope_attention_factor(most, trained, is_long)});
-  }
-
-  static RotaryRule apart(const FrequencyRule& rule) {
-    return {without_attention_factor(rule), attention_factor(rule)};
+    return {LongRopeScaling{is_long ? of_long : of_short, 1},
+            longrope_attention_factor(most, trained, is_long)};
   }
 
   double needed_real(std::string_view key) const { return needed(keys.path(key), keys.real(key)); }
@@ -141,9 +136,8 @@ struct RuleReader : RuleSource {
   std::optional<std::int64_t> most_rows() const { return config.integer(most_rows_key, 2); }
 
   std::optional<std::int64_t> trained_rows() const {
-    return agreed<std::int64_t>(
-        {{std::string(trained_rows_key), config.integer(trained_rows_key, 2)},
-         {keys.path(trained_rows_key), keys.integer(trained_rows_key, 2)}});
+    return agreed<std::int64_t>({{trained_rows_key, config.integer(trained_rows_key, 2)},
+                                 {keys.path(trained_rows_key), keys.integer(trained_rows_key, 2)}});
   }
 
   double yarn_attention_factor(double factor) const {
@@ -181,23 +175,19 @@ struct RuleReader : RuleSource {
   }
 };
 
-using Read = RotaryRule (RuleReader::*)() const;
-constexpr std::pair<std::string_view, Read> rules[] = {
-    {"alpha", &RuleReader::alpha},         {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
-    {"default", &RuleReader::none},        {"dynamic", &RuleReader::dynamic},
-    {"linear", &RuleReader::linear},       {"llama3", &RuleReader::llama3},
-    {"longrope", &RuleReader::longrope},   {"ntk", &RuleReader::ntk},
-    {"yarn", &RuleReader::yarn},           {"proportional", &RuleReader::proportional},
-    {"steps", &RuleReader::steps},         {"rope_ratio", &RuleReader::rope_ratio},
-    {"unsettled", &RuleReader::unsettled},
-};
-
 }  // namespace
 
 RotaryRule read_rule(std::string_view name, const RuleSource& from) {
-  const auto* const rule =
-      std::ranges::find(rules, name, &std::pair<std::string_view, Read>::first);
-  return (RuleReader{from}.*rule->second)();
+  static const std::map<std::string_view, RotaryRule (RuleReader::*)() const> rules = {
+      {"alpha", &RuleReader::alpha},         {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
+      {"default", &RuleReader::none},        {"dynamic", &RuleReader::dynamic},
+      {"linear", &RuleReader::linear},       {"llama3", &RuleReader::llama3},
+      {"longrope", &RuleReader::longrope},   {"ntk", &RuleReader::ntk},
+      {"yarn", &RuleReader::yarn},           {"proportional", &RuleReader::proportional},
+      {"steps", &RuleReader::steps},         {"rope_ratio", &RuleReader::rope_ratio},
+      {"unsettled", &RuleReader::unsettled},
+  };
+  return (RuleReader{from}.*rules.at(name))();
 }
 
 }  // namespace posenc::detail
