@@ -199,8 +199,11 @@ class PairedRows {
   std::int64_t columns_;
 };
 
-/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. A Panel
-/// is some frequencies of a table:
+/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. The
+/// angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or 4
+/// if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
+/// panels alternate between two rows, in long rows that prefetchers follow. A Panel is some
+/// frequencies of a table:
 ///   start(begin, used, task)         begins with the first block of a task, whose rows are of one
 ///                                    group, for the frequencies begin .. begin + used - 1
 ///   next_block()                     continues with the block after it
@@ -208,9 +211,12 @@ class PairedRows {
 ///                                    interleaved. Rows without a partner are below the centre or
 ///                                    not
 template <class Panel>
-void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most_frequencies,
-                         std::int64_t at_once, const RowTask& task) {
+void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
   using T = typename Panel::Tiles::Element;
+  const bool is_narrow = task.stores.narrow_panels;
+  const std::int64_t most_frequencies = is_narrow ? narrow_panel : wide_panel,
+                     narrow_pairs = task.stores.at_pages ? 2 : 4,
+                     at_once = is_narrow ? narrow_pairs : Panel::Tiles::wide_pairs;
   constexpr std::int64_t group_rows = grouped_blocks * paired_block_rows;
   const Columns& columns = tables.columns;
   Panel panel(tables);
@@ -240,17 +246,6 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
     }
     row += group.count;
   }
-}
-
-/// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
-/// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
-/// panels alternate between two rows, in long rows that prefetchers follow.
-template <class Panel>
-void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
-  const bool is_narrow = task.stores.narrow_panels;
-  const std::int64_t narrow_pairs = task.stores.at_pages ? 2 : 4;
-  write_paired_panels<Panel>(tables, is_narrow ? narrow_panel : wide_panel,
-                             is_narrow ? narrow_pairs : Panel::Tiles::wide_pairs, task);
   finish(task.stores);
 }
 

@@ -246,7 +246,7 @@ struct BracketTiles {
   }
 };
 
-/// Some frequencies of a table (see write_paired_panels()).
+/// Some frequencies of a table (see write_paired_rows()).
 template <class T, bool interleaved>
 class BracketPanel {
  public:

@@ -42,13 +42,6 @@ inline RoundingMargin margin_of(F32 distance, F32 magnitude, F32 threshold) {
     return xsimd::abs(distance * magnitude);
   }
 }
-inline auto is_uncertain_float(U32 least, F32 threshold) {
-  return is_below(least, cast_bits<U32>(threshold + threshold));
-}
-inline auto is_uncertain_float(F32 least, F32 threshold) { return least < threshold; }
-inline FloatMargin largest_float_margin() {
-  return FloatMargin(std::numeric_limits<typename FloatMargin::value_type>::max());
-}
 
 /// Rounds two vectors of deinterleaved doubles, times value_scale, to one vector of elements in the
 /// order of the columns. An entry is certain if its margin exceeds the threshold that follows from
@@ -84,10 +77,13 @@ struct RoundToFloat32 {
     return magnitude | sign;
   }
 
-  static RoundingMargin largest_margin() { return largest_float_margin(); }
-  static auto is_uncertain(const RoundingMargin& least, Threshold threshold) {
-    return is_uncertain_float(least, threshold);
+  static RoundingMargin largest_margin() {
+    return RoundingMargin(std::numeric_limits<RoundingMargin::value_type>::max());
   }
+  static auto is_uncertain(U32 least, Threshold threshold) {
+    return is_below(least, cast_bits<U32>(threshold + threshold));
+  }
+  static auto is_uncertain(F32 least, Threshold threshold) { return least < threshold; }
 };
 
 /// Rounds as RoundToFloat32 does; segment-inl.h then adds the values to an input.

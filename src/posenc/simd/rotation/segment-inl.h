@@ -98,13 +98,6 @@ struct SumTiles {
   }
 };
 
-/// In place of LinesAhead, if no input is read.
-struct NoLinesAhead {
-  template <class... From>
-  explicit NoLinesAhead(const From&...) {}
-  void fetch(std::int64_t) {}
-};
-
 /// Writes a segment of a run by way of a buffer.
 template <class Round>
 inline void write_staged(const ColumnMap& map, const Run& run,
@@ -123,7 +116,8 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   const Run staged = run.with_stride(stride);
   for (std::int64_t n = 0; n < run.rows; ++n)
     Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
-  std::conditional_t<Round::adds, LinesAhead, NoLinesAhead> ahead(run, segment, addition);
+  std::optional<LinesAhead> ahead;
+  if constexpr (Round::adds) ahead.emplace(run, segment, addition);
   for (std::int64_t begin = 0; begin < segment.count; begin += most_columns) {
     const std::int64_t end = smaller(segment.count, begin + most_columns);
     const Segment<Element> part = {segment.begin + begin, end - begin, buffer + Row::line};
@@ -131,7 +125,7 @@ inline void write_staged(const ColumnMap& map, const Run& run,
         write_tiles(PlainTiles<Round, cached_vectors, false>{map, staged}, part);
     write_tiles<true>(PlainTiles<Round, 1, false>{map, staged}, part.after(done));
     for (std::int64_t n = 0; n < run.rows; ++n) {
-      ahead.fetch(most_columns / Row::line);
+      if constexpr (Round::adds) ahead->fetch(most_columns / Row::line);
       Element* const kept = buffer + n * stride;  // the incomplete line of earlier columns
       const Row row = {kept + Row::line - begin, segment.out + n * run.stride, addition};
       const bool is_last = end == segment.count;
@@ -143,9 +137,7 @@ inline void write_staged(const ColumnMap& map, const Run& run,
 
 /// The last vector of each row of a run. Some of its columns are stored with those of the next
 /// tile.
-struct alignas(cache_line_bytes) RowEnds {
-  float vector[run_rows * float_lanes];
-};
+using RowEnds = float[run_rows * float_lanes];
 
 /// The lines of a segment's row. `at_edge`: the row may begin or end within a line.
 template <bool at_edge>
@@ -192,7 +184,7 @@ struct RealignedTiles {
     const std::int64_t done = column - segment.begin;
     const std::int64_t stride = run.stride;
     float* out = segment.out;
-    float* ended = ends.vector;
+    float* ended = ends;
     tile.for_each_row(
         run.rows, [&](const F64* values) __attribute__((always_inline)) {
           const RealignedRow<at_edge> lines(out, segment.count);
@@ -215,7 +207,7 @@ struct RealignedTiles {
     correct_tile<Round, vectors>(map, run, column, used, out);
     if (used > before_last) {
       correct_tile<Round, 1>(map, run.with_stride(float_lanes), column + before_last,
-                             used - before_last, ends.vector);
+                             used - before_last, ends);
     }
   }
 };
@@ -229,7 +221,7 @@ constexpr bool can_realign =
 template <class Round>
 inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<float>& segment) {
   using Row = StagedRow<float>;
-  RowEnds ends = {};
+  alignas(cache_line_bytes) RowEnds ends = {};
   for (std::int64_t n = 0; n < run.rows; ++n)
     Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
   constexpr std::int64_t wide = cached_vectors, step = wide * float_lanes;
@@ -244,7 +236,7 @@ inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<
   write_tiles<true>(Last{map, run, segment, ends}, part(whole, segment.count));
   const std::int64_t written = (segment.count + float_lanes - 1) / float_lanes * float_lanes;
   for (std::int64_t n = 0; n < run.rows; ++n) {
-    const auto last = load(ends.vector + n * float_lanes);
+    const auto last = load(ends + n * float_lanes);
     RealignedRow<true>(segment.out + n * run.stride, segment.count).store(last, last, written);
   }
 }

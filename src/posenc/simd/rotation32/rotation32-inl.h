@@ -233,7 +233,7 @@ struct Tiles32 {
   void write_uncertain() const {}
 };
 
-/// Some frequencies of a table (see write_paired_panels()).
+/// Some frequencies of a table (see write_paired_rows()).
 template <class T, bool interleaved>
 class PanelOf32 {
  public:
