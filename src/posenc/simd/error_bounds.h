@@ -1,6 +1,6 @@
-// The lengths of the kernels' blocks, and the error bounds that follow from them.
-// docs/how-it-works.md and the kernels derive each term, tests/simd/error_bounds_test.cpp measures
-// it.
+// The lengths of the kernels' blocks, and the error bounds that follow from them. The terms are
+// derived in docs/how-it-works.md and the kernels, and measured by
+// tests/simd/error_bounds_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,7 @@ struct RotationError {
   /// n steps later, the error of a step has grown by at most n: the sum over the steps of a run.
   static constexpr double growth = static_cast<double>(run_rows * (run_rows - 1) / 2);
 
-  /// Absolute, and added to the terms above: frequencies are truncated to 2^-128 turns, at
-  /// positions up to 2^53, and phases to 2^-106 turns.
+  /// Absolute: frequencies are truncated to 2^-128 turns, and phases to 2^-106 turns.
   static constexpr double truncation = 0x1p-70;
 
   static constexpr double middle_row() {

@@ -21,8 +21,7 @@ struct Columns {
   std::int64_t cosine;  ///< column of the cosine of frequency 0
 };
 
-/// Recomputes one entry exactly: returns the bits of the value of `type` nearest to the sine or
-/// cosine of frequency k at `position`.
+/// The bits of the value of `type` nearest to the sine or cosine of frequency k at `position`.
 using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position, std::int64_t k,
                                      bool cosine, DataType type) noexcept;
 
@@ -94,9 +93,7 @@ inline constexpr std::int64_t sincos_block_rows = 64;
 /// interleaved if sine_after is 0.
 struct AngleRows {
   float* columns;
-  std::int64_t vector_stride;
-  std::int64_t row_stride;
-  std::int64_t sine_after;
+  std::int64_t vector_stride, row_stride, sine_after;
 };
 
 /// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.

@@ -19,8 +19,7 @@ namespace {
 /// without a buffer, even if rows are whole pages apart.
 constexpr bool has_line_vectors = float_lanes * sizeof(float) == cache_line_bytes;
 
-/// Stores a vector of floats, or of the bits of 16-bit elements. Non-temporally only to an address
-/// that is aligned to the vector.
+/// Stores a vector of floats, or of the bits of 16-bit elements, non-temporally if it is aligned.
 template <bool non_temporal, class T>
 inline void store_vector(F32 bits, T* to) {
   auto* const floats = reinterpret_cast<float*>(to);

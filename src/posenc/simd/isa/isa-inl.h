@@ -135,8 +135,7 @@ inline void copy(const T* from, std::int64_t count, T* to) {
 
 template <class Batch>
 struct Both {
-  Batch first;
-  Batch second;
+  Batch first, second;
 };
 
 /// Of the lanes of a and b, numbered in order, source(i) for each of `count` lanes i. The compiler

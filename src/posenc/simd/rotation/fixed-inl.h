@@ -16,8 +16,7 @@ namespace {
 
 /// high, a multiple of 2^-26 up to 1, plus low, at most 2^-27.
 struct Fixed {
-  F64 high;
-  F64 low;
+  F64 high, low;
 };
 
 /// high + low as a Fixed, if high is a multiple of 2^-52 below 2, and low is below 2^-24.
@@ -28,8 +27,7 @@ inline Fixed to_fixed(F64 high, F64 low) {
 }
 
 struct FixedPair {
-  Fixed sine;
-  Fixed cosine;
+  Fixed sine, cosine;
 };
 
 /// The low part of a * b, whose high part is a.high * b.high. b_value is b as a double.
@@ -139,8 +137,7 @@ inline Fixed reduce(U64 phase_high, U64 phase_low, U64& quarters) {
                   fused(to_doubles(tail, 0), F64(6.283185307179586 * 0x1p-80), turns * rest));
 }
 
-/// Frequencies that are evaluated together, so that their dependent operations overlap: up to
-/// twice as fast as one vector at a time.
+/// Vectors that are evaluated together, so that their dependent operations overlap.
 constexpr std::int64_t fixed_anchor_vectors = 2;
 static_assert(fixed_panel % (fixed_anchor_vectors * double_lanes) == 0);
 
@@ -207,8 +204,7 @@ inline void fill(std::int64_t begin, std::int64_t end, double sine, double cosin
   }
 }
 
-/// Fills by[n] with cos and sin of n w for n = 0 .. rows: from the phase if n is a power of two,
-/// else by angle addition.
+/// Fills by[n] with cos and sin of n w for n = 0 .. rows, by angle addition of powers of two.
 template <bool interleaved>
 inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                       std::int64_t rows, FixedPairs* by) {

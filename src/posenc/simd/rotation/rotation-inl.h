@@ -17,9 +17,8 @@
 //            and cosines are interleaved, else the sines or the cosines
 //   tile     columns of a segment, in one run, that are held in registers
 //
-// Both columns of a frequency w, v_n = sin(phase + n w) and cos(phase + n w), obey
-// v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a value in every layout, because each lane
-// of a vector is a column. Computing rows in both directions from the middle halves its length.
+// Sines and cosines of phase + n w obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a
+// value in every layout, because each lane of a vector is a column.
 //
 // Error before rounding: RotationError in error_bounds.h, which docs/how-it-works.md derives. M is
 // what bounds the values of a column in the block: min(1, last position times w) for a sine, 1 for
@@ -97,8 +96,8 @@ inline void fill_start(Panel& panel, const ColumnMap& map) {
   }
 }
 
-/// Writes the rows of a block, which starts at row `row` of the task, from its panel, which holds
-/// its row `middle`.
+/// Writes the rows of a block, which starts at row `row` of the task and whose panel is at
+/// `middle`.
 template <class Round, bool interleaved>
 inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask& task,
                         const Addition* addition, std::int64_t row, std::int64_t middle,
@@ -128,8 +127,7 @@ inline void write_panel(const ColumnMap& map, const RowTask& task, const Additio
   fill_constants<interleaved>(panel, map);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = smaller(task.count - row, block_rows);
-    // A short last block has an anchor at its own last row, and one run. Other blocks rotate the
-    // middle row of the block before.
+    // A short last block has an anchor at its own last row, and one run.
     const bool is_short = rows <= run_rows;
     const std::int64_t middle = is_short ? rows - 1 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {

@@ -1,7 +1,7 @@
 // rotation: how a segment of a run is written: as it is, or added to an input; directly, by way of
 // a buffer, or in lines that are joined from two vectors.
 //
-// Method  store_plan.h chooses; each way has its tiles, and the last columns go by way of a buffer
+// Method  store_plan.cpp chooses; each way has its tiles; the last columns go by way of a buffer
 // Error   none: values are rounded by the tile, and out = x * scale + encoding has the bits of
 //         encode(), then a multiplication, then an addition
 // Range   every output; x may be the output
@@ -108,8 +108,7 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   // 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
   // run leaves no room for the panel in a cache of 32 KiB.
   constexpr std::int64_t most_columns = 1024 / static_cast<std::int64_t>(sizeof(Element));
-  // A row's buffer: the line before the columns, the columns, and a line for what a last vector
-  // that is not full writes behind them.
+  // The line before the columns, and one for what a last vector writes behind them.
   constexpr std::int64_t stride = Row::line + most_columns + Row::line;
   StagingBuffer<Element, run_rows * stride> memory;
   Element* const buffer = memory.place_for(segment.out);

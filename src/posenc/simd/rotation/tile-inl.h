@@ -19,8 +19,7 @@ constexpr std::int64_t panel_frequencies = 256;
 /// deinterleaved (see isa-inl.h), floats are in the order of the row.
 struct alignas(64) Panel {
   static constexpr std::int64_t columns = 2 * panel_frequencies;
-  /// Padding against 4K aliasing.
-  static constexpr std::int64_t padding = 8;
+  static constexpr std::int64_t padding = 8;  ///< against 4K aliasing
 
   double middle[columns + padding];      ///< at the block's middle row, times value_scale
   double next[columns + padding];        ///< at the row after it
@@ -219,9 +218,9 @@ template <class Round, std::int64_t vectors>
   }
 }
 
-/// The tiles of a run: write(column, out) writes the rows of the tile at the panel's column
-/// `column`, and returns true if every entry is certain. If not, correct(column, used, out)
-/// corrects its first `used` columns. These tiles are stored as they are; segment-inl.h has others.
+/// The tiles of a run: write(column, out) writes the rows of a tile, and returns true if every
+/// entry is certain. If not, correct(column, used, out) corrects its first `used` columns. These
+/// tiles are stored as they are; segment-inl.h has others.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct PlainTiles {
   using Element = typename Round::Element;

@@ -57,8 +57,8 @@ inline U64 multiply(U64 a, U64 below_2_32) {
   return multiply_low_halves(a, below_2_32) + (multiply_low_halves(a >> 32, below_2_32) << 32);
 }
 
-/// The phase of a group's first block, in units of 2^-64 turns: `group` times a frequency, in turns
-/// per group. Products that are below 2^-50 turns are left out.
+/// The phase of a group's first block, in units of 2^-64 turns: `group` times a frequency. Products
+/// that are below 2^-50 turns are left out.
 inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
   const U64 group_low(group & 0xffffffff), low_upper = low >> 32;
   U64 phase = multiply(high, group_low) + (multiply_low_halves(low_upper, group_low) >> 32);
@@ -86,12 +86,11 @@ constexpr std::int64_t step32 = 2 * float_lanes;
 
 /// The frequencies begin .. begin + size - 1, of which `size` is a multiple of step32.
 struct PanelRange {
-  std::int64_t begin;
-  std::int64_t size;
+  std::int64_t begin, size;
 };
 
-/// Sets the phases of a block. Blocks add steps, which are truncated to 2^-64 turns, to the phase
-/// of their group's first block. A phase is thus the same whichever block of a group comes first.
+/// Sets the phases of a block: steps are added to the phase of its group's first block, whichever
+/// block of a group comes first.
 [[gnu::noinline]] inline void set_phases(Panel32& panel, const Rotation32Tables& tables,
                                          PanelRange range, std::int64_t block) {
   const auto group = static_cast<std::uint64_t>(block / grouped_blocks);
@@ -170,9 +169,8 @@ inline void store32(F32 first, F32 second, T* to) {
   }
 }
 
-/// Tiles of consecutive columns of a panel (see PairedRows): value * cos(a) + u in the first row of
-/// a pair, value * cos(a) - u in the second, where u = factor * sin(a). The constants are those of
-/// j = 0.
+/// See PairedRows: value * cos(a) + u in the first row of a pair, value * cos(a) - u in the second,
+/// where u = factor * sin(a). The constants are those of j = 0.
 template <class T, bool interleaved>
 struct Tiles32 {
   using Element = T;
@@ -186,8 +184,7 @@ struct Tiles32 {
 
   /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
   struct Angle {
-    F32 cosine;
-    F32 sine;
+    F32 cosine, sine;
   };
   Angle angle(const float* row, std::int64_t column) const {
     if constexpr (interleaved) {
