@@ -1,6 +1,5 @@
-// The lengths of the kernels' blocks, and the error bounds that follow from them. The terms are
-// derived in docs/how-it-works.md and the kernels, and measured by
-// tests/simd/error_bounds_test.cpp.
+// The lengths of the kernels' blocks, and the error bounds that follow from them, whose terms
+// docs/how-it-works.md derives and tests/simd/error_bounds_test.cpp measures.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +58,7 @@ inline constexpr std::int64_t grouped_blocks = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre: its terms by name.
+  /// The sine or cosine of a centre: the sum of its roundings.
   constexpr double centre() const {
     constexpr double x_and_z = 0.71, polynomial = 4.2e-9 / float_roundoff,
                      phase = 6.2832 * 0x1p-33 / float_roundoff;

@@ -22,17 +22,16 @@ inline void copy_vector(const char* from, char* to) {
 
 /// Copies fewer bytes than a vector has.
 inline void copy_few(const char* from, char* to, std::int64_t bytes) {
-  const auto copy = [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
+  const auto copy = [&]<std::size_t size>() {
     if ((bytes & static_cast<std::int64_t>(size)) == 0) return;
     std::memcpy(to, from, size);
     from += size;
     to += size;
   };
-  copy(std::integral_constant<std::size_t, 32>());
-  copy(std::integral_constant<std::size_t, 16>());
-  copy(std::integral_constant<std::size_t, 8>());
-  copy(std::integral_constant<std::size_t, 4>());
-  copy(std::integral_constant<std::size_t, 2>());
+  [&]<std::size_t... sizes>(std::index_sequence<sizes...>) {
+    (copy.template operator()<sizes>(), ...);
+  }
+  (std::index_sequence<32, 16, 8, 4, 2>());
 }
 
 inline void copy_bytes(const char* from, char* to, std::int64_t bytes) {
@@ -115,24 +114,21 @@ void join_kernel(const JoinTask& task) noexcept {
   fence();
 }
 
-template <class Integer>
-inline void extend(const Integer* integers, std::int64_t count, std::int64_t& least,
-                   std::int64_t& most) {
-  Integer low = integers[0], high = integers[0];
-  for (std::int64_t i = 1; i < count; ++i) {
-    low = integers[i] < low ? integers[i] : low;
-    high = integers[i] > high ? integers[i] : high;
-  }
-  least = low < least ? low : least;
-  most = high > most ? high : most;
-}
-
 /// A plain loop that the compiler vectorises where the ISA compares 64-bit integers.
 void extent_kernel(const void* integers, bool is_wide, std::int64_t count, std::int64_t& least,
                    std::int64_t& most) noexcept {
   if (count == 0) return;
-  is_wide ? extend(static_cast<const std::int64_t*>(integers), count, least, most)
-          : extend(static_cast<const std::int32_t*>(integers), count, least, most);
+  const auto extend = [&](const auto* values) {
+    auto low = values[0], high = values[0];
+    for (std::int64_t i = 1; i < count; ++i) {
+      low = values[i] < low ? values[i] : low;
+      high = values[i] > high ? values[i] : high;
+    }
+    least = low < least ? low : least;
+    most = high > most ? high : most;
+  };
+  is_wide ? extend(static_cast<const std::int64_t*>(integers))
+          : extend(static_cast<const std::int32_t*>(integers));
 }
 
 }  // namespace

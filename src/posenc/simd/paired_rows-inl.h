@@ -63,11 +63,10 @@ struct RowPairs {
 ///   wide, narrow           vectors of a tile, and of the last tile of a row
 ///   wide_pairs             pairs that are written before the next columns, in wide panels
 ///   staged_pairs           pairs of the widest rows that a buffer holds
-///   write_tile(column, j, rows, to)      writes the pairs from j on, by lines or not. First rows
-///   are
-///                                        above the centre, or have no partner
-///   collect_uncertain(column, j, to)     called after some tiles, with the places of the first
-///   write_uncertain()      corrects what tiles wrote, before it is copied
+///   write_tile             writes the pairs from j on, by lines or not. First rows are above the
+///                          centre, or have no partner
+///   collect_uncertain      called after some tiles, with the places of the first
+///   write_uncertain        corrects what tiles wrote, before it is copied
 template <class Tiles>
 class PairedRows {
  public:
@@ -204,12 +203,11 @@ class PairedRows {
 /// if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long rows that prefetchers follow. A Panel is some
 /// frequencies of a table:
-///   start(begin, used, task)         begins with the first block of a task, whose rows are of one
-///                                    group, for the frequencies begin .. begin + used - 1
-///   next_block()                     continues with the block after it
-///   tiles(are_cosines, are_below)    the block's tiles, which hold cosines if they are not
-///                                    interleaved. Rows without a partner are below the centre or
-///                                    not
+///   start        begins with the first block of a task, whose rows are of one group, for the
+///                frequencies begin .. begin + used - 1
+///   next_block   continues with the block after it
+///   tiles        the block's tiles, which hold cosines if they are not interleaved. Rows without a
+///                partner are below the centre or not
 template <class Panel>
 void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
   using T = typename Panel::Tiles::Element;

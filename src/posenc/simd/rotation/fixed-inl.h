@@ -1,7 +1,7 @@
 // rotation, to float64: sines, cosines and angle additions in about 80 bits.
 //
 // Method  a value is a multiple of 2^-26 and a low part; a sine is a Taylor series, or an addition
-// Error   rotation_to_float64-inl.h derives it: 2 units of 2^-76 an anchor, 1 an addition
+// Error   docs/how-it-works.md derives it: 2 units of 2^-76 an anchor, 1 an addition
 // Range   values up to 1 in magnitude; angles up to pi / 4; every position up to max_position
 // Cost    26 operations to rotate a sine and a cosine; about 140 for the series of both
 //

@@ -6,16 +6,7 @@
 // Cost    one operation a vector of doubles, and the rounding (rounding-inl.h)
 //
 // This file writes float32. rotation_to_16_bits-inl.h and rotation_to_float64-inl.h write the other
-// types, in the same words (docs/how-it-works.md has a drawing):
-//
-//   anchor   a row whose sines and cosines come from the phase itself, or are rotated from the
-//            anchor before by as many rows as a block has
-//   block    rows that share an anchor, which is in their middle
-//   run      the rows of a block on one side of the middle, in the order in which they are computed
-//   panel    columns whose constants stay in the L1 cache: those of 256 frequencies
-//   segment  consecutive columns of the output that a panel has in each row: all of them if sines
-//            and cosines are interleaved, else the sines or the cosines
-//   tile     columns of a segment, in one run, that are held in registers
+// types. docs/how-it-works.md draws and defines anchor, block, run, panel, segment and tile.
 //
 // Sines and cosines of phase + n w obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a
 // value in every layout, because each lane of a vector is a column.

@@ -123,8 +123,7 @@ constexpr std::int64_t non_temporal_vectors =
 constexpr std::int64_t widest_vectors = has_line_vectors ? 4 : cached_vectors;
 
 /// Two successive rows of a few columns, which stay in registers. If a loop filled these arrays, or
-/// what takes them were not always inlined, GCC would write them to the stack (a fifth of the
-/// time).
+/// what takes them were not always inlined, GCC would write them to the stack: a fifth of the time.
 template <class Round, std::int64_t vectors>
 struct Tile {
   F64 row[2 * vectors];

@@ -15,16 +15,8 @@
 //
 // The sine of a centre is an odd polynomial of its phase, a signed 32-bit fraction of a turn. The
 // magnitude of a phase that is shifted by a quarter turn folds it to the quarters next to 0; a
-// cosine is the sine of a phase shifted by another quarter turn: 11 operations for a vector of
-// both. Error, in units of 2^-24; x is in quarter turns, t = x pi / 2, z = x^2, and the sine is x +
-// x p with p = pi / 2 - 1 + z q:
-//   x and z       each is rounded by 1 relative unit: t cos(t) + t - sin(t), at most 0.71
-//   q             its error in z, its inner roundings and its last one, of at most 1/2, times x z:
-//                 0.07 + 0.07 + 1/2; without fused operations 0.13 more
-//   p             its rounding times x, 0.18; without fused operations the product z q, 1/2
-//   s             its rounding, 1/2; without fused operations the product x p, 1/8
-//   polynomial    4.2e-9
-//   phase         rounded to 2^-32 turns
+// cosine is the sine of a phase shifted by another one: 11 operations for a vector of both, within
+// Rotation32Error::centre(), which docs/how-it-works.md derives.
 //
 // Source: the angle addition theorems; a minimax polynomial whose coefficients are rounded one
 // after another, the lowest first.
