@@ -1,9 +1,8 @@
-// Rows joined from parts of the rows of tables, such as those of encodings over several axes; and
-// the extent of positions.
+// Rows joined from parts of the rows of tables, as encodings over axes are; the extent of
+// positions.
 //
 // Method  whole vectors are copied; the last ones of a part overlap. Scattered columns are selected
-//         by masks. Non-temporally by way of a buffer in the L1 cache, whose rows go to memory at
-//         once
+//         by masks. Non-temporally by way of a buffer in the L1 cache
 // Error   none: bytes are copied
 // Range   any number of parts, of any size
 // Cost    a load and a store a vector; by way of the buffer, two. By masks, two loads a part

@@ -1,5 +1,4 @@
-// The rows of aligned blocks, in pairs around the centre of their block: for rotation to 16-bit
-// types and for rotation32.
+// The rows of aligned blocks, in pairs around their centre: rotation to 16-bit types, rotation32.
 //
 // Method  panels of columns, groups of blocks, then tiles: pairs of rows in a few vectors
 // Error   none: the tiles are the caller's

@@ -30,6 +30,14 @@ inline void store_vector(F32 bits, T* to) {
   }
 }
 
+/// Calls visit(T()) for the element type, unless it is float64.
+template <class Visit>
+inline void visit_type(DataType type, const Visit& visit) {
+  if (type == DataType::bfloat16) return visit(BFloat16());
+  if (type == DataType::float16) return visit(Float16());
+  visit(float());
+}
+
 /// A fence if the plan needs one after its last store.
 inline void finish(const StorePlan& stores) {
   if (stores.method != StoreMethod::plain) fence();

@@ -3,8 +3,7 @@
 // Method  integer operations on bits, and the ISA's instructions for float16 where it has them
 // Error   none to widen; to narrow, the nearest, ties to even (the bits of to_double(), nearest())
 // Range   all values: infinity if a value overflows, the quiet NaN without payload for NaN
-// Cost    operations a vector, to widen and to narrow: bfloat16 2 and 6; float16 1 and 2 with
-//         instructions, about 12 and 20 without
+// Cost    operations a vector, each way: bfloat16 2, 6; float16 1, 2 (about 12, 20 in integers)
 #pragma once
 
 #include "posenc/simd/stores-inl.h"

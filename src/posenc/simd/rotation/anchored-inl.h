@@ -1,11 +1,10 @@
-// rotation: entries that are evaluated as anchors, whatever the rows around them: those of a single
-// row, and those of 16-bit types whose rounding float32 leaves uncertain.
+// rotation: entries that are evaluated as anchors: a single row, and uncertain 16-bit ones.
 //
 // Method  sines and cosines from the phase, rounded as other entries are; uncertain ones together
 // Error   half an ulp: an anchor's error decides which entries are recomputed in integers
 // Range   every position up to max_position; float32 and 16-bit types
-// Cost    AVX2: 37 operations a vector of frequencies (anchors-inl.h), and the rounding; about 20
-//         cycles an entry of a list
+// Cost    AVX2: 37 operations a vector of frequencies, and the rounding; 20 cycles an entry of a
+// list
 #pragma once
 
 #include "posenc/simd/rotation/tile-inl.h"

@@ -1,5 +1,4 @@
-// rotation, to 16-bit types: symmetric angle addition in float32, between bounds of the exact
-// value.
+// rotation, to 16-bit types: symmetric angle addition in float32, between bounds of exact values.
 //
 // Method  sums of an angle addition, plus and minus their error: both bounds must round alike
 // Error   half an ulp: other entries, 1 in 2500 of bfloat16 and 410 of float16, are evaluated anew

@@ -5,9 +5,6 @@
 // Range   that of rotation; position 0, whose every sine would be uncertain, is the backend's
 // Cost    AVX2: 32 floats take 8 + 20 + 12 + 16 operations: recurrence, rounding, sign, margin
 //
-// Zen 4 executes these and 4 stores from registers in 14.6 cycles (AVX-512: 13.6). A table in cache
-// takes 20 cycles (AVX-512: 18): 2 more for starting blocks, and 3 for starting tiles and storing.
-//
 // The recurrence runs on values times a power of two that puts the exponent of the element type
 // into the low bits of the double's exponent: 2^-896 for float32. The low 29 bits of the double
 // hold the distance of the value from the midpoint between two floats. Shifts and shuffles turn two
@@ -56,10 +53,8 @@ struct RoundToFloat32 {
   static constexpr bool adds = false;
   static constexpr double value_scale = 0x1p-896;
 
-  /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
-  /// least |distance * value| 2^-56 away from the midpoint. If that exceeds the error,
-  /// error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M. The factor
-  /// 1.0001 covers the rounding of the product.
+  /// A value is at least |distance * value| 2^-56 away from the midpoint, which has to exceed the
+  /// error, error_in_units M u. The factor 1.0001 covers the rounding of the product.
   static Threshold threshold(F32 bound) {
     return fused(bound, F32(8.0f * error_in_units * 1.0001f),
                  F32(static_cast<float>(RotationError::truncation * 0x1p56)));

@@ -1,9 +1,7 @@
-// rotation: how a segment of a run is written: as it is, or added to an input; directly, by way of
-// a buffer, or in lines that are joined from two vectors.
+// rotation: how a segment of a run is written, as it is or added to an input.
 //
 // Method  store_plan.cpp chooses; each way has its tiles; the last columns go by way of a buffer
-// Error   none: values are rounded by the tile, and out = x * scale + encoding has the bits of
-//         encode(), then a multiplication, then an addition
+// Error   none beyond the tile's: x * scale + encoding has the bits of separate operations
 // Range   every output; x may be the output
 // Cost    a store a vector. A sum: a load, a product and a sum, and a copy of the input while
 //         entries are checked. Staged: one load and one store more. Realigned: a permutation a

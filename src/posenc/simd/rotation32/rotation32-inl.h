@@ -254,20 +254,13 @@ class PanelOf32 {
   PanelRange range_;
 };
 
-template <class T>
-inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  const auto write = tables.columns.interleaved ? write_paired_rows<PanelOf32<T, true>>
-                                                : write_paired_rows<PanelOf32<T, false>>;
-  write(tables, task);
-}
-
 [[maybe_unused]] void rotation32_kernel(const Rotation32Tables& tables,
                                         const RowTask& task) noexcept {
-  switch (task.type) {
-    case DataType::float16: return write_rows32<Float16>(tables, task);
-    case DataType::bfloat16: return write_rows32<BFloat16>(tables, task);
-    default: return write_rows32<float>(tables, task);
-  }
+  visit_type(task.type, [&](auto element) {
+    using T = decltype(element);
+    tables.columns.interleaved ? write_paired_rows<PanelOf32<T, true>>(tables, task)
+                               : write_paired_rows<PanelOf32<T, false>>(tables, task);
+  });
 }
 
 }  // namespace
