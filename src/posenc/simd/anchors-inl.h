@@ -74,8 +74,7 @@ inline ReducedPhases reduce(const Phases& phases) {
   return {biased, fused(high, F64(two_pi * 0x1p-54), rest)};
 }
 
-/// The phase of a frequency that is the sum of two doubles (FrequencyArrays), reduced. See
-/// has_short_phases().
+/// The phase of a frequency that is the sum of two doubles, reduced. See has_short_phases().
 inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) {
   constexpr double quarter = 1.5707963267948966, quarter_rest = 6.123233995736766e-17;  // pi / 2
   const F64 to_integer(0x1.8p52);  // an ulp of this is 1
@@ -85,8 +84,7 @@ inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) 
   return {cast_bits<U64>(biased) << 62, fused(distance, F64(quarter), lacking)};
 }
 
-/// Turns sine and cosine by a number of quarter turns, which is in the upper two bits of
-/// `quarters`.
+/// Turns sine and cosine by the number of quarter turns in the upper two bits of `quarters`.
 inline void turn(U64 quarters, F64& sine, F64& cosine) {
   const auto bits = [](F64 x) { return cast_bits<U64>(x); };
   const U64 sign(std::uint64_t{1} << 63);
@@ -168,8 +166,7 @@ inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
   write(frequencies, w, position, scale, sin_out, cos_out);
 }
 
-/// Sines and cosines at a position, times scale. The sines of padding are replaced by 1, which is
-/// far from a midpoint, so that it needs no correction.
+/// Sines and cosines at a position, times scale. Padding is 1, which is far from a midpoint.
 inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                         std::int64_t size, std::int64_t position, double scale, double* sine,
                         double* cosine) {

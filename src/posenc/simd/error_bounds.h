@@ -18,8 +18,8 @@ inline constexpr std::int64_t run_rows = block_rows / 2;
 /// Blocks that share an exact anchor: the first computes it, and the others rotate it.
 inline constexpr std::int64_t anchored_blocks = 16;
 
-/// The error of an entry before it is rounded, in units of double_roundoff times the largest
-/// magnitude M of its column in the block.
+/// Before rounding, in units of double_roundoff times the largest magnitude M of a column in a
+/// block.
 struct RotationError {
   bool has_fused_operations;
 

@@ -73,8 +73,7 @@ class PairedRows {
 
   PairedRows(const Tiles& tiles, std::int64_t columns) : tiles_(tiles), columns_(columns) {}
 
-  /// Writes rows of a block, the first of which is at `out`, `at_once` pairs at a time. Rows
-  /// without a partner, of which a table has few, are stored as usual.
+  /// Writes rows of a block from `out` on, `at_once` pairs at a time. Others are stored as usual.
   void write(const BlockRows& rows, std::int64_t at_once, T* out, std::int64_t stride,
              StoreMethod method) const {
     T* const above = out + rows.below * stride;

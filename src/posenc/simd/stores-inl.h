@@ -15,8 +15,7 @@
 namespace posenc::simd {
 namespace {
 
-/// True if a vector is a whole cache line (AVX-512). Kernels can then store lines non-temporally
-/// without a buffer, even if rows are whole pages apart.
+/// True if a vector is a whole cache line (AVX-512), which is stored without a buffer in any order.
 constexpr bool has_line_vectors = float_lanes * sizeof(float) == cache_line_bytes;
 
 /// Stores a vector of floats, or of the bits of 16-bit elements, non-temporally if it is aligned.

@@ -94,8 +94,7 @@ constexpr std::int64_t float_lanes = static_cast<std::int64_t>(F32::size);
 inline F64 load(const double* from) { return F64::load_unaligned(from); }
 inline F32 load(const float* from) { return F32::load_unaligned(from); }
 
-/// The bits of a vector as a vector of another type. The template argument of xsimd's bitwise_cast
-/// is a batch before version 11, and the type of its elements since.
+/// The bits of a vector as a vector of another type, which xsimd before 11 names by its batch.
 template <class To, class From>
 inline To cast_bits(const From& from) {
 #if XSIMD_VERSION_MAJOR >= 11

@@ -114,8 +114,8 @@ struct FixedPairs {
   }
 };
 
-/// The place of frequency k in FixedPairs: in order, or permuted within its vector so that
-/// deinterleave_pairs(sines, cosines) gives interleaved columns.
+/// The place of frequency k in FixedPairs, from where deinterleave_pairs() gives interleaved
+/// columns.
 template <bool interleaved>
 constexpr std::int64_t fixed_place(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;
@@ -145,8 +145,7 @@ static_assert(fixed_panel % (fixed_anchor_vectors * double_lanes) == 0);
 template <bool interleaved>
 inline void set_fixed_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                               std::uint64_t position, FixedPairs& pairs) {
-  // All phases are stored before the first is read, because a vector right after its lanes misses
-  // store forwarding.
+  // All are stored before the first is read: a vector right after its lanes misses forwarding.
   std::uint64_t high[fixed_panel], low[fixed_panel];
   const FrequencyArrays w = tables.w.from(begin);
   for (std::int64_t k = 0; k < size; ++k) {

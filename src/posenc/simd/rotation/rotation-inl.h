@@ -26,8 +26,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Stores the columns of float_lanes frequencies, deinterleaved: in the order of the row, or all
-/// sines before all cosines.
+/// Stores float_lanes frequencies, deinterleaved, in the order of the row or sines before cosines.
 template <bool interleaved>
 inline void store_columns(const F64 (&sine)[2], const F64 (&cosine)[2], double* columns,
                           std::int64_t size, std::int64_t k) {
@@ -87,8 +86,7 @@ inline void fill_start(Panel& panel, const ColumnMap& map) {
   }
 }
 
-/// Writes the rows of a block, which starts at row `row` of the task and whose panel is at
-/// `middle`.
+/// Writes the rows of a block, which starts at row `row` of the task. The panel is at `middle`.
 template <class Round, bool interleaved>
 inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask& task,
                         const Addition* addition, std::int64_t row, std::int64_t middle,

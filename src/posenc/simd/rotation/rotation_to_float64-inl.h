@@ -70,8 +70,7 @@ struct SideRows {
   }
 };
 
-/// Writes whole vectors of `count` rows, `used` frequencies or more. True if every entry is
-/// certain.
+/// Writes whole vectors of `count` rows, at least `used` frequencies. True if all is certain.
 template <bool interleaved, bool non_temporal, std::int64_t count>
 inline bool write_vectors_of(const SideRows& rows, std::int64_t used) {
   U64 uncertain(std::uint64_t{0});

@@ -17,8 +17,7 @@ namespace {
 
 /// The error of a value, in units of 2^-53 times the bound M of its column.
 constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
-/// The error of a row of anchors, in the same units. One more than its bound, for the sine, whose
-/// error is relative to its own value.
+/// The error of a row of anchors: one more than its bound, as that of a sine is relative.
 constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor + 1);
 
 /// a < b for unsigned integers. Most ISAs do not compare unsigned integers, but have their maximum.
@@ -100,12 +99,11 @@ struct RoundTo16Bits {
   static constexpr double value_scale =
       std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
-  /// The upper half of the smallest double that can be certain: a unit of its distance exceeds the
-  /// error, and it is normal in T.
+  /// The upper half of the least double of which a unit exceeds the error, and that T has as
+  /// normal.
   using Threshold = U32;
   static Threshold threshold(F32 bound) {
-    // A unit of the distance is at least 2^-24 of the value, and has to exceed the error: a value
-    // of 2^-19 M is large enough.
+    // A unit of the distance is at least 2^-24 of the value: one of 2^-19 M is large enough.
     static_assert(error_in_units * 0x1p-53 < 0x1p-19 * 0x1p-24);
     constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
     const F32 least = xsimd::max(fused(bound, F32(0x1p-19f), F32(0x1p-44f)), F32(least_normal));

@@ -21,8 +21,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Prefetches the input of the next run while this run computes, row after row.
-/// (Hardware does not predict the order of the tiles, which read a line or two of every row.)
+/// Prefetches the input of the next run while this one computes: hardware does not predict tiles.
 class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
@@ -132,8 +131,7 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   }
 }
 
-/// The last vector of each row of a run. Some of its columns are stored with those of the next
-/// tile.
+/// The last vector of each row of a run, of which some columns are stored with the next tile.
 using RowEnds = float[run_rows * float_lanes];
 
 /// The lines of a segment's row. `at_edge`: the row may begin or end within a line.

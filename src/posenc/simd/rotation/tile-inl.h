@@ -30,8 +30,7 @@ struct alignas(64) Panel {
   float slope[columns];
 };
 
-/// Frequencies that fill the widest tile. The arrays of a panel, and the constants that it is made
-/// of, hold whole tiles.
+/// Frequencies that fill the widest tile. Panels and their constants hold whole tiles.
 constexpr std::int64_t most_tile_columns = 32;
 static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
               panel_frequencies % padding == 0);
@@ -245,8 +244,8 @@ struct PlainTiles {
   }
 };
 
-/// Writes the whole tiles of a segment; if `padded`, also one of which only the first columns
-/// exist. Returns the columns written.
+/// Writes the whole tiles of a segment, and if `padded` part of another. Returns the columns
+/// written.
 template <bool padded = false, class Tiles>
 [[gnu::always_inline]] inline std::int64_t write_tiles(
     Tiles tiles, const Segment<typename Tiles::Element>& segment) {

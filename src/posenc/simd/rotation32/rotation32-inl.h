@@ -49,8 +49,8 @@ inline U64 multiply(U64 a, U64 below_2_32) {
   return multiply_low_halves(a, below_2_32) + (multiply_low_halves(a >> 32, below_2_32) << 32);
 }
 
-/// The phase of a group's first block, in units of 2^-64 turns: `group` times a frequency. Products
-/// that are below 2^-50 turns are left out.
+/// The phase of a group's first block, `group` times a frequency, but for products below 2^-50
+/// turns.
 inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
   const U64 group_low(group & 0xffffffff), low_upper = low >> 32;
   U64 phase = multiply(high, group_low) + (multiply_low_halves(low_upper, group_low) >> 32);
@@ -63,8 +63,7 @@ inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
 
 /// Consecutive frequencies whose centres are computed together.
 struct Panel32 {
-  /// Phases of the next block's centre, in units of 2^-64 turns. The padding of the arrays is
-  /// against 4K aliasing.
+  /// Phases of the next block's centre, in units of 2^-64 turns. Padding is against 4K aliasing.
   alignas(cache_line_bytes) std::uint64_t phase[wide_panel + cache_line_floats];
   /// Sine and cosine of the block's centre, in the order of the columns: interleaved, or the
   /// cosines `wide_panel` floats after the sines.
@@ -81,8 +80,7 @@ struct PanelRange {
   std::int64_t begin, size;
 };
 
-/// Sets the phases of a block: steps are added to the phase of its group's first block, whichever
-/// block of a group comes first.
+/// Sets the phases of a block: steps are added to the phase of its group's first block.
 [[gnu::noinline]] inline void set_phases(Panel32& panel, const Rotation32Tables& tables,
                                          PanelRange range, std::int64_t block) {
   const auto group = static_cast<std::uint64_t>(block / grouped_blocks);
@@ -98,8 +96,7 @@ struct PanelRange {
   }
 }
 
-/// The phases of float_lanes (separate columns) or double_lanes (interleaved) frequencies, which
-/// advance to the next block.
+/// The phases of a vector of frequencies, which advance to the next block.
 inline U64 next_phase(Panel32& panel, const Rotation32Tables& tables, PanelRange range,
                       std::int64_t k) {
   const U64 phase = U64::load_unaligned(panel.phase + k);
