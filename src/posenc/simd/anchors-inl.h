@@ -25,9 +25,8 @@ namespace {
 constexpr std::int64_t anchor_vectors = 4;
 static_assert(padding % (anchor_vectors * double_lanes) == 0);
 
-/// True if the phases at a position may be computed in doubles, which takes a fifth of the
-/// operations: below 2^32, if the ISA's fused operations round once, and to nearest. A program may
-/// have set another rounding mode, in which integers lose nothing.
+/// True if the phases at a position may be computed in doubles: below 2^32, if the ISA's fused
+/// operations round once, and to nearest, unless the program has set another rounding mode.
 inline bool has_short_phases(std::uint64_t position) {
   const volatile double tiny = 0x1p-60;
   const bool rounds_to_nearest = 1.0 + tiny == 1.0 && 1.0 - tiny == 1.0;
@@ -36,8 +35,7 @@ inline bool has_short_phases(std::uint64_t position) {
 
 /// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low.
 struct Phases {
-  U64 high;
-  U64 low;
+  U64 high, low;
 };
 
 /// The phases at positions for frequencies in units of 2^-128 turns: the sum of products of 32-bit
@@ -76,8 +74,7 @@ inline ReducedPhases reduce(const Phases& phases) {
   return {biased, fused(high, F64(two_pi * 0x1p-54), rest)};
 }
 
-/// The phase of a frequency that is the sum of two doubles (FrequencyArrays), reduced. See
-/// has_short_phases().
+/// The phase of a frequency that is the sum of two doubles, reduced. See has_short_phases().
 inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) {
   constexpr double quarter = 1.5707963267948966, quarter_rest = 6.123233995736766e-17;  // pi / 2
   const F64 to_integer(0x1.8p52);  // an ulp of this is 1
@@ -87,8 +84,7 @@ inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) 
   return {cast_bits<U64>(biased) << 62, fused(distance, F64(quarter), lacking)};
 }
 
-/// Turns sine and cosine by a number of quarter turns, which is in the upper two bits of
-/// `quarters`.
+/// Turns sine and cosine by the number of quarter turns in the upper two bits of `quarters`.
 inline void turn(U64 quarters, F64& sine, F64& cosine) {
   const auto bits = [](F64 x) { return cast_bits<U64>(x); };
   const U64 sign(std::uint64_t{1} << 63);
@@ -170,8 +166,7 @@ inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
   write(frequencies, w, position, scale, sin_out, cos_out);
 }
 
-/// Sines and cosines at a position, times scale. The tables are padded with the frequency 0, whose
-/// sines are replaced by 1: it is far from a midpoint, so that padding needs no correction.
+/// Sines and cosines at a position, times scale. Padding is 1, which is far from a midpoint.
 inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                         std::int64_t size, std::int64_t position, double scale, double* sine,
                         double* cosine) {

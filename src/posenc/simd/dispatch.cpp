@@ -3,6 +3,7 @@
 #include "posenc/cpu.h"
 #include "posenc/simd/compiled_isas.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace posenc::simd {
@@ -18,14 +19,11 @@ std::span<const IsaKernels> compiled_kernels() {
 }
 
 const Kernels& best_kernels() {
-  static const Kernels* const best = [] {
-    const Kernels* found = nullptr;
-    for (const IsaKernels& each : compiled_kernels()) {
-      if (cpu_has(each.isa)) found = &each.kernels;
-    }
-    return found;
-  }();
-  return *best;
+  const auto all = compiled_kernels();
+  static const Kernels& best = std::find_if(all.rbegin(), all.rend(), [](const IsaKernels& each) {
+                                 return cpu_has(each.isa);
+                               })->kernels;
+  return best;
 }
 
 }  // namespace posenc::simd

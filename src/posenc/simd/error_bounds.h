@@ -1,6 +1,5 @@
-// The lengths of the kernels' blocks, and the error bounds that follow from them.
-// docs/how-it-works.md and the kernels derive each term, tests/simd/error_bounds_test.cpp measures
-// it.
+// The lengths of the kernels' blocks, and the error bounds that follow from them, whose terms
+// docs/how-it-works.md derives and tests/simd/error_bounds_test.cpp measures.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,8 @@ inline constexpr std::int64_t run_rows = block_rows / 2;
 /// Blocks that share an exact anchor: the first computes it, and the others rotate it.
 inline constexpr std::int64_t anchored_blocks = 16;
 
-/// The error of an entry before it is rounded, in units of double_roundoff times the largest
-/// magnitude M of its column in the block.
+/// Before rounding, in units of double_roundoff times the largest magnitude M of a column in a
+/// block.
 struct RotationError {
   bool has_fused_operations;
 
@@ -38,8 +37,7 @@ struct RotationError {
   /// n steps later, the error of a step has grown by at most n: the sum over the steps of a run.
   static constexpr double growth = static_cast<double>(run_rows * (run_rows - 1) / 2);
 
-  /// Absolute, and added to the terms above: frequencies are truncated to 2^-128 turns, at
-  /// positions up to 2^53, and phases to 2^-106 turns.
+  /// Absolute: frequencies are truncated to 2^-128 turns, and phases to 2^-106 turns.
   static constexpr double truncation = 0x1p-70;
 
   static constexpr double middle_row() {

@@ -1,9 +1,8 @@
-// Rows joined from parts of the rows of tables, such as those of encodings over several axes; and
-// the extent of positions.
+// Rows joined from parts of the rows of tables, as encodings over axes are; the extent of
+// positions.
 //
 // Method  whole vectors are copied; the last ones of a part overlap. Scattered columns are selected
-//         by masks. Non-temporally by way of a buffer in the L1 cache, whose rows go to memory at
-//         once
+//         by masks. Non-temporally by way of a buffer in the L1 cache
 // Error   none: bytes are copied
 // Range   any number of parts, of any size
 // Cost    a load and a store a vector; by way of the buffer, two. By masks, two loads a part
@@ -22,17 +21,16 @@ inline void copy_vector(const char* from, char* to) {
 
 /// Copies fewer bytes than a vector has.
 inline void copy_few(const char* from, char* to, std::int64_t bytes) {
-  const auto copy = [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
+  const auto copy = [&]<std::size_t size>() {
     if ((bytes & static_cast<std::int64_t>(size)) == 0) return;
     std::memcpy(to, from, size);
     from += size;
     to += size;
   };
-  copy(std::integral_constant<std::size_t, 32>());
-  copy(std::integral_constant<std::size_t, 16>());
-  copy(std::integral_constant<std::size_t, 8>());
-  copy(std::integral_constant<std::size_t, 4>());
-  copy(std::integral_constant<std::size_t, 2>());
+  [&]<std::size_t... sizes>(std::index_sequence<sizes...>) {
+    (copy.template operator()<sizes>(), ...);
+  }
+  (std::index_sequence<32, 16, 8, 4, 2>());
 }
 
 inline void copy_bytes(const char* from, char* to, std::int64_t bytes) {
@@ -115,24 +113,21 @@ void join_kernel(const JoinTask& task) noexcept {
   fence();
 }
 
-template <class Integer>
-inline void extend(const Integer* integers, std::int64_t count, std::int64_t& least,
-                   std::int64_t& most) {
-  Integer low = integers[0], high = integers[0];
-  for (std::int64_t i = 1; i < count; ++i) {
-    low = integers[i] < low ? integers[i] : low;
-    high = integers[i] > high ? integers[i] : high;
-  }
-  least = low < least ? low : least;
-  most = high > most ? high : most;
-}
-
 /// A plain loop that the compiler vectorises where the ISA compares 64-bit integers.
 void extent_kernel(const void* integers, bool is_wide, std::int64_t count, std::int64_t& least,
                    std::int64_t& most) noexcept {
   if (count == 0) return;
-  is_wide ? extend(static_cast<const std::int64_t*>(integers), count, least, most)
-          : extend(static_cast<const std::int32_t*>(integers), count, least, most);
+  const auto extend = [&](const auto* values) {
+    auto low = values[0], high = values[0];
+    for (std::int64_t i = 1; i < count; ++i) {
+      low = values[i] < low ? values[i] : low;
+      high = values[i] > high ? values[i] : high;
+    }
+    least = low < least ? low : least;
+    most = high > most ? high : most;
+  };
+  is_wide ? extend(static_cast<const std::int64_t*>(integers))
+          : extend(static_cast<const std::int32_t*>(integers));
 }
 
 }  // namespace

@@ -23,11 +23,7 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
                                       .angles = angle_kernel,
                                       .rotation = rotation_kernel,
                                       .rotation32 = rotation32_kernel,
-#ifdef POSENC_PORTABLE_VECTORS
-                                      .sincos = nullptr,
-#else
                                       .sincos = sincos_kernel,
-#endif
                                       .combine = combine_kernel,
                                       .join = join_kernel,
                                       .extent = extent_kernel,

@@ -1,5 +1,5 @@
-// The kernels' interface. It is plain data, so that a file compiled for one ISA shares no inline
-// function with another file.
+// The kernels' interface: plain data, so that files of one ISA share no inline function with
+// others.
 #pragma once
 
 #include "posenc/simd/error_bounds.h"
@@ -21,8 +21,7 @@ struct Columns {
   std::int64_t cosine;  ///< column of the cosine of frequency 0
 };
 
-/// Recomputes one entry exactly: returns the bits of the value of `type` nearest to the sine or
-/// cosine of frequency k at `position`.
+/// The bits of the value of `type` nearest to the sine or cosine of frequency k at `position`.
 using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position, std::int64_t k,
                                      bool cosine, DataType type) noexcept;
 
@@ -94,9 +93,7 @@ inline constexpr std::int64_t sincos_block_rows = 64;
 /// interleaved if sine_after is 0.
 struct AngleRows {
   float* columns;
-  std::int64_t vector_stride;
-  std::int64_t row_stride;
-  std::int64_t sine_after;
+  std::int64_t vector_stride, row_stride, sine_after;
 };
 
 /// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.
@@ -174,8 +171,7 @@ struct Kernels {
   bool has_fused_operations;
   std::int64_t float_lanes;
 
-  /// Fills sin_out and cos_out, which are padded, with the sine and cosine of `position` times each
-  /// frequency, within 2^-52.
+  /// Fills padded arrays with the sine and cosine of `position` times each frequency, within 2^-52.
   void (*anchors)(std::int64_t frequencies, const FrequencyArrays& w, std::uint64_t position,
                   double* sin_out, double* cos_out) noexcept;
   /// Writes paired_block_rows / 2 rows for these frequencies, which are padded: the first angle,
@@ -195,8 +191,7 @@ struct Kernels {
   void (*extent)(const void* integers, bool is_wide, std::int64_t count, std::int64_t& least,
                  std::int64_t& most) noexcept;
   void (*rotate)(const RotateTask& task) noexcept;
-  /// Converts `count` elements of bfloat16 or float16 to float32, exactly, and back to the nearest.
-  /// The memory does not overlap.
+  /// Converts bfloat16 or float16 to float32, and back to the nearest. Memory does not overlap.
   void (*widen)(const std::uint16_t* from, std::int64_t count, bool is_bfloat16,
                 float* to) noexcept;
   void (*narrow)(const float* from, std::int64_t count, bool is_bfloat16,

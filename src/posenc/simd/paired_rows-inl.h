@@ -1,5 +1,4 @@
-// The rows of aligned blocks, in pairs around the centre of their block: for rotation to 16-bit
-// types and for rotation32.
+// The rows of aligned blocks, in pairs around their centre: rotation to 16-bit types, rotation32.
 //
 // Method  panels of columns, groups of blocks, then tiles: pairs of rows in a few vectors
 // Error   none: the tiles are the caller's
@@ -63,11 +62,10 @@ struct RowPairs {
 ///   wide, narrow           vectors of a tile, and of the last tile of a row
 ///   wide_pairs             pairs that are written before the next columns, in wide panels
 ///   staged_pairs           pairs of the widest rows that a buffer holds
-///   write_tile(column, j, rows, to)      writes the pairs from j on, by lines or not. First rows
-///   are
-///                                        above the centre, or have no partner
-///   collect_uncertain(column, j, to)     called after some tiles, with the places of the first
-///   write_uncertain()      corrects what tiles wrote, before it is copied
+///   write_tile             writes the pairs from j on, by lines or not. First rows are above the
+///                          centre, or have no partner
+///   collect_uncertain      called after some tiles, with the places of the first
+///   write_uncertain        corrects what tiles wrote, before it is copied
 template <class Tiles>
 class PairedRows {
  public:
@@ -75,8 +73,7 @@ class PairedRows {
 
   PairedRows(const Tiles& tiles, std::int64_t columns) : tiles_(tiles), columns_(columns) {}
 
-  /// Writes rows of a block, the first of which is at `out`, `at_once` pairs at a time. Rows
-  /// without a partner, of which a table has few, are stored as usual.
+  /// Writes rows of a block from `out` on, `at_once` pairs at a time. Others are stored as usual.
   void write(const BlockRows& rows, std::int64_t at_once, T* out, std::int64_t stride,
              StoreMethod method) const {
     T* const above = out + rows.below * stride;
@@ -199,18 +196,23 @@ class PairedRows {
   std::int64_t columns_;
 };
 
-/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. A Panel
-/// is some frequencies of a table:
-///   start(begin, used, task)         begins with the first block of a task, whose rows are of one
-///                                    group, for the frequencies begin .. begin + used - 1
-///   next_block()                     continues with the block after it
-///   tiles(are_cosines, are_below)    the block's tiles, which hold cosines if they are not
-///                                    interleaved. Rows without a partner are below the centre or
-///                                    not
+/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. The
+/// angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or 4
+/// if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
+/// panels alternate between two rows, in long rows that prefetchers follow. A Panel is some
+/// frequencies of a table:
+///   start        begins with the first block of a task, whose rows are of one group, for the
+///                frequencies begin .. begin + used - 1
+///   next_block   continues with the block after it
+///   tiles        the block's tiles, which hold cosines if they are not interleaved. Rows without a
+///                partner are below the centre or not
 template <class Panel>
-void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most_frequencies,
-                         std::int64_t at_once, const RowTask& task) {
+void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
   using T = typename Panel::Tiles::Element;
+  const bool is_narrow = task.stores.narrow_panels;
+  const std::int64_t most_frequencies = is_narrow ? narrow_panel : wide_panel,
+                     narrow_pairs = task.stores.at_pages ? 2 : 4,
+                     at_once = is_narrow ? narrow_pairs : Panel::Tiles::wide_pairs;
   constexpr std::int64_t group_rows = grouped_blocks * paired_block_rows;
   const Columns& columns = tables.columns;
   Panel panel(tables);
@@ -240,17 +242,6 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
     }
     row += group.count;
   }
-}
-
-/// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
-/// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
-/// panels alternate between two rows, in long rows that prefetchers follow.
-template <class Panel>
-void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
-  const bool is_narrow = task.stores.narrow_panels;
-  const std::int64_t narrow_pairs = task.stores.at_pages ? 2 : 4;
-  write_paired_panels<Panel>(tables, is_narrow ? narrow_panel : wide_panel,
-                             is_narrow ? narrow_pairs : Panel::Tiles::wide_pairs, task);
   finish(task.stores);
 }
 

@@ -43,19 +43,12 @@ struct RowTask {
 
   /// The task of the rows begin .. end - 1.
   RowTask part(std::int64_t begin, std::int64_t end) const noexcept {
-    RowTask task = after(begin);
-    task.count = end - begin;
-    return task;
+    return {first + begin, end - begin, static_cast<char*>(out) + begin * stride * size_of(type),
+            stride,        type,        stores};
   }
 
   /// The task without its first `rows` rows.
-  RowTask after(std::int64_t rows) const noexcept {
-    RowTask rest = *this;
-    rest.first += rows;
-    rest.count -= rows;
-    rest.out = static_cast<char*>(out) + rows * stride * size_of(type);
-    return rest;
-  }
+  RowTask after(std::int64_t rows) const noexcept { return part(rows, count); }
 };
 
 }  // namespace posenc

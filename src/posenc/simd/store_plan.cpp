@@ -12,8 +12,7 @@
 namespace posenc {
 
 std::int64_t most_cached_bytes() noexcept {
-  // Other data needs a part of the cache. Large caches are shared by many cores, and a virtual
-  // machine reports the whole cache although it owns a part.
+  // Other data needs a part, and large caches are shared by many cores and virtual machines.
   constexpr std::int64_t most = std::int64_t{16} << 20;
   const std::int64_t last_level = cpu().l3_bytes > 0 ? cpu().l3_bytes : 2 * most;
   return std::min(last_level / 2, most);

@@ -21,8 +21,8 @@ enum class Writer {
 StorePlan plan_stores(const EncodingSpec& spec, const RowTask& task, bool non_temporal,
                       Writer writer, std::int64_t float_lanes) noexcept;
 
-/// The plan of sums in `type` at `out` (CombineTask): plain, or lines if each of `lengths`, the
-/// elements of a row and those from a row to another one, is a number of whole lines.
+/// The plan of sums (CombineTask): lines if all `lengths`, of rows and between rows, are whole
+/// lines.
 StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out,
                                std::span<const std::int64_t> lengths) noexcept;
 

@@ -15,12 +15,10 @@
 namespace posenc::simd {
 namespace {
 
-/// True if a vector is a whole cache line (AVX-512). Kernels can then store lines non-temporally
-/// without a buffer, even if rows are whole pages apart.
+/// True if a vector is a whole cache line (AVX-512), which is stored without a buffer in any order.
 constexpr bool has_line_vectors = float_lanes * sizeof(float) == cache_line_bytes;
 
-/// Stores a vector of floats, or of the bits of 16-bit elements. Non-temporally only to an address
-/// that is aligned to the vector.
+/// Stores a vector of floats, or of the bits of 16-bit elements, non-temporally if it is aligned.
 template <bool non_temporal, class T>
 inline void store_vector(F32 bits, T* to) {
   auto* const floats = reinterpret_cast<float*>(to);
@@ -29,6 +27,14 @@ inline void store_vector(F32 bits, T* to) {
   } else {
     bits.store_unaligned(floats);
   }
+}
+
+/// Calls visit(T()) for the element type, unless it is float64.
+template <class Visit>
+inline void visit_type(DataType type, const Visit& visit) {
+  if (type == DataType::bfloat16) return visit(BFloat16());
+  if (type == DataType::float16) return visit(Float16());
+  visit(float());
 }
 
 /// A fence if the plan needs one after its last store.

@@ -7,13 +7,11 @@
 //   POSENC_UNFUSED  defined if it has neither fused operations nor 16-bit floats
 // and then defines what differs between ISAs:
 //   narrow                 two vectors of doubles rounded to one of floats, in order
-//   pack                   the low 16 bits of two vectors of integers in the range of int16, in
-//                          order
+//   pack                   two vectors of integers in the range of int16 as 16-bit ones, in order
 //   any_bits               true if any lane has a bit of the mask
 //   nonzero_lanes          one bit for each lane, the first the lowest, that is set if it is not 0
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
-//   store_non_temporal     stores to an address aligned to the vector; other threads see the values
-//                          after a fence
+//   store_non_temporal     stores to an address aligned to the vector; a fence must follow
 // and, unless POSENC_UNFUSED:
 //   fused_rounds_once      true
 //   fused, fused_minus     a b + c and a b - c, with one rounding
@@ -21,8 +19,7 @@
 //   magnitude              absolute values of integers, of which the least is left as it is
 //   pack_float16           two vectors of floats as the nearest 16-bit floats, in order
 //   pack_upper_halves      the upper 16 bits of two vectors of integers: a0 b0 a1 b1 ...
-//   pack_truncated_float16  two vectors of floats below 2 as 16-bit floats: a0 b0 a1 b1 ... Those
-//                          of at least 2^-14 are rounded towards 0
+//   pack_truncated_float16  floats below 2 as 16-bit floats, towards 0 from 2^-14 on: a0 b0 ...
 // and, if the ISA has instructions for 16-bit floats, POSENC_HAS_FLOAT16:
 //   nearest_float16        a vector of floats as the nearest 16-bit floats
 //   widened_float16        16-bit floats in memory as a vector of floats
@@ -55,6 +52,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -96,8 +94,7 @@ constexpr std::int64_t float_lanes = static_cast<std::int64_t>(F32::size);
 inline F64 load(const double* from) { return F64::load_unaligned(from); }
 inline F32 load(const float* from) { return F32::load_unaligned(from); }
 
-/// The bits of a vector as a vector of another type. The template argument of xsimd's bitwise_cast
-/// is a batch before version 11, and the type of its elements since.
+/// The bits of a vector as a vector of another type, which xsimd before 11 names by its batch.
 template <class To, class From>
 inline To cast_bits(const From& from) {
 #if XSIMD_VERSION_MAJOR >= 11
@@ -134,8 +131,7 @@ inline void copy(const T* from, std::int64_t count, T* to) {
 
 template <class Batch>
 struct Both {
-  Batch first;
-  Batch second;
+  Batch first, second;
 };
 
 /// Of the lanes of a and b, numbered in order, source(i) for each of `count` lanes i. The compiler

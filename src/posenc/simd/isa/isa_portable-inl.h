@@ -10,6 +10,8 @@
 namespace posenc::simd {
 namespace {
 
+constexpr auto sincos_kernel = nullptr;
+
 inline F32 narrow(F64 a, F64 b) {
   using Half = xsimd::VectorOf<float, xsimd::vector_bytes / 2>::Type;
   return F32(lanes_of<F32::size>(__builtin_convertvector(a.data, Half),

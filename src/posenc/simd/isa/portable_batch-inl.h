@@ -54,8 +54,7 @@ struct batch {
     std::memcpy(&result.data, from, sizeof result.data);
     return result;
   }
-  /// Copies bytes, because vectors of 16-bit elements are stored through a pointer to float that
-  /// may be misaligned.
+  /// Copies bytes: vectors of 16-bit elements are stored through a misaligned pointer to float.
   void store_unaligned(T* to) const { std::memcpy(to, &data, sizeof data); }
 
   Bits bits() const { return std::bit_cast<Bits>(data); }

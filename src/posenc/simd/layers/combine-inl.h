@@ -1,7 +1,6 @@
 // out = scale * x + encoding, in one pass over the memory.
 //
-// Method  a product and a sum; elements of 16 bits are widened to float32 and rounded once
-//         (convert-inl.h)
+// Method  a product and a sum; 16-bit elements are widened and rounded once (convert-inl.h)
 // Error   every operation rounds once: the bits are those of separate operations, on every ISA
 // Range   any values; any count
 // Cost    limited by memory: two operations for two loads and one store
@@ -43,22 +42,16 @@ inline void combine_all(const CombineTask task) {
   copy(out_rest, task.count - i, out + i);
 }
 
-template <class T>
-inline void combine_elements(const CombineTask& task) {
-  const bool encoded = task.encoding != nullptr;
-  if constexpr (std::is_same_v<T, float>) {
-    if (task.stores != StoreMethod::plain)
-      return encoded ? combine_all<T, true, true>(task) : combine_all<T, false, true>(task);
-  }
-  encoded ? combine_all<T, true, false>(task) : combine_all<T, false, false>(task);
-}
-
 void combine_kernel(const CombineTask& task) noexcept {
-  switch (task.type) {
-    case DataType::bfloat16: return combine_elements<BFloat16>(task);
-    case DataType::float16: return combine_elements<Float16>(task);
-    default: return combine_elements<float>(task);
-  }
+  const bool encoded = task.encoding != nullptr;
+  visit_type(task.type, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_same_v<T, float>) {
+      if (task.stores != StoreMethod::plain)
+        return encoded ? combine_all<T, true, true>(task) : combine_all<T, false, true>(task);
+    }
+    encoded ? combine_all<T, true, false>(task) : combine_all<T, false, false>(task);
+  });
 }
 
 }  // namespace

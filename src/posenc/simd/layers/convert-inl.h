@@ -3,8 +3,7 @@
 // Method  integer operations on bits, and the ISA's instructions for float16 where it has them
 // Error   none to widen; to narrow, the nearest, ties to even (the bits of to_double(), nearest())
 // Range   all values: infinity if a value overflows, the quiet NaN without payload for NaN
-// Cost    operations a vector, to widen and to narrow: bfloat16 2 and 6; float16 1 and 2 with
-//         instructions, about 12 and 20 without
+// Cost    operations a vector, each way: bfloat16 2, 6; float16 1, 2 (about 12, 20 in integers)
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -127,31 +126,26 @@ inline void convert_all(const From* from, std::int64_t count, To* to, const Conv
   copy(last_to, count - i, to + i);
 }
 
-template <class T>
-void widen_all(const T* from, std::int64_t count, float* to) {
-  convert_all<float_lanes>(from, count, to, [](const T* some, float* wide) {
-    widened(load_words(some), T()).store_unaligned(wide);
-  });
-}
-
-template <class T>
-void narrow_all(const float* from, std::int64_t count, T* to) {
-  convert_all<2 * float_lanes>(from, count, to, [](const float* wide, T* out) {
-    const I32 first = narrowed(load(wide), T()), second = narrowed(load(wide + float_lanes), T());
-    store_halves(pack(first, second), out, out + float_lanes);
-  });
-}
-
 void widen_kernel(const std::uint16_t* from, std::int64_t count, bool is_bfloat16,
                   float* to) noexcept {
-  if (is_bfloat16) return widen_all(reinterpret_cast<const BFloat16*>(from), count, to);
-  widen_all(reinterpret_cast<const Float16*>(from), count, to);
+  const auto widen = [&](auto type) {
+    convert_all<float_lanes>(from, count, to, [=](const std::uint16_t* some, float* wide) {
+      widened(load_words(some), type).store_unaligned(wide);
+    });
+  };
+  is_bfloat16 ? widen(BFloat16()) : widen(Float16());
 }
 
 void narrow_kernel(const float* from, std::int64_t count, bool is_bfloat16,
                    std::uint16_t* to) noexcept {
-  if (is_bfloat16) return narrow_all(from, count, reinterpret_cast<BFloat16*>(to));
-  narrow_all(from, count, reinterpret_cast<Float16*>(to));
+  const auto narrow = [&](auto type) {
+    convert_all<2 * float_lanes>(from, count, to, [=](const float* wide, std::uint16_t* out) {
+      const I32 first = narrowed(load(wide), type),
+                second = narrowed(load(wide + float_lanes), type);
+      store_halves(pack(first, second), out, out + float_lanes);
+    });
+  };
+  is_bfloat16 ? narrow(BFloat16()) : narrow(Float16());
 }
 
 }  // namespace

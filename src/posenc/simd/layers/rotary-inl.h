@@ -1,7 +1,6 @@
 // Rotary embeddings: turns pairs of channels by the angle of their position.
 //
-// Method  (a, b) -> (a cos - b sin, b cos + a sin), in one pass; elements of 16 bits are widened to
-//         float32 and rounded once (convert-inl.h)
+// Method  (a, b) -> (a cos - b sin, b cos + a sin); 16-bit elements are widened, and rounded once
 // Error   each product and each sum rounds once to float32, beside the error of cosine and sine
 // Range   any values; any number of pairs
 // Cost    four products and two sums a pair, and the conversions
@@ -107,17 +106,11 @@ inline void rotate_heads(const RotateTask task) {
   }
 }
 
-template <class T>
-inline void rotate_heads_of(const RotateTask& task) {
-  (task.interleaved ? rotate_heads<T, true> : rotate_heads<T, false>)(task);
-}
-
 void rotate_kernel(const RotateTask& task) noexcept {
-  switch (task.type) {
-    case DataType::bfloat16: return rotate_heads_of<BFloat16>(task);
-    case DataType::float16: return rotate_heads_of<Float16>(task);
-    default: return rotate_heads_of<float>(task);
-  }
+  visit_type(task.type, [&](auto element) {
+    using T = decltype(element);
+    (task.interleaved ? rotate_heads<T, true> : rotate_heads<T, false>)(task);
+  });
 }
 
 }  // namespace

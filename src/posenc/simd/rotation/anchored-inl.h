@@ -1,12 +1,10 @@
-// rotation: entries that are evaluated as anchors, whatever the rows around them: those of a single
-// row, and those of 16-bit types whose rounding float32 leaves uncertain.
+// rotation: entries that are evaluated as anchors: a single row, and uncertain 16-bit ones.
 //
-// Method  sines and cosines from the phase, rounded as other entries are. Uncertain entries of any
-//         rows and columns are collected, and evaluated together
+// Method  sines and cosines from the phase, rounded as other entries are; uncertain ones together
 // Error   half an ulp: an anchor's error decides which entries are recomputed in integers
 // Range   every position up to max_position; float32 and 16-bit types
-// Cost    AVX2: 37 operations a vector of frequencies (anchors-inl.h), and the rounding; about 20
-//         cycles an entry of a list
+// Cost    AVX2: 37 operations a vector of frequencies, and the rounding; 20 cycles an entry of a
+// list
 #pragma once
 
 #include "posenc/simd/rotation/tile-inl.h"
@@ -108,8 +106,7 @@ class UncertainList {
     if (++count_ == capacity) write();
   }
 
-  /// Copies a vector, to which entries can then be added. write_vectors() stores it at `out`, as
-  /// does another call if there are many.
+  /// Copies a vector, to which entries can then be added. write_vectors() stores it at `out`.
   Element* keep_vector(const Element* vector, Element* out) {
     if (vectors_ == most_vectors) write_vectors();
     vector_out_[vectors_] = out;
@@ -180,8 +177,7 @@ class UncertainList {
 
   const RotationTables& tables_;
   std::int64_t count_ = 0;
-  /// Of each entry: its frequency in turns, its position, and the phase that is added to it, which
-  /// is a quarter turn for a cosine.
+  /// Of each entry: its frequency in turns, its position, and for a cosine a quarter turn more.
   std::uint64_t turns_high_[capacity] = {}, turns_low_[capacity] = {}, position_[capacity] = {},
                 quarter_[capacity] = {};
   Entry entries_[capacity];

@@ -1,7 +1,7 @@
 // rotation, to float64: sines, cosines and angle additions in about 80 bits.
 //
 // Method  a value is a multiple of 2^-26 and a low part; a sine is a Taylor series, or an addition
-// Error   rotation_to_float64-inl.h derives it: 2 units of 2^-76 an anchor, 1 an addition
+// Error   docs/how-it-works.md derives it: 2 units of 2^-76 an anchor, 1 an addition
 // Range   values up to 1 in magnitude; angles up to pi / 4; every position up to max_position
 // Cost    26 operations to rotate a sine and a cosine; about 140 for the series of both
 //
@@ -16,8 +16,7 @@ namespace {
 
 /// high, a multiple of 2^-26 up to 1, plus low, at most 2^-27.
 struct Fixed {
-  F64 high;
-  F64 low;
+  F64 high, low;
 };
 
 /// high + low as a Fixed, if high is a multiple of 2^-52 below 2, and low is below 2^-24.
@@ -28,8 +27,7 @@ inline Fixed to_fixed(F64 high, F64 low) {
 }
 
 struct FixedPair {
-  Fixed sine;
-  Fixed cosine;
+  Fixed sine, cosine;
 };
 
 /// The low part of a * b, whose high part is a.high * b.high. b_value is b as a double.
@@ -116,8 +114,8 @@ struct FixedPairs {
   }
 };
 
-/// The place of frequency k in FixedPairs: in order, or permuted within its vector so that
-/// deinterleave_pairs(sines, cosines) gives interleaved columns.
+/// The place of frequency k in FixedPairs, from where deinterleave_pairs() gives interleaved
+/// columns.
 template <bool interleaved>
 constexpr std::int64_t fixed_place(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;
@@ -139,8 +137,7 @@ inline Fixed reduce(U64 phase_high, U64 phase_low, U64& quarters) {
                   fused(to_doubles(tail, 0), F64(6.283185307179586 * 0x1p-80), turns * rest));
 }
 
-/// Frequencies that are evaluated together, so that their dependent operations overlap: up to
-/// twice as fast as one vector at a time.
+/// Vectors that are evaluated together, so that their dependent operations overlap.
 constexpr std::int64_t fixed_anchor_vectors = 2;
 static_assert(fixed_panel % (fixed_anchor_vectors * double_lanes) == 0);
 
@@ -148,8 +145,7 @@ static_assert(fixed_panel % (fixed_anchor_vectors * double_lanes) == 0);
 template <bool interleaved>
 inline void set_fixed_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                               std::uint64_t position, FixedPairs& pairs) {
-  // All phases are stored before the first is read, because a vector right after its lanes misses
-  // store forwarding.
+  // All are stored before the first is read: a vector right after its lanes misses forwarding.
   std::uint64_t high[fixed_panel], low[fixed_panel];
   const FrequencyArrays w = tables.w.from(begin);
   for (std::int64_t k = 0; k < size; ++k) {
@@ -207,8 +203,7 @@ inline void fill(std::int64_t begin, std::int64_t end, double sine, double cosin
   }
 }
 
-/// Fills by[n] with cos and sin of n w for n = 0 .. rows: from the phase if n is a power of two,
-/// else by angle addition.
+/// Fills by[n] with cos and sin of n w for n = 0 .. rows, by angle addition of powers of two.
 template <bool interleaved>
 inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                       std::int64_t rows, FixedPairs* by) {

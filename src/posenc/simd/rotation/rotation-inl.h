@@ -6,20 +6,10 @@
 // Cost    one operation a vector of doubles, and the rounding (rounding-inl.h)
 //
 // This file writes float32. rotation_to_16_bits-inl.h and rotation_to_float64-inl.h write the other
-// types, in the same words (docs/how-it-works.md has a drawing):
+// types. docs/how-it-works.md draws and defines anchor, block, run, panel, segment and tile.
 //
-//   anchor   a row whose sines and cosines come from the phase itself, or are rotated from the
-//            anchor before by as many rows as a block has
-//   block    rows that share an anchor, which is in their middle
-//   run      the rows of a block on one side of the middle, in the order in which they are computed
-//   panel    columns whose constants stay in the L1 cache: those of 256 frequencies
-//   segment  consecutive columns of the output that a panel has in each row: all of them if sines
-//            and cosines are interleaved, else the sines or the cosines
-//   tile     columns of a segment, in one run, that are held in registers
-//
-// Both columns of a frequency w, v_n = sin(phase + n w) and cos(phase + n w), obey
-// v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a value in every layout, because each lane
-// of a vector is a column. Computing rows in both directions from the middle halves its length.
+// Sines and cosines of phase + n w obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a
+// value in every layout, because each lane of a vector is a column.
 //
 // Error before rounding: RotationError in error_bounds.h, which docs/how-it-works.md derives. M is
 // what bounds the values of a column in the block: min(1, last position times w) for a sine, 1 for
@@ -36,8 +26,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Stores the columns of float_lanes frequencies, deinterleaved: in the order of the row, or all
-/// sines before all cosines.
+/// Stores float_lanes frequencies, deinterleaved, in the order of the row or sines before cosines.
 template <bool interleaved>
 inline void store_columns(const F64 (&sine)[2], const F64 (&cosine)[2], double* columns,
                           std::int64_t size, std::int64_t k) {
@@ -97,8 +86,7 @@ inline void fill_start(Panel& panel, const ColumnMap& map) {
   }
 }
 
-/// Writes the rows of a block, which starts at row `row` of the task, from its panel, which holds
-/// its row `middle`.
+/// Writes the rows of a block, which starts at row `row` of the task. The panel is at `middle`.
 template <class Round, bool interleaved>
 inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask& task,
                         const Addition* addition, std::int64_t row, std::int64_t middle,
@@ -128,8 +116,7 @@ inline void write_panel(const ColumnMap& map, const RowTask& task, const Additio
   fill_constants<interleaved>(panel, map);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = smaller(task.count - row, block_rows);
-    // A short last block has an anchor at its own last row, and one run. Other blocks rotate the
-    // middle row of the block before.
+    // A short last block has an anchor at its own last row, and one run.
     const bool is_short = rows <= run_rows;
     const std::int64_t middle = is_short ? rows - 1 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {

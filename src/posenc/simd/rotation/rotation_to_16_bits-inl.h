@@ -1,19 +1,16 @@
-// rotation, to 16-bit types: symmetric angle addition in float32, between bounds of the exact
-// value.
+// rotation, to 16-bit types: symmetric angle addition in float32, between bounds of exact values.
 //
 // Method  sums of an angle addition, plus and minus their error: both bounds must round alike
 // Error   half an ulp: other entries, 1 in 2500 of bfloat16 and 410 of float16, are evaluated anew
 // Range   every position up to max_position
 // Cost    AVX2, four vectors: 10 operations for values and bounds, 17 to compare, 4 to pack (or 10)
 //
-// A value is the sum of an angle addition in float32 from the centre of its block, as in rotation32
-// (paired_rows-inl.h), but centres are computed in double and then rounded:
-//   sin(centre +- a) = sin(centre) cos(a) +- cos(centre) sin(a),  a = (j + 1/2) w
-//   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
-// Adding and subtracting the error bound E (RotationTo16BitsError, which docs/how-it-works.md
-// derives) gives bounds of the exact value. If both round to the same element, so does the exact
-// value. Other entries are evaluated in double (anchored-inl.h). The second bound is the first one
-// minus or plus the width, 2 E and the rounding of the first.
+// A value is the sum of an angle addition in float32 from the centre of its block, as in
+// rotation32-inl.h, but centres are computed in double and then rounded. Adding and subtracting the
+// error bound E (RotationTo16BitsError, which docs/how-it-works.md derives) gives bounds of the
+// exact value. If both round to the same element, so does the exact value. Other entries are
+// evaluated in double (anchored-inl.h). The second bound is the first one minus or plus the width,
+// 2 E and the rounding of the first.
 //
 // In a column of a slow frequency, all sines of a block are at most M = w times the last position,
 // and E is at most 2 M times that of others. It is at least 2^-50, because truncated frequencies
@@ -61,8 +58,7 @@ struct RoundFloat32 {
   }
 };
 
-/// A vector of the sines or of the cosines at the centre of a block, and their bounds. These are
-/// side by side, so that a tile has one address.
+/// A vector of the sines or of the cosines at the centre of a block, and their bounds.
 struct alignas(cache_line_bytes) BracketPart {
   float value[float_lanes];
   float factor[float_lanes];  ///< of sin(a): the cosines, or minus the sines. Not if interleaved
@@ -104,9 +100,8 @@ struct BracketDifferences {
   }
 };
 
-/// Tiles of consecutive columns of a panel (see PairedRows). The two vectors of a tile hold the
-/// sines and the cosines of float_lanes frequencies, to be interleaved, or the sines or cosines of
-/// consecutive ones.
+/// See PairedRows. The two vectors of a tile hold the sines and the cosines of float_lanes
+/// frequencies, to be interleaved, or the sines or cosines of consecutive ones.
 template <class T, bool interleaved>
 struct BracketTiles {
   using Element = T;
@@ -137,8 +132,7 @@ struct BracketTiles {
     for (std::int64_t row = 0; row < rows; ++row) {
       const bool is_uncertain = write_pair<lines>(tile, row, to.at(row, 0)).any();
       const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
-      // 1 pair in 12 of float16 is uncertain, and mispredicted branches would cost more; 1 in 80 of
-      // bfloat16.
+      // 1 pair in 12 of float16 is uncertain: mispredicted branches would cost more.
       if (Rounding::is_float16 || is_uncertain) pairs.places[count] = place;
       count += is_uncertain ? 1 : 0;
     }
@@ -146,7 +140,7 @@ struct BracketTiles {
   }
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With
-  /// `lines`, their lines are stored again after the entries have been corrected in copies.
+  /// `lines`, the entries are corrected in copies, which are stored again.
   template <bool lines, bool paired>
   [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j,
                                            const RowPairs<T, paired>& to) const {
@@ -187,8 +181,6 @@ struct BracketTiles {
     const float* angles[2];
   };
 
-  /// A tile. Rows without a partner that are below the centre have other signs of what is added,
-  /// and of the bounds.
   template <bool paired>
   [[gnu::always_inline]] BracketTile tile_at(std::int64_t column, std::int64_t j) const {
     BracketTile tile;
@@ -203,6 +195,7 @@ struct BracketTiles {
       tile.width[i] = load(part.width);
       tile.angles[i] = angles + k * paired_block_rows + j * 2 * float_lanes;
       if constexpr (paired) continue;
+      // Rows without a partner below the centre have other signs of what is added, and of bounds.
       const I32 sign(are_below ? minus : 0);
       tile.factor[i] = with_sign(tile.factor[i], sign);
       tile.error[i] = with_sign(tile.error[i], sign);
@@ -211,8 +204,8 @@ struct BracketTiles {
     return tile;
   }
 
-  /// Writes a pair of rows of a tile, or its first row. Of the first row, which is above the
-  /// centre, it is the upper bound that is stored, and of the second one the lower bound.
+  /// Writes a pair of rows of a tile, or its first row: of the first row, which is above the
+  /// centre, the upper bound, and of the second one the lower bound.
   template <bool lines, bool paired>
   [[gnu::always_inline]] static auto write_pair(const BracketTile& tile, std::int64_t row,
                                                 const RowPairs<T, paired>& to) {
@@ -246,7 +239,7 @@ struct BracketTiles {
   }
 };
 
-/// Some frequencies of a table (see write_paired_panels()).
+/// Some frequencies of a table (see write_paired_rows()).
 template <class T, bool interleaved>
 class BracketPanel {
  public:

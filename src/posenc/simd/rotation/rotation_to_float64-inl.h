@@ -10,17 +10,8 @@
 // Rows n above and below it are V cos(n w) +- U sin(n w) and U cos(n w) -+ V sin(n w): four
 // products for two rows. Each call computes a table of the sines and cosines of n w.
 //
-// Error (RotationToFloat64Error in error_bounds.h), absolute, in units of 2^-76:
-//   angle addition  four products of low parts (2^-81 each), three sums (2 * 2^-80 + 2^-79), two
-//                   factors high + low (2^-80 together) and a new low part (2^-81): below 1/2 for
-//                   each component, so that the norm of both errors grows by less than 1
-//   anchor          5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62; 2^-78 for the
-//                   argument; and the last product: below 2
-//   row table       up to three anchors, added: 3 * 2 + 2, and 1 for second-order terms
-//   block j         2 for its anchor, and 1 + 2 for each rotation, of which 2 for its constants
-//   row             an angle addition without a new low part. The bound is subtracted and added
-//                   before its last sum, which adds 3 * 2^-79: below 1 for the component
-// Truncated frequencies add 2^-125 for each position.
+// Error before rounding: RotationToFloat64Error in error_bounds.h, which docs/how-it-works.md
+// derives. Truncated frequencies add 2^-125 for each position.
 #pragma once
 
 #include "posenc/simd/rotation/fixed-inl.h"
@@ -79,8 +70,7 @@ struct SideRows {
   }
 };
 
-/// Writes whole vectors of `count` rows, `used` frequencies or more. True if every entry is
-/// certain.
+/// Writes whole vectors of `count` rows, at least `used` frequencies. True if all is certain.
 template <bool interleaved, bool non_temporal, std::int64_t count>
 inline bool write_vectors_of(const SideRows& rows, std::int64_t used) {
   U64 uncertain(std::uint64_t{0});

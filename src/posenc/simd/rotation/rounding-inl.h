@@ -5,9 +5,6 @@
 // Range   that of rotation; position 0, whose every sine would be uncertain, is the backend's
 // Cost    AVX2: 32 floats take 8 + 20 + 12 + 16 operations: recurrence, rounding, sign, margin
 //
-// Zen 4 executes these and 4 stores from registers in 14.6 cycles (AVX-512: 13.6). A table in cache
-// takes 20 cycles (AVX-512: 18): 2 more for starting blocks, and 3 for starting tiles and storing.
-//
 // The recurrence runs on values times a power of two that puts the exponent of the element type
 // into the low bits of the double's exponent: 2^-896 for float32. The low 29 bits of the double
 // hold the distance of the value from the midpoint between two floats. Shifts and shuffles turn two
@@ -20,8 +17,7 @@ namespace {
 
 /// The error of a value, in units of 2^-53 times the bound M of its column.
 constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
-/// The error of a row of anchors, in the same units. One more than its bound, for the sine, whose
-/// error is relative to its own value.
+/// The error of a row of anchors: one more than its bound, as that of a sine is relative.
 constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor + 1);
 
 /// a < b for unsigned integers. Most ISAs do not compare unsigned integers, but have their maximum.
@@ -42,13 +38,6 @@ inline RoundingMargin margin_of(F32 distance, F32 magnitude, F32 threshold) {
     return xsimd::abs(distance * magnitude);
   }
 }
-inline auto is_uncertain_float(U32 least, F32 threshold) {
-  return is_below(least, cast_bits<U32>(threshold + threshold));
-}
-inline auto is_uncertain_float(F32 least, F32 threshold) { return least < threshold; }
-inline FloatMargin largest_float_margin() {
-  return FloatMargin(std::numeric_limits<typename FloatMargin::value_type>::max());
-}
 
 /// Rounds two vectors of deinterleaved doubles, times value_scale, to one vector of elements in the
 /// order of the columns. An entry is certain if its margin exceeds the threshold that follows from
@@ -63,10 +52,8 @@ struct RoundToFloat32 {
   static constexpr bool adds = false;
   static constexpr double value_scale = 0x1p-896;
 
-  /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
-  /// least |distance * value| 2^-56 away from the midpoint. If that exceeds the error,
-  /// error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M. The factor
-  /// 1.0001 covers the rounding of the product.
+  /// A value is at least |distance * value| 2^-56 away from the midpoint, which has to exceed the
+  /// error, error_in_units M u. The factor 1.0001 covers the rounding of the product.
   static Threshold threshold(F32 bound) {
     return fused(bound, F32(8.0f * error_in_units * 1.0001f),
                  F32(static_cast<float>(RotationError::truncation * 0x1p56)));
@@ -84,10 +71,13 @@ struct RoundToFloat32 {
     return magnitude | sign;
   }
 
-  static RoundingMargin largest_margin() { return largest_float_margin(); }
-  static auto is_uncertain(const RoundingMargin& least, Threshold threshold) {
-    return is_uncertain_float(least, threshold);
+  static RoundingMargin largest_margin() {
+    return RoundingMargin(std::numeric_limits<RoundingMargin::value_type>::max());
   }
+  static auto is_uncertain(U32 least, Threshold threshold) {
+    return is_below(least, cast_bits<U32>(threshold + threshold));
+  }
+  static auto is_uncertain(F32 least, Threshold threshold) { return least < threshold; }
 };
 
 /// Rounds as RoundToFloat32 does; segment-inl.h then adds the values to an input.
@@ -109,12 +99,11 @@ struct RoundTo16Bits {
   static constexpr double value_scale =
       std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
-  /// The upper half of the smallest double that can be certain: a unit of its distance exceeds the
-  /// error, and it is normal in T.
+  /// The upper half of the least double of which a unit exceeds the error, and that T has as
+  /// normal.
   using Threshold = U32;
   static Threshold threshold(F32 bound) {
-    // A unit of the distance is at least 2^-24 of the value, and has to exceed the error: a value
-    // of 2^-19 M is large enough.
+    // A unit of the distance is at least 2^-24 of the value: one of 2^-19 M is large enough.
     static_assert(error_in_units * 0x1p-53 < 0x1p-19 * 0x1p-24);
     constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
     const F32 least = xsimd::max(fused(bound, F32(0x1p-19f), F32(0x1p-44f)), F32(least_normal));

@@ -1,9 +1,7 @@
-// rotation: how a segment of a run is written: as it is, or added to an input; directly, by way of
-// a buffer, or in lines that are joined from two vectors.
+// rotation: how a segment of a run is written, as it is or added to an input.
 //
-// Method  store_plan.h chooses; each way has its tiles, and the last columns go by way of a buffer
-// Error   none: values are rounded by the tile, and out = x * scale + encoding has the bits of
-//         encode(), then a multiplication, then an addition
+// Method  store_plan.cpp chooses; each way has its tiles; the last columns go by way of a buffer
+// Error   none beyond the tile's: x * scale + encoding has the bits of separate operations
 // Range   every output; x may be the output
 // Cost    a store a vector. A sum: a load, a product and a sum, and a copy of the input while
 //         entries are checked. Staged: one load and one store more. Realigned: a permutation a
@@ -23,8 +21,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Prefetches the input of the next run while this run computes, row after row.
-/// (Hardware does not predict the order of the tiles, which read a line or two of every row.)
+/// Prefetches the input of the next run while this one computes: hardware does not predict tiles.
 class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
@@ -98,13 +95,6 @@ struct SumTiles {
   }
 };
 
-/// In place of LinesAhead, if no input is read.
-struct NoLinesAhead {
-  template <class... From>
-  explicit NoLinesAhead(const From&...) {}
-  void fetch(std::int64_t) {}
-};
-
 /// Writes a segment of a run by way of a buffer.
 template <class Round>
 inline void write_staged(const ColumnMap& map, const Run& run,
@@ -115,15 +105,15 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   // 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
   // run leaves no room for the panel in a cache of 32 KiB.
   constexpr std::int64_t most_columns = 1024 / static_cast<std::int64_t>(sizeof(Element));
-  // A row's buffer: the line before the columns, the columns, and a line for what a last vector
-  // that is not full writes behind them.
+  // The line before the columns, and one for what a last vector writes behind them.
   constexpr std::int64_t stride = Row::line + most_columns + Row::line;
   StagingBuffer<Element, run_rows * stride> memory;
   Element* const buffer = memory.place_for(segment.out);
   const Run staged = run.with_stride(stride);
   for (std::int64_t n = 0; n < run.rows; ++n)
     Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
-  std::conditional_t<Round::adds, LinesAhead, NoLinesAhead> ahead(run, segment, addition);
+  std::optional<LinesAhead> ahead;
+  if constexpr (Round::adds) ahead.emplace(run, segment, addition);
   for (std::int64_t begin = 0; begin < segment.count; begin += most_columns) {
     const std::int64_t end = smaller(segment.count, begin + most_columns);
     const Segment<Element> part = {segment.begin + begin, end - begin, buffer + Row::line};
@@ -131,7 +121,7 @@ inline void write_staged(const ColumnMap& map, const Run& run,
         write_tiles(PlainTiles<Round, cached_vectors, false>{map, staged}, part);
     write_tiles<true>(PlainTiles<Round, 1, false>{map, staged}, part.after(done));
     for (std::int64_t n = 0; n < run.rows; ++n) {
-      ahead.fetch(most_columns / Row::line);
+      if constexpr (Round::adds) ahead->fetch(most_columns / Row::line);
       Element* const kept = buffer + n * stride;  // the incomplete line of earlier columns
       const Row row = {kept + Row::line - begin, segment.out + n * run.stride, addition};
       const bool is_last = end == segment.count;
@@ -141,11 +131,8 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   }
 }
 
-/// The last vector of each row of a run. Some of its columns are stored with those of the next
-/// tile.
-struct alignas(cache_line_bytes) RowEnds {
-  float vector[run_rows * float_lanes];
-};
+/// The last vector of each row of a run, of which some columns are stored with the next tile.
+using RowEnds = float[run_rows * float_lanes];
 
 /// The lines of a segment's row. `at_edge`: the row may begin or end within a line.
 template <bool at_edge>
@@ -192,7 +179,7 @@ struct RealignedTiles {
     const std::int64_t done = column - segment.begin;
     const std::int64_t stride = run.stride;
     float* out = segment.out;
-    float* ended = ends.vector;
+    float* ended = ends;
     tile.for_each_row(
         run.rows, [&](const F64* values) __attribute__((always_inline)) {
           const RealignedRow<at_edge> lines(out, segment.count);
@@ -215,7 +202,7 @@ struct RealignedTiles {
     correct_tile<Round, vectors>(map, run, column, used, out);
     if (used > before_last) {
       correct_tile<Round, 1>(map, run.with_stride(float_lanes), column + before_last,
-                             used - before_last, ends.vector);
+                             used - before_last, ends);
     }
   }
 };
@@ -229,7 +216,7 @@ constexpr bool can_realign =
 template <class Round>
 inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<float>& segment) {
   using Row = StagedRow<float>;
-  RowEnds ends = {};
+  alignas(cache_line_bytes) RowEnds ends = {};
   for (std::int64_t n = 0; n < run.rows; ++n)
     Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
   constexpr std::int64_t wide = cached_vectors, step = wide * float_lanes;
@@ -244,7 +231,7 @@ inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<
   write_tiles<true>(Last{map, run, segment, ends}, part(whole, segment.count));
   const std::int64_t written = (segment.count + float_lanes - 1) / float_lanes * float_lanes;
   for (std::int64_t n = 0; n < run.rows; ++n) {
-    const auto last = load(ends.vector + n * float_lanes);
+    const auto last = load(ends + n * float_lanes);
     RealignedRow<true>(segment.out + n * run.stride, segment.count).store(last, last, written);
   }
 }

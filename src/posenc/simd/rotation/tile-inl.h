@@ -19,8 +19,7 @@ constexpr std::int64_t panel_frequencies = 256;
 /// deinterleaved (see isa-inl.h), floats are in the order of the row.
 struct alignas(64) Panel {
   static constexpr std::int64_t columns = 2 * panel_frequencies;
-  /// Padding against 4K aliasing.
-  static constexpr std::int64_t padding = 8;
+  static constexpr std::int64_t padding = 8;  ///< against 4K aliasing
 
   double middle[columns + padding];      ///< at the block's middle row, times value_scale
   double next[columns + padding];        ///< at the row after it
@@ -31,8 +30,7 @@ struct alignas(64) Panel {
   float slope[columns];
 };
 
-/// Frequencies that fill the widest tile. The arrays of a panel, and the constants that it is made
-/// of, hold whole tiles.
+/// Frequencies that fill the widest tile. Panels and their constants hold whole tiles.
 constexpr std::int64_t most_tile_columns = 32;
 static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
               panel_frequencies % padding == 0);
@@ -124,8 +122,7 @@ constexpr std::int64_t non_temporal_vectors =
 constexpr std::int64_t widest_vectors = has_line_vectors ? 4 : cached_vectors;
 
 /// Two successive rows of a few columns, which stay in registers. If a loop filled these arrays, or
-/// what takes them were not always inlined, GCC would write them to the stack (a fifth of the
-/// time).
+/// what takes them were not always inlined, GCC would write them to the stack: a fifth of the time.
 template <class Round, std::int64_t vectors>
 struct Tile {
   F64 row[2 * vectors];
@@ -219,9 +216,9 @@ template <class Round, std::int64_t vectors>
   }
 }
 
-/// The tiles of a run: write(column, out) writes the rows of the tile at the panel's column
-/// `column`, and returns true if every entry is certain. If not, correct(column, used, out)
-/// corrects its first `used` columns. These tiles are stored as they are; segment-inl.h has others.
+/// The tiles of a run: write(column, out) writes the rows of a tile, and returns true if every
+/// entry is certain. If not, correct(column, used, out) corrects its first `used` columns. These
+/// tiles are stored as they are; segment-inl.h has others.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct PlainTiles {
   using Element = typename Round::Element;
@@ -247,8 +244,8 @@ struct PlainTiles {
   }
 };
 
-/// Writes the whole tiles of a segment; if `padded`, also one of which only the first columns
-/// exist. Returns the columns written.
+/// Writes the whole tiles of a segment, and if `padded` part of another. Returns the columns
+/// written.
 template <bool padded = false, class Tiles>
 [[gnu::always_inline]] inline std::int64_t write_tiles(
     Tiles tiles, const Segment<typename Tiles::Element>& segment) {

@@ -16,8 +16,7 @@
 //
 // The sine of a centre is an odd polynomial of its phase, a signed 32-bit fraction of a turn. The
 // magnitude of a phase that is shifted by a quarter turn folds it to the quarters next to 0; a
-// cosine is the sine of a phase shifted by another quarter turn: 11 operations for a vector of
-// both.
+// cosine is the sine of a phase shifted by another one: 11 operations for a vector of both.
 //
 // Source: the angle addition theorems; a minimax polynomial whose coefficients are rounded one
 // after another, the lowest first.
@@ -50,8 +49,8 @@ inline U64 multiply(U64 a, U64 below_2_32) {
   return multiply_low_halves(a, below_2_32) + (multiply_low_halves(a >> 32, below_2_32) << 32);
 }
 
-/// The phase of a group's first block, in units of 2^-64 turns: `group` times a frequency, in turns
-/// per group. Products that are below 2^-50 turns are left out.
+/// The phase of a group's first block, `group` times a frequency, but for products below 2^-50
+/// turns.
 inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
   const U64 group_low(group & 0xffffffff), low_upper = low >> 32;
   U64 phase = multiply(high, group_low) + (multiply_low_halves(low_upper, group_low) >> 32);
@@ -64,8 +63,7 @@ inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
 
 /// Consecutive frequencies whose centres are computed together.
 struct Panel32 {
-  /// Phases of the next block's centre, in units of 2^-64 turns. The padding of the arrays is
-  /// against 4K aliasing.
+  /// Phases of the next block's centre, in units of 2^-64 turns. Padding is against 4K aliasing.
   alignas(cache_line_bytes) std::uint64_t phase[wide_panel + cache_line_floats];
   /// Sine and cosine of the block's centre, in the order of the columns: interleaved, or the
   /// cosines `wide_panel` floats after the sines.
@@ -79,12 +77,10 @@ constexpr std::int64_t step32 = 2 * float_lanes;
 
 /// The frequencies begin .. begin + size - 1, of which `size` is a multiple of step32.
 struct PanelRange {
-  std::int64_t begin;
-  std::int64_t size;
+  std::int64_t begin, size;
 };
 
-/// Sets the phases of a block. Blocks add steps, which are truncated to 2^-64 turns, to the phase
-/// of their group's first block. A phase is thus the same whichever block of a group comes first.
+/// Sets the phases of a block: steps are added to the phase of its group's first block.
 [[gnu::noinline]] inline void set_phases(Panel32& panel, const Rotation32Tables& tables,
                                          PanelRange range, std::int64_t block) {
   const auto group = static_cast<std::uint64_t>(block / grouped_blocks);
@@ -100,8 +96,7 @@ struct PanelRange {
   }
 }
 
-/// The phases of float_lanes (separate columns) or double_lanes (interleaved) frequencies, which
-/// advance to the next block.
+/// The phases of a vector of frequencies, which advance to the next block.
 inline U64 next_phase(Panel32& panel, const Rotation32Tables& tables, PanelRange range,
                       std::int64_t k) {
   const U64 phase = U64::load_unaligned(panel.phase + k);
@@ -163,9 +158,8 @@ inline void store32(F32 first, F32 second, T* to) {
   }
 }
 
-/// Tiles of consecutive columns of a panel (see PairedRows): value * cos(a) + u in the first row of
-/// a pair, value * cos(a) - u in the second, where u = factor * sin(a). The constants are those of
-/// j = 0.
+/// See PairedRows: value * cos(a) + u in the first row of a pair, value * cos(a) - u in the second,
+/// where u = factor * sin(a). The constants are those of j = 0.
 template <class T, bool interleaved>
 struct Tiles32 {
   using Element = T;
@@ -179,8 +173,7 @@ struct Tiles32 {
 
   /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
   struct Angle {
-    F32 cosine;
-    F32 sine;
+    F32 cosine, sine;
   };
   Angle angle(const float* row, std::int64_t column) const {
     if constexpr (interleaved) {
@@ -226,7 +219,7 @@ struct Tiles32 {
   void write_uncertain() const {}
 };
 
-/// Some frequencies of a table (see write_paired_panels()).
+/// Some frequencies of a table (see write_paired_rows()).
 template <class T, bool interleaved>
 class PanelOf32 {
  public:
@@ -258,20 +251,13 @@ class PanelOf32 {
   PanelRange range_;
 };
 
-template <class T>
-inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  const auto write = tables.columns.interleaved ? write_paired_rows<PanelOf32<T, true>>
-                                                : write_paired_rows<PanelOf32<T, false>>;
-  write(tables, task);
-}
-
 [[maybe_unused]] void rotation32_kernel(const Rotation32Tables& tables,
                                         const RowTask& task) noexcept {
-  switch (task.type) {
-    case DataType::float16: return write_rows32<Float16>(tables, task);
-    case DataType::bfloat16: return write_rows32<BFloat16>(tables, task);
-    default: return write_rows32<float>(tables, task);
-  }
+  visit_type(task.type, [&](auto element) {
+    using T = decltype(element);
+    tables.columns.interleaved ? write_paired_rows<PanelOf32<T, true>>(tables, task)
+                               : write_paired_rows<PanelOf32<T, false>>(tables, task);
+  });
 }
 
 }  // namespace
