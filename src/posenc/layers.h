@@ -6,7 +6,6 @@
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/dropout.h"
 #include "posenc/model/grid.h"
-#include "posenc/model/input_embedding.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"

@@ -185,11 +185,11 @@ void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& p
       const PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
       for_each_block<Entry>(
           rows.count(), columns, threads, columns,
-          [&](std::int64_t begin, std::int64_t count, Entry* entries) {
-            rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
+          [&](std::int64_t begin, std::int64_t count, Entry* block) {
+            rows.write(begin, count, MatrixView<Entry>{block, count, columns, columns});
             for (const auto& [out, first, second] : tables) {
               T* to = static_cast<T*>(out.data) + begin * out.stride;
-              for (const Entry* row = entries; row != entries + count * columns; row += columns) {
+              for (const Entry* row = block; row != block + count * columns; row += columns) {
                 write_row(row + first * pairs, second ? row + *second * pairs : nullptr, pairs,
                           is_interleaved, convert, to);
                 to += out.stride;

@@ -17,9 +17,6 @@ struct Strided {
   std::int64_t element_bytes;
   HeadsShape shape;
 };
-inline Strided strided(std::string_view name, const IntegerView& view) {
-  return {name, view.data(), view.bytes(), {.columns = view.count()}};
-}
 template <class Data>
 Strided strided(std::string_view name, const AnyView<Data>& view) {
   if (view.stride < view.columns)
