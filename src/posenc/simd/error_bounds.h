@@ -18,8 +18,7 @@ inline constexpr std::int64_t run_rows = block_rows / 2;
 /// Blocks that share an exact anchor: the first computes it, and the others rotate it.
 inline constexpr std::int64_t anchored_blocks = 16;
 
-/// Before rounding, in units of double_roundoff times the largest magnitude M of a column in a
-/// block.
+/// Before rounding, in units of double_roundoff times M, the largest of a column in a block.
 struct RotationError {
   bool has_fused_operations;
 

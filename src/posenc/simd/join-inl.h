@@ -1,5 +1,4 @@
-// Rows joined from parts of the rows of tables, as encodings over axes are; the extent of
-// positions.
+// Rows joined from parts of the rows of tables, as those over axes are; the extent of positions.
 //
 // Method  whole vectors are copied; the last ones of a part overlap. Scattered columns are selected
 //         by masks. Non-temporally by way of a buffer in the L1 cache

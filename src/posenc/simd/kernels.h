@@ -1,5 +1,4 @@
-// The kernels' interface: plain data, so that files of one ISA share no inline function with
-// others.
+// The kernels' interface: plain data, so that files of different ISAs share no inline function.
 #pragma once
 
 #include "posenc/simd/error_bounds.h"

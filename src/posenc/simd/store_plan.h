@@ -21,8 +21,7 @@ enum class Writer {
 StorePlan plan_stores(const EncodingSpec& spec, const RowTask& task, bool non_temporal,
                       Writer writer, std::int64_t float_lanes) noexcept;
 
-/// The plan of sums (CombineTask): lines if all `lengths`, of rows and between rows, are whole
-/// lines.
+/// The plan of sums (CombineTask): by lines if all `lengths`, of rows and between them, are whole.
 StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out,
                                std::span<const std::int64_t> lengths) noexcept;
 

@@ -3,8 +3,7 @@
 // Method  sines and cosines from the phase, rounded as other entries are; uncertain ones together
 // Error   half an ulp: an anchor's error decides which entries are recomputed in integers
 // Range   every position up to max_position; float32 and 16-bit types
-// Cost    AVX2: 37 operations a vector of frequencies, and the rounding; 20 cycles an entry of a
-// list
+// Cost    AVX2: 37 operations a vector of frequencies, and the rounding; 20 cycles a listed entry
 #pragma once
 
 #include "posenc/simd/rotation/tile-inl.h"

@@ -114,8 +114,7 @@ struct FixedPairs {
   }
 };
 
-/// The place of frequency k in FixedPairs, from where deinterleave_pairs() gives interleaved
-/// columns.
+/// The place of frequency k in FixedPairs, from where deinterleave_pairs() interleaves columns.
 template <bool interleaved>
 constexpr std::int64_t fixed_place(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;

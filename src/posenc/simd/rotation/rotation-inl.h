@@ -11,9 +11,8 @@
 // Sines and cosines of phase + n w obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a
 // value in every layout, because each lane of a vector is a column.
 //
-// Error before rounding: RotationError in error_bounds.h, which docs/how-it-works.md derives. M is
-// what bounds the values of a column in the block: min(1, last position times w) for a sine, 1 for
-// a cosine.
+// Error before rounding: RotationError in error_bounds.h, which docs/how-it-works.md derives. M
+// bounds a column in the block: min(1, last position times w) for a sine, 1 for a cosine.
 //
 // Source: the three-term recurrence of Chebyshev polynomials.
 #pragma once

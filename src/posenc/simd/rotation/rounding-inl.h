@@ -99,8 +99,7 @@ struct RoundTo16Bits {
   static constexpr double value_scale =
       std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
-  /// The upper half of the least double of which a unit exceeds the error, and that T has as
-  /// normal.
+  /// The upper half of the least double, normal in T, of whose distance a unit exceeds the error.
   using Threshold = U32;
   static Threshold threshold(F32 bound) {
     // A unit of the distance is at least 2^-24 of the value: one of 2^-19 M is large enough.

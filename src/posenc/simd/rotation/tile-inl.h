@@ -244,8 +244,7 @@ struct PlainTiles {
   }
 };
 
-/// Writes the whole tiles of a segment, and if `padded` part of another. Returns the columns
-/// written.
+/// Writes the whole tiles of a segment, and if `padded` part of another. Returns their columns.
 template <bool padded = false, class Tiles>
 [[gnu::always_inline]] inline std::int64_t write_tiles(
     Tiles tiles, const Segment<typename Tiles::Element>& segment) {

@@ -49,8 +49,7 @@ inline U64 multiply(U64 a, U64 below_2_32) {
   return multiply_low_halves(a, below_2_32) + (multiply_low_halves(a >> 32, below_2_32) << 32);
 }
 
-/// The phase of a group's first block, `group` times a frequency, but for products below 2^-50
-/// turns.
+/// The phase of a group's first block, without products that are below 2^-50 turns.
 inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
   const U64 group_low(group & 0xffffffff), low_upper = low >> 32;
   U64 phase = multiply(high, group_low) + (multiply_low_halves(low_upper, group_low) >> 32);
