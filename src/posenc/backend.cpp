@@ -14,10 +14,10 @@ void check_encodable(const EncodingSpec& spec) {
   validate(spec);
   const double factor = attention_factor(spec.frequencies);
   if (factor == 1) return;
-  throw InvalidArgument(format_text(
+  throw_invalid(
       "attention_factor is {}{}; allowed in an encoding, which does not apply it: 1, for the table "
       "without it (Rotary applies it)",
-      factor, factor == 0 ? ", not given" : ""));
+      factor, factor == 0 ? ", not given" : "");
 }
 
 }  // namespace
@@ -30,8 +30,8 @@ void Backend::check_runs_here() const {
   if (runs_here()) return;
   std::vector<std::string_view> names;
   for (const Isa each : cpu().isas) names.push_back(to_string(each));
-  throw InvalidArgument(format_text("ISA is '{}' (backend {}); allowed: what this CPU supports: {}",
-                                    to_string(isa()), name(), join(names, ", ")));
+  throw_invalid("ISA is '{}' (backend {}); allowed: what this CPU supports: {}", to_string(isa()),
+                name(), join(names, ", "));
 }
 
 void Backend::check_supports(DataType type) const {
@@ -40,8 +40,8 @@ void Backend::check_supports(DataType type) const {
   for (const DataType each : all_data_types) {
     if (supports(each)) allowed.push_back(to_string(each));
   }
-  throw InvalidArgument(format_text("dtype is {}; allowed for backend {}: {}", to_string(type),
-                                    name(), join(allowed, ", ")));
+  throw_invalid("dtype is {}; allowed for backend {}: {}", to_string(type), name(),
+                join(allowed, ", "));
 }
 
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {

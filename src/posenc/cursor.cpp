@@ -28,8 +28,7 @@ std::span<const T> BasicCursor<T>::next() {
   if (position_ < kept_.first || position_ >= kept_.first + kept_.count) {
     const RowRange rows = {position_, std::min(rows_ahead, max_position - position_ + 1)};
     if (rows.count == 0)
-      throw InvalidArgument(
-          format_text("position is {}; allowed: {} to {}", position_, -max_position, max_position));
+      throw_invalid("position is {}; allowed: {} to {}", position_, -max_position, max_position);
     const std::int64_t columns = encoder_.spec().d_model;
     ahead_.resize(static_cast<std::size_t>(rows_ahead * columns));
     encoder_.encode(rows, MatrixView<T>{ahead_.data(), rows.count, columns, columns},
@@ -44,8 +43,7 @@ template <class T>
 void BasicCursor<T>::next(std::span<T> row) {
   const auto columns = static_cast<std::size_t>(encoder_.spec().d_model);
   if (row.size() != columns) {
-    throw InvalidArgument(
-        format_text("row has {} elements; allowed: d_model, {}", row.size(), columns));
+    throw_invalid("row has {} elements; allowed: d_model, {}", row.size(), columns);
   }
   std::ranges::copy(next(), row.begin());
 }

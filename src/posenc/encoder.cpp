@@ -122,14 +122,13 @@ void Encoder::add(RowRange rows, InputView x, float scale, OutputView out,
   check_threads(options.threads);
   check_view(out, rows.count, columns);
   if (x.type != out.type || x.type == DataType::float64) {
-    throw InvalidArgument(format_text(
-        "x is {} and the output {}; allowed: both float32, both float16 or both bfloat16",
-        to_string(x.type), to_string(out.type)));
+    throw_invalid("x is {} and the output {}; allowed: both float32, both float16 or both bfloat16",
+                  to_string(x.type), to_string(out.type));
   }
   if (x.rows < rows.count || x.columns < columns || x.stride != out.stride) {
-    throw InvalidArgument(format_text(
+    throw_invalid(
         "x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}",
-        x.rows, x.columns, x.stride, rows.count, columns, out.stride));
+        x.rows, x.columns, x.stride, rows.count, columns, out.stride);
   }
   if (rows.count > 0 && x.data == nullptr) {
     throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
@@ -174,8 +173,7 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {
     if (position < -max_position || position > max_position) {
-      throw InvalidArgument(
-          format_text("position is {}; allowed: {} to {}", position, -max_position, max_position));
+      throw_invalid("position is {}; allowed: {} to {}", position, -max_position, max_position);
     }
   }
   check_call(*this, count, out, options);

@@ -85,14 +85,12 @@ void set_parameter(Rule& rule, std::string_view rule_name, std::string_view name
     if (each != name) return;
     is_known = true;
     if (const char* const wanted = assign(value, text)) {
-      throw InvalidArgument(
-          format_text("{} of the frequencies is '{}'; allowed: {}", name, text, wanted));
+      throw_invalid("{} of the frequencies is '{}'; allowed: {}", name, text, wanted);
     }
   });
   if (is_known) return;
-  throw InvalidArgument(format_text("parameter of the frequencies is '{}'; allowed for {}: {}",
-                                    name, rule_name,
-                                    allowed.empty() ? "none" : join(allowed, ", ")));
+  throw_invalid("parameter of the frequencies is '{}'; allowed for {}: {}", name, rule_name,
+                allowed.empty() ? "none" : join(allowed, ", "));
 }
 
 }  // namespace
@@ -113,8 +111,7 @@ FrequencyRule parse_frequency_rule(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   const auto found = std::ranges::find(given_rule_names, name);
   if (found == given_rule_names.end()) {
-    throw InvalidArgument(
-        format_text("frequencies is '{}'; allowed: {}", name, join(given_rule_names, ", ")));
+    throw_invalid("frequencies is '{}'; allowed: {}", name, join(given_rule_names, ", "));
   }
   FrequencyRule rule = rule_of_index(static_cast<std::size_t>(found - given_rule_names.begin()));
   if (colon == text.size()) return rule;
@@ -125,8 +122,7 @@ FrequencyRule parse_frequency_rule(std::string_view text) {
     const std::string_view value = assignment.substr(std::min(equals + 1, assignment.size()));
     std::visit([&](auto& each) { set_parameter(each, name, parameter, value); }, rule);
     if (std::ranges::count(given, parameter) > 0) {
-      throw InvalidArgument(
-          format_text("{} of the frequencies is given twice; allowed: once", parameter));
+      throw_invalid("{} of the frequencies is given twice; allowed: once", parameter);
     }
     given.push_back(parameter);
   }

@@ -32,8 +32,8 @@ void* detail::allocate_table(std::int64_t rows, std::int64_t columns, DataType t
   std::int64_t bytes = 0;
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(type), &bytes)) {
-    throw InvalidArgument(format_text(
-        "matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
+    throw_invalid("matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows,
+                  columns);
   }
   return allocate(static_cast<std::uint64_t>(bytes));
 }

@@ -92,14 +92,14 @@ std::span<const Preset> benchmark_shapes() noexcept {
 
 const Preset& preset(std::string_view name) {
   if (const Preset* found = find(presets(), name)) return *found;
-  throw InvalidArgument(format_text("preset is '{}'; allowed: {}", name, names(presets())));
+  throw_invalid("preset is '{}'; allowed: {}", name, names(presets()));
 }
 
 const Preset& preset_or_benchmark_shape(std::string_view name) {
   if (const Preset* found = find(benchmark_shapes(), name)) return *found;
   if (const Preset* found = find(presets(), name)) return *found;
-  throw InvalidArgument(format_text("preset is '{}'; allowed: {}, and the benchmark shapes {}",
-                                    name, names(presets()), names(benchmark_shapes())));
+  throw_invalid("preset is '{}'; allowed: {}, and the benchmark shapes {}", name, names(presets()),
+                names(benchmark_shapes()));
 }
 
 }  // namespace posenc

@@ -39,8 +39,8 @@ Registry& registry() {
   for (const Backend* each : backends()) {
     if (seen.insert(each->name()).second) known.emplace_back(each->name());
   }
-  throw InvalidArgument(format_text("backend is '{}'; allowed: {}, or one with its ISA, such as {}",
-                                    name, join(known, ", "), backends().back()->full_name()));
+  throw_invalid("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
+                join(known, ", "), backends().back()->full_name());
 }
 
 }  // namespace
@@ -80,8 +80,8 @@ const Backend& backend(std::string_view name, Isa isa) {
     isas.push_back(to_string(each->isa()));
   }
   if (isas.empty()) throw_unknown(name);
-  throw InvalidArgument(format_text("ISA is '{}'; allowed for backend {} in this build: {}",
-                                    to_string(isa), name, join(isas, ", ")));
+  throw_invalid("ISA is '{}'; allowed for backend {} in this build: {}", to_string(isa), name,
+                join(isas, ", "));
 }
 
 const Backend& register_backend(std::unique_ptr<Backend> added) {
@@ -90,9 +90,8 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
   const std::lock_guard lock(all.mutex);
   for (const auto& each : all.all) {
     if (each->name() == added->name() && each->isa() == added->isa()) {
-      throw InvalidArgument(
-          format_text("backend is '{}', which is registered already; allowed: a new name or ISA",
-                      added->full_name()));
+      throw_invalid("backend is '{}', which is registered already; allowed: a new name or ISA",
+                    added->full_name());
     }
   }
   return *all.all.emplace_back(std::move(added));

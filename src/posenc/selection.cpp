@@ -76,18 +76,18 @@ Choice from_environment(const Request& request) {
     named = &backend(environment());
     named->check_supports(request.options.type);
   } catch (const InvalidArgument& error) {
-    throw InvalidArgument(format_text("POSENC_BACKEND: {}", error.what()));
+    throw_invalid("POSENC_BACKEND: {}", error.what());
   }
   if (auto choice = qualified(*named, request)) return std::move(*choice);
   std::vector<std::string_view> allowed;
   for (const Backend* each : built_in_order()) {
     if (qualified(*each, request)) allowed.push_back(each->name());
   }
-  throw InvalidArgument(
-      format_text("POSENC_BACKEND is '{}', which does not promise what the program asks "
-                  "for: {}; allowed: {}",
-                  environment(), to_string(request.options.accuracy),
-                  allowed.empty() ? "none of the backends" : join(allowed, ", ")));
+  throw_invalid(
+      "POSENC_BACKEND is '{}', which does not promise what the program asks "
+      "for: {}; allowed: {}",
+      environment(), to_string(request.options.accuracy),
+      allowed.empty() ? "none of the backends" : join(allowed, ", "));
 }
 
 [[noreturn]] void throw_none_promises(const Request& request) {
@@ -99,9 +99,8 @@ Choice from_environment(const Request& request) {
     const Promise promise = promise_of(*each->plan(request.spec), request.rows, type);
     least = std::min(least, is_ulp ? promise.max_ulp : promise.max_abs);
   }
-  throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {}{}",
-                                    to_string(request.options.accuracy), to_string(type), least,
-                                    is_ulp ? " ulp" : ""));
+  throw_invalid("accuracy is {}; allowed for {}: at least {}{}",
+                to_string(request.options.accuracy), to_string(type), least, is_ulp ? " ulp" : "");
 }
 
 Choice select(const Request& request) {

@@ -36,8 +36,7 @@ void take_affinity_of_process() noexcept;
 /// unloaded while their threads run, and says so. A thread need not be joined then.
 bool keep_loaded() noexcept;
 
-/// Calls these functions in each fork of the process: before it, and after it in the parent and in
-/// the child.
-void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
+/// Calls the function in the child of each fork of the process.
+void after_fork(void (*in_child)()) noexcept;
 
 }  // namespace posenc::detail

@@ -100,8 +100,6 @@ void take_affinity_of_process() noexcept {
 // Here, threads can be joined when a library is unloaded.
 bool keep_loaded() noexcept { return false; }
 
-void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
-  pthread_atfork(before, in_parent, in_child);
-}
+void after_fork(void (*in_child)()) noexcept { pthread_atfork(nullptr, nullptr, in_child); }
 
 }  // namespace posenc::detail
