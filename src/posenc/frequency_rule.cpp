@@ -45,10 +45,9 @@ void check(const Rule& rule, const EncodingSpec& spec) {
   for_each_parameter(rule, check_one, spec.d_model / 2);
   constexpr bool is_for_paper_only =
       std::is_same_v<Rule, NtkScaling> || std::is_same_v<Rule, YarnScaling>;
-  if (is_for_paper_only && spec.spacing != Spacing::paper) {
+  if (is_for_paper_only && spec.spacing != Spacing::paper)
     throw_invalid("spacing is {}; allowed with this rule of frequencies: paper",
                   to_string(spec.spacing));
-  }
 }
 
 void check(const PickedFrequencies& picked, const EncodingSpec& spec) {

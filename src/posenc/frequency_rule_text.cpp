@@ -84,9 +84,8 @@ void set_parameter(Rule& rule, std::string_view rule_name, std::string_view name
     allowed.push_back(each);
     if (each != name) return;
     is_known = true;
-    if (const char* const wanted = assign(value, text)) {
+    if (const char* const wanted = assign(value, text))
       throw_invalid("{} of the frequencies is '{}'; allowed: {}", name, text, wanted);
-    }
   });
   if (is_known) return;
   throw_invalid("parameter of the frequencies is '{}'; allowed for {}: {}", name, rule_name,
@@ -110,9 +109,8 @@ FrequencyRule parse_frequency_rule(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
   const auto found = std::ranges::find(given_rule_names, name);
-  if (found == given_rule_names.end()) {
+  if (found == given_rule_names.end())
     throw_invalid("frequencies is '{}'; allowed: {}", name, join(given_rule_names, ", "));
-  }
   FrequencyRule rule = rule_of_index(static_cast<std::size_t>(found - given_rule_names.begin()));
   if (colon == text.size()) return rule;
   std::vector<std::string_view> given;
@@ -121,9 +119,8 @@ FrequencyRule parse_frequency_rule(std::string_view text) {
     const std::string_view parameter = assignment.substr(0, equals);
     const std::string_view value = assignment.substr(std::min(equals + 1, assignment.size()));
     std::visit([&](auto& each) { set_parameter(each, name, parameter, value); }, rule);
-    if (std::ranges::count(given, parameter) > 0) {
+    if (std::ranges::count(given, parameter) > 0)
       throw_invalid("{} of the frequencies is given twice; allowed: once", parameter);
-    }
     given.push_back(parameter);
   }
   return rule;

@@ -29,8 +29,7 @@ const Preset& preset(std::string_view name);
 /// and do not belong to a system.
 std::span<const Preset> benchmark_shapes() noexcept;
 
-/// The preset or the benchmark shape of that name. Throws InvalidArgument, listing the names of
-/// both, if there is none.
+/// The preset or the benchmark shape of that name. Throws InvalidArgument if there is none.
 const Preset& preset_or_benchmark_shape(std::string_view name);
 
 }  // namespace posenc

@@ -25,9 +25,7 @@ class Frequencies {
   explicit Frequencies(const EncodingSpec& spec);
 
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(turns_.size()); }
-  const Turns& operator[](std::int64_t k) const noexcept {
-    return turns_[static_cast<std::size_t>(k)];
-  }
+  const Turns& operator[](std::int64_t k) const noexcept { return turns_[k]; }
 
   /// The phase of that position modulo one turn. The product is exact, so that its only error is
   /// that of the frequency.

@@ -38,7 +38,7 @@ std::string format_text(std::string_view pattern, const Values&... values) {
 /// Throws InvalidArgument with that text.
 template <class... Values>
 [[noreturn]] void throw_invalid(std::string_view pattern, const Values&... values) {
-  throw_invalid(pattern, values...);
+  throw InvalidArgument(format_text(pattern, values...));
 }
 
 /// What the call returns. If it throws InvalidArgument, the place comes before the reason.

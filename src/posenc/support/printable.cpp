@@ -37,12 +37,7 @@ std::size_t printable_bytes(std::string_view text) {
 }
 
 std::string escape_of(char byte) {
-  switch (byte) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
-  }
+  if (byte == '\n') return "\\n";
   constexpr std::string_view digits = "0123456789abcdef";
   const auto value = static_cast<unsigned char>(byte);
   return {'\\', 'x', digits[value / 16], digits[value % 16]};

@@ -24,11 +24,10 @@ std::string content_of(std::FILE* file);
 /// Descriptors of a process's standard input, output and error.
 using Streams = std::array<int, 3>;
 
-/// Starts a program, found as a shell would find it, with the environment ("NAME=value"), or if
-/// that is empty with this process's own. Returns its number. Throws std::system_error naming the
-/// program.
+/// Starts a program, found as a shell would find it. Returns its number. Throws std::system_error
+/// naming the program.
 int start_process(const std::string& program, std::vector<std::string> arguments,
-                  const Streams& streams, std::vector<std::string> environment = {});
+                  const Streams& streams);
 
 /// Its exit code, or 128 and the signal that ended it.
 int wait_for(int process);

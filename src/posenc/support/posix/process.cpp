@@ -16,13 +16,6 @@ extern char** environ;  // NOLINT: POSIX declares it in no header
 namespace posenc::detail {
 namespace {
 
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (std::string& each : strings) pointers.push_back(each.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 [[noreturn]] void fail(int reason, const std::string& what) {
   throw std::system_error(reason, std::generic_category(), what);
 }
@@ -48,16 +41,18 @@ std::string content_of(std::FILE* file) {
 }
 
 int start_process(const std::string& program, std::vector<std::string> arguments,
-                  const Streams& streams, std::vector<std::string> environment) {
+                  const Streams& streams) {
   arguments.insert(arguments.begin(), program);
+  std::vector<char*> pointers;
+  for (std::string& each : arguments) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_adddup2(&actions, streams[each], each);
   pid_t process = 0;
   const int failure =
-      posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers_to(arguments).data(),
-                   environment.empty() ? environ : pointers_to(environment).data());
+      posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) fail(failure, "cannot run " + program);
   return process;
