@@ -1,6 +1,6 @@
 #include "command.h"
 
-#include "posenc/support/process.h"
+#include "posenc/support/program.h"
 
 #if __has_include(<pty.h>)
 #include <pty.h>

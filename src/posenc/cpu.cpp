@@ -5,6 +5,7 @@
 #include "posenc/version_config.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <fstream>
 
@@ -43,15 +44,9 @@ std::vector<Isa> detect_isas() {
 
 std::string detect_model() {
   if (cpuid(0x80000000).a < 0x80000004) return "x86-64";
-  std::string model;
-  for (unsigned leaf = 0x80000002; leaf <= 0x80000004; ++leaf) {
-    const Registers r = cpuid(leaf);
-    for (const unsigned word : {r.a, r.b, r.c, r.d}) {
-      for (unsigned byte = 0; byte < 4; ++byte)
-        model.push_back(static_cast<char>(word >> (8 * byte)));
-    }
-  }
-  model.resize(model.find('\0') == std::string::npos ? model.size() : model.find('\0'));
+  std::array<Registers, 4> text{};  // the last are 0 and end it
+  for (unsigned i = 0; i < 3; ++i) text[i] = cpuid(0x80000002 + i);
+  std::string model(reinterpret_cast<const char*>(text.data()));
   model.erase(0, model.find_first_not_of(' '));
   model.erase(model.find_last_not_of(' ') + 1);
   // Virtual machines shorten the name, so that different CPUs may share it. Family, model and

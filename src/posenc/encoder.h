@@ -71,8 +71,7 @@ class Encoder {
   /// encode(), then a multiplication, then an addition. x and out are both float32; or both float16
   /// or bfloat16, which are widened, and the result is rounded once. x may be the memory of out;
   /// otherwise they must not overlap. Throws InvalidArgument as encode() does, and if x has another
-  /// type or stride than out; and std::bad_alloc if there is no memory for some rows, which most
-  /// backends encode in cache before they are added. Nothing is written then.
+  /// type or stride than out; and std::bad_alloc. Nothing is written then.
   void add(RowRange rows, InputView x, float scale, OutputView out,
            EncodeOptions options = {}) const;
 

@@ -5,9 +5,8 @@
 // between two values of the type is within the errors of the value and of its phase, the second
 // stage computes the frequency anew to 640 bits, and the value from it in 768.
 //
-// Error bound: every entry is correctly rounded that is farther than 2^-584 from a midpoint. The
-// first stage decides only what is farther than its errors, and the second has an absolute error
-// below 2^-584.
+// Error bound: every entry is correctly rounded that is farther than 2^-584 from a midpoint, the
+// absolute error of the second stage.
 //
 // Valid range: frequencies that are 0 or at least 2^-100 radians per position; any frequency, if
 // the type is not float64. A float64 of another frequency has no second stage.
