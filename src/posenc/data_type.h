@@ -73,8 +73,7 @@ inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
 constexpr double to_double(double value) noexcept { return value; }  ///< the value itself
 double to_double(Float16 value) noexcept;  ///< the element as a double, exactly
-/// The element as a double, exactly. Does not pass through a subnormal float, which a processor
-/// that flushes subnormals would lose.
+/// The element as a double, exactly, also where subnormal floats are flushed.
 constexpr double to_double(BFloat16 value) noexcept {
   const bool is_subnormal = (value.bits & 0x7f80) == 0;
   if (!is_subnormal) {
@@ -111,8 +110,7 @@ decltype(auto) with_type(DataType type, const Use& use) {
   return use(BFloat16{});
 }
 
-/// Half the spacing of the type's values just below 1, which is the largest error of rounding an
-/// encoding.
+/// Half the spacing of the type's values just below 1: the largest error of rounding an encoding.
 constexpr double half_ulp_of_one(DataType type) noexcept {
   return type == DataType::float32   ? 0x1p-25
          : type == DataType::float64 ? 0x1p-54

@@ -2,8 +2,6 @@
 /// The backends of this build.
 ///
 ///     auto encoder = posenc::backend("rotation").plan({.d_model = 512});
-///
-/// selection.h selects a backend if a program names none.
 #pragma once
 
 #include "posenc/backend.h"

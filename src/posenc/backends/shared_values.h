@@ -33,8 +33,8 @@ inline SharedKey key_of_any_layout(EncodingSpec spec, const simd::Kernels* kerne
 /// The values that were asked for last, at most most_values, so that a search costs little beside
 /// planning, and of at most most_frequencies frequencies in all: 4 MiB of RotationConstants.
 ///
-/// Nobody waits for another thread: who finds the cache in use computes a value of its own. A
-/// process that was forked while another thread used the cache therefore does not wait forever.
+/// Nobody waits for another thread, which a fork may have left behind: who finds the cache in use
+/// computes a value of its own.
 template <class Value>
 class SharedValues {
  public:

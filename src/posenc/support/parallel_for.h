@@ -10,8 +10,7 @@
 
 namespace posenc::detail {
 
-/// Where a part begins if [0, count) is divided into `parts` parts of nearly equal size. (count *
-/// part / parts would overflow if both factors are large.)
+/// Where a part begins if [0, count) is divided into `parts` parts of nearly equal size.
 constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
                                   std::int64_t part) noexcept {
   return count / parts * part + std::min(part, count % parts);
@@ -20,8 +19,7 @@ constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
 /// The largest number of threads that loops have.
 inline constexpr int most_threads = 1024;
 
-/// The number of threads that a loop has at most, if so many are asked for: no more than there are
-/// CPUs that the process may use.
+/// The threads that a loop has at most if so many are asked for: one for each CPU of the process.
 int usable_threads(int threads);
 
 /// The grain of a loop over rows of so many elements. Vector kernels write 32768 in 2 to 5 us, and
