@@ -1,6 +1,6 @@
 #include "command.h"
 
-#include "posenc/support/process.h"
+#include "posenc/support/program.h"
 
 #if __has_include(<pty.h>)
 #include <pty.h>
@@ -22,7 +22,8 @@
 namespace posenc::test {
 namespace {
 
-std::vector<std::string> child_environment(const CommandOptions& options) {
+/// Arguments of env.
+Arguments child_environment(const CommandOptions& options) {
   Environment variables;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string entry = *each;
@@ -31,14 +32,14 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
       variables[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
   for (const auto& [name, value] : options.environment) variables[name] = value;
-  std::vector<std::string> entries;
+  Arguments entries = {"-i"};
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
   return entries;
 }
 
 int start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
-  return start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
-                       streams, child_environment(options));
+  const std::string program = options.program.empty() ? POSENC_COMMAND : options.program;
+  return start_process("env", child_environment(options) + Arguments{program} + arguments, streams);
 }
 
 File opened(const std::filesystem::path& file, const char* mode) {

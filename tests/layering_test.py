@@ -70,7 +70,7 @@ class Layering(unittest.TestCase):
             self.assertEqual(FOREIGN.findall(text), [], file)
             included = [SOURCE / each for each in INCLUDE.findall(text)]
             waiting += included + [each.with_suffix(".cpp") for each in included]
-        self.assertGreater(len(seen), 80)
+        self.assertGreater(len(seen), 60)
 
     def test_kernels_use_no_exact_numerics(self) -> None:
         for file in (SOURCE / "simd").rglob("*.h"):

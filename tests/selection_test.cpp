@@ -117,7 +117,7 @@ TEST(Selection, TheEnvironmentChoosesOnlyAmongBackendsThatPromiseTheAccuracy) {
   }
   EXPECT_EQ(generated("rotation32", "--max-error 1e-6").exit_code, 0);
   EXPECT_THAT(generated("div_term", "--max-error 1e-9").err,
-              HasSubstr("allowed: none of the backends"));
+              HasSubstr("accuracy is within 1e-09; allowed for float32"));
 }
 
 TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {

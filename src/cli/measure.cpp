@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 
 #include "posenc/suite/measuring/ties.h"
-#include "posenc/support/process.h"
+#include "posenc/support/program.h"
 
 #include <fmt/format.h>
 

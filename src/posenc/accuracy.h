@@ -30,8 +30,7 @@ struct Promise {
 /// What the encoder promises for a table of that type over these rows.
 Promise promise_of(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
 
-/// The accuracy that a program asks for. Nothing else decides what is computed: of the backends
-/// that promise it, the fastest is selected.
+/// The accuracy that a program asks for. Of the backends that promise it, the fastest is selected.
 class Accuracy {
  public:
   /// What most() limits: nothing, the absolute error, or the error in ulp.
@@ -40,17 +39,15 @@ class Accuracy {
   /// Correctly rounded.
   constexpr Accuracy() noexcept = default;
 
-  /// Every entry is the value of its type nearest to the exact one. The bits are the same on every
-  /// machine, with any profile.
+  /// Every entry is the value of its type nearest to the exact one, on every machine.
   static constexpr Accuracy correctly_rounded() noexcept { return {}; }
 
   /// |entry - exact value| <= error, for every entry. Throws InvalidArgument unless `error` is
   /// finite and above 0.
   static Accuracy within(double error);
 
-  /// |entry - exact value| <= ulp spacings of the type at the exact value, for every entry. Of the
-  /// library's backends, only the correctly rounded ones promise it, which are within half an ulp.
-  /// Throws InvalidArgument unless `ulp` is finite and above 0.
+  /// |entry - exact value| <= ulp spacings of the type at the exact value, for every entry, which
+  /// only correctly rounded backends promise. Throws InvalidArgument unless finite and above 0.
   static Accuracy within_ulp(double ulp);
 
   /// In what the error is limited.

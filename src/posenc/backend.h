@@ -27,11 +27,9 @@ class Backend {
 
   /// True if its encoders can write `type`.
   virtual bool supports(DataType) const noexcept { return true; }
-  /// True if every entry of a table of that type is the type's value nearest to the exact one, for
-  /// every spec and every row (float64: every spec whose frequencies are 0 or at least 2^-100
-  /// radians per position). This is proven for every entry that is farther than 2^-584 from the
-  /// midpoint of two values. A spec has a nearer one by chance, with a probability below 2^-327; it
-  /// would be the same wrong value everywhere. The bits are the same on every ISA and compiler.
+  /// True if every entry of a table of that type is the type's value nearest to the exact one, with
+  /// the same bits on every ISA and compiler, for every row and spec (float64: if frequencies are 0
+  /// or at least 2^-100 radians per position). docs/how-it-works.md says how far this is proven.
   virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
   /// Throws InvalidArgument, with the allowed types, unless supports(type).
   void check_supports(DataType type) const;

@@ -2,8 +2,10 @@
 
 #include "posenc/support/enum_names.h"
 #include "posenc/support/system.h"
+#include "posenc/version_config.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <fstream>
 
@@ -20,50 +22,31 @@ struct Registers {
   unsigned a = 0, b = 0, c = 0, d = 0;
 };
 
-Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
+Registers cpuid(unsigned leaf) {
   Registers r;
   // Leaves all registers 0 if the CPU does not have the leaf.
-  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);
+  __get_cpuid(leaf, &r.a, &r.b, &r.c, &r.d);
   return r;
 }
 
-/// The register states that the operating system saves on a context switch (XCR0). Vector registers
-/// cannot be used unless it saves them.
-std::uint64_t saved_states() {
-  constexpr unsigned osxsave = 1u << 27;
-  if ((cpuid(1).c & osxsave) == 0) return 0;
-  unsigned low = 0, high = 0;
-  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (std::uint64_t{high} << 32) | low;
-}
-
+/// Those whose registers the operating system saves, too.
 std::vector<Isa> detect_isas() {
-  std::vector<Isa> isas = {Isa::portable, Isa::sse2};
-  constexpr unsigned fma = 1u << 12, avx = 1u << 28, f16c = 1u << 29;  // leaf 1, ecx
-  constexpr unsigned avx2 = 1u << 5, f = 1u << 16, dq = 1u << 17, cd = 1u << 28,
-                     bw = 1u << 30;                              // leaf 7, ebx
-  constexpr std::uint64_t ymm_states = 0x06, zmm_states = 0xe6;  // XCR0
-  const unsigned one = cpuid(1).c;
-  const unsigned seven = cpuid(7).b;
-  const std::uint64_t states = saved_states();
-  const auto has = [](auto value, auto bits) { return (value & bits) == bits; };
-  if (!has(states, ymm_states) || !has(one, fma | avx | f16c) || !has(seven, avx2)) return isas;
-  isas.push_back(Isa::avx2);
-  if (has(states, zmm_states) && has(seven, f | dq | cd | bw)) isas.push_back(Isa::avx512);
-  return isas;
+  __builtin_cpu_init();
+  const bool has_f16c = (cpuid(1).c >> 29 & 1) != 0;  // clang 14 does not know its name
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;
+  const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") &&
+                          __builtin_cpu_supports("avx512cd") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  if (has_avx512) return {Isa::portable, Isa::sse2, Isa::avx2, Isa::avx512};
+  if (has_avx2) return {Isa::portable, Isa::sse2, Isa::avx2};
+  return {Isa::portable, Isa::sse2};
 }
 
 std::string detect_model() {
   if (cpuid(0x80000000).a < 0x80000004) return "x86-64";
-  std::string model;
-  for (unsigned leaf = 0x80000002; leaf <= 0x80000004; ++leaf) {
-    const Registers r = cpuid(leaf);
-    for (const unsigned word : {r.a, r.b, r.c, r.d}) {
-      for (unsigned byte = 0; byte < 4; ++byte)
-        model.push_back(static_cast<char>(word >> (8 * byte)));
-    }
-  }
-  model.resize(model.find('\0') == std::string::npos ? model.size() : model.find('\0'));
+  std::array<Registers, 4> text{};  // the last are 0 and end it
+  for (unsigned i = 0; i < 3; ++i) text[i] = cpuid(0x80000002 + i);
+  std::string model(reinterpret_cast<const char*>(text.data()));
   model.erase(0, model.find_first_not_of(' '));
   model.erase(model.find_last_not_of(' ') + 1);
   // Virtual machines shorten the name, so that different CPUs may share it. Family, model and
@@ -77,29 +60,18 @@ std::string detect_model() {
 
 #else
 
-std::vector<Isa> detect_isas() {
-#if defined(__aarch64__)
-  return {Isa::portable, Isa::neon64};  // Advanced SIMD is part of the AArch64 baseline
-#else
-  return {Isa::portable};
-#endif
-}
-
 #if defined(__aarch64__)
 constexpr std::string_view architecture = "AArch64";
 #elif defined(__wasm__)
 constexpr std::string_view architecture = "WebAssembly";
-#elif defined(__riscv)
-constexpr std::string_view architecture = "RISC-V";
-#elif defined(__powerpc64__)
-constexpr std::string_view architecture = "POWER";
-#elif defined(__s390x__)
-constexpr std::string_view architecture = "z/Architecture";
-#elif defined(__loongarch64)
-constexpr std::string_view architecture = "LoongArch";
 #else
-constexpr std::string_view architecture = "64-bit processor";
+constexpr std::string_view architecture = POSENC_PROCESSOR;
 #endif
+
+std::vector<Isa> detect_isas() {
+  if (architecture == "AArch64") return {Isa::portable, Isa::neon64};
+  return {Isa::portable};
+}
 
 /// The architecture, and the processor's details in /proc/cpuinfo. Each architecture has other
 /// keys.

@@ -28,8 +28,7 @@ const Cpu& cpu();
 /// True if this CPU and its operating system support the instruction set.
 bool cpu_has(Isa isa) noexcept;
 
-/// The smallest cache of the CPU that a table fits in, else memory. Speeds are measured for each
-/// class.
+/// The smallest cache of the CPU that a table fits in, else memory.
 enum class ShapeClass { l1, l2, l3, memory };
 /// The class of a table of that many bytes.
 ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine = cpu());

@@ -1,7 +1,7 @@
 #include "posenc/cursor.h"
 
 #include "posenc/backend.h"
-#include "posenc/support/format.h"
+#include "posenc/support/check.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,27 +26,23 @@ std::span<const T> BasicCursor<T>::next() {
   // may leave the cache.
   constexpr std::int64_t rows_ahead = 32;
   if (position_ < kept_.first || position_ >= kept_.first + kept_.count) {
+    check_range("position", position_, -max_position, max_position);
     const RowRange rows = {position_, std::min(rows_ahead, max_position - position_ + 1)};
-    if (rows.count == 0)
-      throw InvalidArgument(
-          format_text("position is {}; allowed: {} to {}", position_, -max_position, max_position));
     const std::int64_t columns = encoder_.spec().d_model;
-    ahead_.resize(static_cast<std::size_t>(rows_ahead * columns));
+    ahead_.resize(rows_ahead * columns);
     encoder_.encode(rows, MatrixView<T>{ahead_.data(), rows.count, columns, columns},
                     {1, StorePolicy::cached});
     kept_ = rows;
   }
   const auto columns = static_cast<std::size_t>(encoder_.spec().d_model);
-  return {ahead_.data() + static_cast<std::size_t>(position_++ - kept_.first) * columns, columns};
+  return {ahead_.data() + (position_++ - kept_.first) * columns, columns};
 }
 
 template <class T>
 void BasicCursor<T>::next(std::span<T> row) {
   const auto columns = static_cast<std::size_t>(encoder_.spec().d_model);
-  if (row.size() != columns) {
-    throw InvalidArgument(
-        format_text("row has {} elements; allowed: d_model, {}", row.size(), columns));
-  }
+  if (row.size() != columns)
+    throw_invalid("row has {} elements; allowed: d_model, {}", row.size(), columns);
   std::ranges::copy(next(), row.begin());
 }
 

@@ -14,10 +14,8 @@
 
 namespace posenc {
 
-/// Rows at consecutive positions, one at a time, as decoding needs them. A cursor encodes several
-/// rows ahead, so that a row costs little more than in a table. The bits are those of
-/// Encoder::encode. Two threads must not use one cursor at once. T is an element type of tables
-/// (see data_type.h).
+/// Encodes several rows ahead, so that a row costs little more than in a table, with the same bits.
+/// Two threads must not use one cursor at once. T is an element type of tables (see data_type.h).
 template <class T>
 class BasicCursor {
  public:

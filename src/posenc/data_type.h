@@ -27,13 +27,7 @@ DataType parse_data_type(std::string_view name);
 
 /// Bytes of one element.
 constexpr std::int64_t size_of(DataType type) noexcept {
-  switch (type) {
-    case DataType::float32: return 4;
-    case DataType::float64: return 8;
-    case DataType::float16:
-    case DataType::bfloat16: break;
-  }
-  return 2;
+  return type == DataType::float32 ? 4 : type == DataType::float64 ? 8 : 2;
 }
 
 /// A 16-bit float as its bits. C++20 has no arithmetic for this type, and encodings need none.
@@ -79,8 +73,7 @@ inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
 constexpr double to_double(double value) noexcept { return value; }  ///< the value itself
 double to_double(Float16 value) noexcept;  ///< the element as a double, exactly
-/// The element as a double, exactly. Does not pass through a subnormal float, which a processor
-/// that flushes subnormals would lose.
+/// The element as a double, exactly, also where subnormal floats are flushed.
 constexpr double to_double(BFloat16 value) noexcept {
   const bool is_subnormal = (value.bits & 0x7f80) == 0;
   if (!is_subnormal) {
@@ -111,25 +104,18 @@ BFloat16 nearest<BFloat16>(double value) noexcept;
 /// Calls use(T{}) for the element type T of `type`.
 template <class Use>
 decltype(auto) with_type(DataType type, const Use& use) {
-  switch (type) {
-    case DataType::float32: return use(float{});
-    case DataType::float64: return use(double{});
-    case DataType::float16: return use(Float16{});
-    case DataType::bfloat16: break;
-  }
+  if (type == DataType::float32) return use(float{});
+  if (type == DataType::float64) return use(double{});
+  if (type == DataType::float16) return use(Float16{});
   return use(BFloat16{});
 }
 
-/// Half the spacing of the type's values just below 1, which is the largest error of rounding an
-/// encoding.
+/// Half the spacing of the type's values just below 1: the largest error of rounding an encoding.
 constexpr double half_ulp_of_one(DataType type) noexcept {
-  switch (type) {
-    case DataType::float32: return 0x1p-25;
-    case DataType::float64: return 0x1p-54;
-    case DataType::float16: return 0x1p-12;
-    case DataType::bfloat16: break;
-  }
-  return 0x1p-9;
+  return type == DataType::float32   ? 0x1p-25
+         : type == DataType::float64 ? 0x1p-54
+         : type == DataType::float16 ? 0x1p-12
+                                     : 0x1p-9;
 }
 
 }  // namespace posenc

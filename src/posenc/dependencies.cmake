@@ -1,6 +1,6 @@
 # The libraries that a build needs, all of them headers: xsimd for tables, JSON for models, and
-# others for the command. One that is not installed is
-# downloaded, unless POSENC_FETCH_DEPENDENCIES is off.
+# others for the command. One that is not installed is downloaded, unless
+# POSENC_FETCH_DEPENDENCIES is off.
 
 include(FetchContent)
 

@@ -28,9 +28,8 @@ StorePolicy parse_store_policy(std::string_view name);
 /// of this CPU, but at most 16 MiB.
 std::int64_t most_cached_bytes() noexcept;
 
-/// True if a table of `bytes` bytes is to be stored non-temporally. A table that the caches do not
-/// hold evicts what else is there, and is itself evicted before it is read. Plain stores first read
-/// each cache line; non-temporal stores do not, and reach the memory's bandwidth.
+/// True if a table of `bytes` bytes is to be stored non-temporally. Plain stores first read each
+/// cache line; non-temporal stores do not, and reach the memory's bandwidth.
 bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept;
 
 /// How a call is executed. Its results do not depend on it.
@@ -43,8 +42,7 @@ struct EncodeOptions {
   requires std::is_arithmetic_v<Number> EncodeOptions(Number, StorePolicy = StorePolicy::automatic)
   = delete;
 
-  /// At least 1. At most so many work on it, and no more than there are CPUs for the process: as
-  /// many as gain by it.
+  /// The most that work on it, at least 1: as many of them and of the process's CPUs as gain by it.
   int threads;
   StorePolicy stores;  ///< how results are stored
 };

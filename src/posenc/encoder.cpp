@@ -121,19 +121,15 @@ void Encoder::add(RowRange rows, InputView x, float scale, OutputView out,
   const std::int64_t columns = spec_.d_model;
   check_threads(options.threads);
   check_view(out, rows.count, columns);
-  if (x.type != out.type || x.type == DataType::float64) {
-    throw InvalidArgument(format_text(
-        "x is {} and the output {}; allowed: both float32, both float16 or both bfloat16",
-        to_string(x.type), to_string(out.type)));
-  }
-  if (x.rows < rows.count || x.columns < columns || x.stride != out.stride) {
-    throw InvalidArgument(format_text(
+  if (x.type != out.type || x.type == DataType::float64)
+    throw_invalid("x is {} and the output {}; allowed: both float32, both float16 or both bfloat16",
+                  to_string(x.type), to_string(out.type));
+  if (x.rows < rows.count || x.columns < columns || x.stride != out.stride)
+    throw_invalid(
         "x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}",
-        x.rows, x.columns, x.stride, rows.count, columns, out.stride));
-  }
-  if (rows.count > 0 && x.data == nullptr) {
+        x.rows, x.columns, x.stride, rows.count, columns, out.stride);
+  if (rows.count > 0 && x.data == nullptr)
     throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
-  }
   // The lines of an input that is replaced are in the caches.
   const StorePolicy policy = x.data == out.data ? StorePolicy::cached : options.stores;
   const RowTask all = task_of(rows, out, policy, true);
@@ -172,12 +168,8 @@ template <class Position>
 void Encoder::gather(std::span<const Position> positions, const OutputView& out,
                      const EncodeOptions& options) const {
   const auto count = static_cast<std::int64_t>(positions.size());
-  for (const std::int64_t position : positions) {
-    if (position < -max_position || position > max_position) {
-      throw InvalidArgument(
-          format_text("position is {}; allowed: {} to {}", position, -max_position, max_position));
-    }
-  }
+  for (const std::int64_t position : positions)
+    check_range("position", position, -max_position, max_position);
   check_call(*this, count, out, options);
   const RowTask all = task_of({0, count}, out, options.stores);
   const auto position_of = [positions](std::int64_t row) { return std::int64_t{positions[row]}; };

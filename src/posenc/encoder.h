@@ -47,9 +47,8 @@ class Encoder {
   /// this encoder does not support; or if threads < 1.
   void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
-  /// Writes the rows of arbitrary positions, in any order and with repetitions: row r holds the
-  /// encoding of positions[r]. Accepts a vector, an array or a span of 64-bit or 32-bit integers.
-  /// Throws as the call above.
+  /// Writes the rows of positions in any order, with repetitions: row r holds that of positions[r].
+  /// Accepts a vector, an array or a span. Throws as the call above.
   void encode(std::span<const std::int64_t> positions, OutputView out,
               EncodeOptions options = {}) const;
   /// Writes the rows of 32-bit positions.
@@ -57,8 +56,7 @@ class Encoder {
               EncodeOptions options = {}) const;
 
   /// Makes encode({5, 7}, out) an error, because two bare integers could be a range or two
-  /// positions. Write {.first = 5, .count = 7} for rows 5 to 11, and pass a vector, an array or a
-  /// span for positions 5 and 7.
+  /// positions. Write {.first = 5, .count = 7} for rows 5 to 11.
   struct RangeOrPositions {
     std::int64_t first_or_position;  ///< no call reads it
     std::int64_t count_or_position;  ///< no call reads it
@@ -71,16 +69,14 @@ class Encoder {
   /// encode(), then a multiplication, then an addition. x and out are both float32; or both float16
   /// or bfloat16, which are widened, and the result is rounded once. x may be the memory of out;
   /// otherwise they must not overlap. Throws InvalidArgument as encode() does, and if x has another
-  /// type or stride than out; and std::bad_alloc if there is no memory for some rows, which most
-  /// backends encode in cache before they are added. Nothing is written then.
+  /// type or stride than out; and std::bad_alloc. Nothing is written then.
   void add(RowRange rows, InputView x, float scale, OutputView out,
            EncodeOptions options = {}) const;
 
   /// An upper bound of |entry - exact value| over these rows, which is proven, not measured.
   virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
 
-  /// A proven upper bound of the error over these rows in ulp, the spacing of the type at the exact
-  /// value; infinity if there is none. An absolute bound gives none near the zeros of sine.
+  /// The same in ulp, the spacing of the type at the exact value; infinity if there is none.
   virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
  private:

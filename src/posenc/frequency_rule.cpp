@@ -15,8 +15,7 @@ namespace {
 
 void check_count(std::string_view name, std::size_t count, std::int64_t d_model) {
   if (static_cast<std::int64_t>(count) == d_model / 2) return;
-  throw InvalidArgument(
-      format_text("{} has {} values; allowed: d_model / 2, which is {}", name, count, d_model / 2));
+  throw_invalid("{} has {} values; allowed: d_model / 2, which is {}", name, count, d_model / 2);
 }
 
 /// Own frequencies are an argument of that name.
@@ -24,9 +23,8 @@ void check_own(const std::vector<double>& values, double least, double most) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     const double magnitude = std::fabs(values[k]);
     if (magnitude == 0 || (magnitude >= least && magnitude <= most)) continue;
-    throw InvalidArgument(
-        format_text("frequencies[{}] is {}; allowed: 0, or a magnitude of {} to {}", k, values[k],
-                    least, most));
+    throw_invalid("frequencies[{}] is {}; allowed: 0, or a magnitude of {} to {}", k, values[k],
+                  least, most);
   }
 }
 
@@ -47,10 +45,9 @@ void check(const Rule& rule, const EncodingSpec& spec) {
   for_each_parameter(rule, check_one, spec.d_model / 2);
   constexpr bool is_for_paper_only =
       std::is_same_v<Rule, NtkScaling> || std::is_same_v<Rule, YarnScaling>;
-  if (is_for_paper_only && spec.spacing != Spacing::paper) {
-    throw InvalidArgument(format_text("spacing is {}; allowed with this rule of frequencies: paper",
-                                      to_string(spec.spacing)));
-  }
+  if (is_for_paper_only && spec.spacing != Spacing::paper)
+    throw_invalid("spacing is {}; allowed with this rule of frequencies: paper",
+                  to_string(spec.spacing));
 }
 
 void check(const PickedFrequencies& picked, const EncodingSpec& spec) {

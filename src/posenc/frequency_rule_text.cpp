@@ -59,8 +59,7 @@ const char* assign(std::vector<T>& values, std::string_view text) {
   values.clear();
   for (const std::string_view part : split(text, '/')) {
     if (assign(values.emplace_back(), part) == nullptr) continue;
-    return std::is_same_v<T, double> ? "numbers with slashes between them"
-                                     : "integers with slashes between them";
+    return "numbers with slashes between them";
   }
   return nullptr;
 }
@@ -75,24 +74,9 @@ FrequencyRule rule_of_index(std::size_t index) {
   return rule;
 }
 
-template <class Rule>
-void set_parameter(Rule& rule, std::string_view rule_name, std::string_view name,
-                   std::string_view text) {
-  std::vector<std::string_view> allowed;
-  bool is_known = false;
-  for_each_parameter(rule, [&](std::string_view each, auto& value, auto, auto) {
-    allowed.push_back(each);
-    if (each != name) return;
-    is_known = true;
-    if (const char* const wanted = assign(value, text)) {
-      throw InvalidArgument(
-          format_text("{} of the frequencies is '{}'; allowed: {}", name, text, wanted));
-    }
-  });
-  if (is_known) return;
-  throw InvalidArgument(format_text("parameter of the frequencies is '{}'; allowed for {}: {}",
-                                    name, rule_name,
-                                    allowed.empty() ? "none" : join(allowed, ", ")));
+/// The name in an assignment, "factor=4".
+std::string_view name_in(std::string_view assignment) {
+  return assignment.substr(0, assignment.find('='));
 }
 
 }  // namespace
@@ -112,24 +96,24 @@ FrequencyRule parse_frequency_rule(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
   const auto found = std::ranges::find(given_rule_names, name);
-  if (found == given_rule_names.end()) {
-    throw InvalidArgument(
-        format_text("frequencies is '{}'; allowed: {}", name, join(given_rule_names, ", ")));
-  }
-  FrequencyRule rule = rule_of_index(static_cast<std::size_t>(found - given_rule_names.begin()));
+  if (found == given_rule_names.end())
+    throw_invalid("frequencies is '{}'; allowed: {}", name, join(given_rule_names, ", "));
+  FrequencyRule rule = rule_of_index(found - given_rule_names.begin());
   if (colon == text.size()) return rule;
-  std::vector<std::string_view> given;
-  for (const std::string_view assignment : split(text.substr(colon + 1), ',')) {
-    const std::size_t equals = std::min(assignment.find('='), assignment.size());
-    const std::string_view parameter = assignment.substr(0, equals);
-    const std::string_view value = assignment.substr(std::min(equals + 1, assignment.size()));
-    std::visit([&](auto& each) { set_parameter(each, name, parameter, value); }, rule);
-    if (std::ranges::count(given, parameter) > 0) {
-      throw InvalidArgument(
-          format_text("{} of the frequencies is given twice; allowed: once", parameter));
-    }
-    given.push_back(parameter);
-  }
+  std::vector<std::string_view> given = split(text.substr(colon + 1), ','), allowed;
+  const auto set = [&](std::string_view parameter, auto& value, auto, auto) {
+    allowed.push_back(parameter);
+    const auto assignment = std::ranges::find(given, parameter, name_in);
+    if (assignment == given.end()) return;
+    const auto of_it = assignment->substr(std::min(parameter.size() + 1, assignment->size()));
+    if (const char* const wanted = assign(value, of_it))
+      throw_invalid("{} of the frequencies is '{}'; allowed: {}", parameter, of_it, wanted);
+    given.erase(assignment);
+  };
+  std::visit([&](auto& each) { for_each_parameter(each, set); }, rule);
+  if (!given.empty())
+    throw_invalid("parameter of the frequencies is '{}'; allowed for {}: {}", name_in(given[0]),
+                  name, allowed.empty() ? "none" : join(allowed, ", ") + ", each once");
   return rule;
 }
 

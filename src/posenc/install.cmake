@@ -7,25 +7,22 @@ install(TARGETS ${POSENC_INSTALLED_LIBRARIES} EXPORT posenc-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT posenc-targets NAMESPACE posenc:: DESTINATION ${cmake_folder})
 
-# Every header in these folders is public, and so are some of folders that are not.
-set(folders "")
-set(some simd/row_task.h)  # the argument of encode_rows(), for backends that users write
+# simd/row_task.h has the argument of encode_rows(), for backends that users write.
+set(source ${PROJECT_SOURCE_DIR}/src/posenc)
+file(GLOB headers RELATIVE ${source} CONFIGURE_DEPENDS ${source}/*.h)
+list(APPEND headers simd/row_task.h)
 if(POSENC_MODEL)
-  list(APPEND folders model/)
+  file(GLOB of_model RELATIVE ${source} CONFIGURE_DEPENDS ${source}/model/*.h)
+  list(APPEND headers ${of_model})
 endif()
 if(POSENC_SUITE)
-  list(APPEND some suite/accuracy_report.h suite/parity.h suite/pick.h suite/profile.h
+  list(APPEND headers suite/accuracy_report.h suite/parity.h suite/pick.h suite/profile.h
     suite/checking/check.h suite/checking/rotated.h suite/measuring/measure.h
     suite/measuring/measurement.h)
 endif()
-foreach(folder IN ITEMS "" LISTS folders)
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/posenc/${folder}*.h)
-  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc/${folder})
-endforeach()
-foreach(header IN LISTS some)
+foreach(header IN LISTS headers)
   get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${PROJECT_SOURCE_DIR}/src/posenc/${header}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc/${folder})
+  install(FILES ${source}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc/${folder})
 endforeach()
 if(POSENC_C)
   install(FILES ${PROJECT_SOURCE_DIR}/src/c/posenc/c_api.h
@@ -37,7 +34,7 @@ endif()
 set(POSENC_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER POSENC_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
 list(REMOVE_DUPLICATES POSENC_RUNTIME)
-configure_package_config_file(${PROJECT_SOURCE_DIR}/src/posenc/posencConfig.cmake.in
+configure_package_config_file(${source}/posencConfig.cmake.in
   ${made}/posencConfig.cmake INSTALL_DESTINATION ${cmake_folder})
 write_basic_package_version_file(${made}/posencConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
@@ -59,7 +56,7 @@ function(posenc_pkg_config library requires contents)
     list(JOIN libraries " " libraries)
     set(libraries " ${libraries} -pthread")
   endif()
-  configure_file(${PROJECT_SOURCE_DIR}/src/posenc/posenc.pc.in ${made}/${package}.pc @ONLY)
+  configure_file(${source}/posenc.pc.in ${made}/${package}.pc @ONLY)
   install(FILES ${made}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 posenc_pkg_config(posenc "" "")

@@ -21,12 +21,7 @@ endif()
 # and 16-bit types take 0.56 to 0.63.
 set(unroll_more)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  set(CMAKE_REQUIRED_FLAGS "-mllvm -unroll-threshold=1000")
-  check_cxx_source_compiles("int main() {}" POSENC_CAN_UNROLL_MORE)
-  unset(CMAKE_REQUIRED_FLAGS)
-  if(POSENC_CAN_UNROLL_MORE)
-    set(unroll_more -mllvm -unroll-threshold=1000)
-  endif()
+  set(unroll_more -mllvm -unroll-threshold=1000)
 endif()
 
 # Always optimised, so that no inline function of the standard library is left for the linker to

@@ -84,10 +84,7 @@ class BasicMatrix {
         columns_(columns) {}
 
   /// `other` becomes empty.
-  BasicMatrix(BasicMatrix&& other) noexcept
-      : data_(std::move(other.data_)),
-        rows_(std::exchange(other.rows_, 0)),
-        columns_(std::exchange(other.columns_, 0)) {}
+  BasicMatrix(BasicMatrix&& other) noexcept { *this = std::move(other); }
   /// `other` becomes empty.
   BasicMatrix& operator=(BasicMatrix&& other) noexcept {
     data_ = std::move(other.data_);

@@ -2,30 +2,14 @@
 
 #include "posenc/support/format.h"
 
-#include <algorithm>
 #include <array>
-#include <string>
 #include <vector>
 
 namespace posenc {
 namespace {
 
-constexpr Layout interleaved = Layout::interleaved;
-constexpr Layout halves = Layout::halves;
-constexpr Layout halves_cos_first = Layout::halves_cos_first;
-constexpr Spacing paper = Spacing::paper;
-constexpr Spacing inclusive = Spacing::inclusive;
-
-const Preset* find(std::span<const Preset> among, std::string_view name) noexcept {
-  const auto found = std::ranges::find(among, name, &Preset::name);
-  return found == among.end() ? nullptr : &*found;
-}
-
-std::string names(std::span<const Preset> all) {
-  std::vector<std::string_view> each;
-  for (const Preset& preset : all) each.push_back(preset.name);
-  return join(each, ", ");
-}
+using enum Layout;
+using enum Spacing;
 
 }  // namespace
 
@@ -35,18 +19,9 @@ std::span<const Preset> presets() noexcept {
   // tests/presets_test.cpp compares each preset with the formula of its system.
   static const auto& all = *new auto(std::to_array<Preset>({
       // Tables that are added to embeddings.
-      {"tutorial",
-       "PyTorch's tutorial, the Annotated Transformer",
-       {512, 1e4, interleaved, paper},
-       {0, 5000}},
-      {"tensor2tensor",
-       "tensor2tensor, get_timing_signal_1d",
-       {512, 1e4, halves, inclusive},
-       {0, 256}},
-      {"model_garden",
-       "TF Model Garden, RelativePositionEmbedding",
-       {512, 1e4, halves, inclusive},
-       {0, 512}},
+      {"tutorial", "PyTorch's tutorial", {512, 1e4, interleaved, paper}, {0, 5000}},
+      {"tensor2tensor", "tensor2tensor", {512, 1e4, halves, inclusive}, {0, 256}},
+      {"model_garden", "TF Model Garden", {512, 1e4, halves, inclusive}, {0, 512}},
       {"fairseq", "fairseq: padding_idx 1", {512, 1e4, halves, inclusive}, {2, 1024}},
       {"opennmt", "OpenNMT-py, PositionalEncoding", {512, 1e4, interleaved, paper}, {0, 5000}},
       {"speech2text", "Hugging Face Speech2Text", {256, 1e4, halves, inclusive}, {2, 6000}},
@@ -61,10 +36,7 @@ std::span<const Preset> presets() noexcept {
       {"ctranslate2", "CTranslate2", {512, 1e4, halves, inclusive}, {1, 500}},
       // Timesteps of diffusion models.
       {"diffusers", "diffusers' default: shift 1", {320, 1e4, halves, inclusive}, {0, 1000}},
-      {"stable_diffusion",
-       "diffusers' UNets: flipped, shift 0",
-       {320, 1e4, halves_cos_first, paper},
-       {0, 1000}},
+      {"stable_diffusion", "diffusers' UNets", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
       {"dit", "DiT, timestep embedding", {256, 1e4, halves_cos_first, paper}, {0, 1000}},
       {"ggml", "ggml, timestep embedding", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
       // Caches of rotary embeddings for one head.
@@ -73,7 +45,7 @@ std::span<const Preset> presets() noexcept {
       {"gpt_j", "GPT-J, rotary: turns channels 2k and 2k + 1", {64, 1e4, halves, paper}, {0, 2048}},
       {"llama_3", "Llama 3, rotary", {128, 5e5, halves_cos_first, paper}, {0, 8192}},
       {"llama_3_1",
-       "Llama 3.1, rotary: scaled frequencies",
+       "Llama 3.1, rotary",
        {128, 5e5, halves_cos_first, paper, Llama3Scaling{}},
        {0, 131072}},
       {"vllm", "vLLM, rotary", {128, 1e4, halves_cos_first, paper}, {0, 4096}},
@@ -91,15 +63,19 @@ std::span<const Preset> benchmark_shapes() noexcept {
 }
 
 const Preset& preset(std::string_view name) {
-  if (const Preset* found = find(presets(), name)) return *found;
-  throw InvalidArgument(format_text("preset is '{}'; allowed: {}", name, names(presets())));
+  std::vector<std::string_view> names;
+  for (const Preset& each : presets()) {
+    if (each.name == name) return each;
+    names.push_back(each.name);
+  }
+  throw_invalid("preset is '{}'; allowed: {}", name, join(names, ", "));
 }
 
 const Preset& preset_or_benchmark_shape(std::string_view name) {
-  if (const Preset* found = find(benchmark_shapes(), name)) return *found;
-  if (const Preset* found = find(presets(), name)) return *found;
-  throw InvalidArgument(format_text("preset is '{}'; allowed: {}, and the benchmark shapes {}",
-                                    name, names(presets()), names(benchmark_shapes())));
+  for (const Preset& each : benchmark_shapes()) {
+    if (each.name == name) return each;
+  }
+  return preset(name);
 }
 
 }  // namespace posenc

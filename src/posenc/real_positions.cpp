@@ -18,8 +18,7 @@ constexpr int most_bits = 64;  ///< of a denominator
 void check_positions(std::span<const double> positions, double most) {
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (positions[i] >= -most && positions[i] <= most) continue;
-    throw InvalidArgument(
-        format_text("positions[{}] is {}; allowed: {} to {}", i, positions[i], -most, most));
+    throw_invalid("positions[{}] is {}; allowed: {} to {}", i, positions[i], -most, most);
   }
 }
 
@@ -27,8 +26,7 @@ int bits_of_denominator(double denominator) {
   int exponent = 0;
   const bool is_power = std::frexp(denominator, &exponent) == 0.5;
   if (is_power && exponent >= 1 && exponent <= most_bits + 1) return exponent - 1;
-  throw InvalidArgument(
-      format_text("denominator is {}; allowed: a power of two, 1 to 2^64", denominator));
+  throw_invalid("denominator is {}; allowed: a power of two, 1 to 2^64", denominator);
 }
 
 /// The bits of the smallest denominator that makes all positions exact, or of the largest allowed

@@ -32,14 +32,11 @@ struct RealPositions {
 
 /// The positions as multiples of 1 / denominator, each rounded to the nearest one.
 ///
-/// Without a denominator, it is the smallest power of two that makes all positions exact. If a
-/// multiple would then exceed 2^53, or the denominator 2^64, it is the largest power of two with
-/// which neither does. max_error is then at most 2^-53 times the largest position, or 2^-65 if
-/// that is more.
-///
-/// With a denominator, a spec that is planned once serves all calls. Throws InvalidArgument if it
-/// is no power of two from 1 to 2^64, or if the magnitude of a position exceeds
-/// 2^53 / denominator.
+/// Without a denominator, it is the smallest power of two that makes all positions exact, or else
+/// the largest with which no multiple exceeds 2^53 and it does not exceed 2^64; max_error is then
+/// at most 2^-53 times the largest position, or 2^-65 if that is more. With one, a spec that is
+/// planned once serves all calls. Throws InvalidArgument if it is no power of two from 1 to 2^64,
+/// or if the magnitude of a position exceeds 2^53 / denominator.
 RealPositions real_positions(std::span<const double> positions,
                              std::optional<double> denominator = {});
 

@@ -5,9 +5,7 @@
 #include "posenc/support/format.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <mutex>
-#include <set>
 #include <utility>
 
 namespace posenc {
@@ -24,7 +22,6 @@ BackendList built_in_backends() {
 struct Registry {
   std::mutex mutex;
   BackendList all = built_in_backends();
-  std::size_t built_in = all.size();
 };
 
 Registry& registry() {
@@ -34,13 +31,12 @@ Registry& registry() {
 }
 
 [[noreturn]] void throw_unknown(std::string_view name) {
-  std::vector<std::string> known;
-  std::set<std::string_view> seen;
+  std::vector<std::string_view> known;
   for (const Backend* each : backends()) {
-    if (seen.insert(each->name()).second) known.emplace_back(each->name());
+    if (std::ranges::count(known, each->name()) == 0) known.push_back(each->name());
   }
-  throw InvalidArgument(format_text("backend is '{}'; allowed: {}, or one with its ISA, such as {}",
-                                    name, join(known, ", "), backends().back()->full_name()));
+  throw_invalid("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
+                join(known, ", "), backends().back()->full_name());
 }
 
 }  // namespace
@@ -80,8 +76,8 @@ const Backend& backend(std::string_view name, Isa isa) {
     isas.push_back(to_string(each->isa()));
   }
   if (isas.empty()) throw_unknown(name);
-  throw InvalidArgument(format_text("ISA is '{}'; allowed for backend {} in this build: {}",
-                                    to_string(isa), name, join(isas, ", ")));
+  throw_invalid("ISA is '{}'; allowed for backend {} in this build: {}", to_string(isa), name,
+                join(isas, ", "));
 }
 
 const Backend& register_backend(std::unique_ptr<Backend> added) {
@@ -89,11 +85,9 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   for (const auto& each : all.all) {
-    if (each->name() == added->name() && each->isa() == added->isa()) {
-      throw InvalidArgument(
-          format_text("backend is '{}', which is registered already; allowed: a new name or ISA",
-                      added->full_name()));
-    }
+    if (each->name() == added->name() && each->isa() == added->isa())
+      throw_invalid("backend is '{}', which is registered already; allowed: a new name or ISA",
+                    added->full_name());
   }
   return *all.all.emplace_back(std::move(added));
 }
@@ -101,12 +95,9 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
 std::unique_ptr<Backend> unregister_backend(const Backend& added) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  const auto is_added = [&](const auto& each) { return each.get() == &added; };
-  const auto found = std::find_if(all.all.begin() + static_cast<std::ptrdiff_t>(all.built_in),
-                                  all.all.end(), is_added);
-  if (found == all.all.end()) {
-    throw InvalidArgument("backend was not added by register_backend(); allowed: one that was");
-  }
+  const auto found = std::ranges::find(all.all, &added, &std::unique_ptr<Backend>::get);
+  if (found == all.all.end())
+    throw InvalidArgument("backend is not registered; allowed: one that is");
   std::unique_ptr<Backend> taken = std::move(*found);
   all.all.erase(found);
   return taken;

@@ -2,8 +2,6 @@
 /// The backends of this build.
 ///
 ///     auto encoder = posenc::backend("rotation").plan({.d_model = 512});
-///
-/// selection.h selects a backend if a program names none.
 #pragma once
 
 #include "posenc/backend.h"
@@ -30,8 +28,8 @@ const Backend& backend(std::string_view name, Isa isa);
 /// and ISA exists.
 const Backend& register_backend(std::unique_ptr<Backend> added);
 
-/// Removes a backend that register_backend() added, and returns it. Encoders that it planned stay
-/// valid as long as it exists. Throws InvalidArgument if register_backend() did not add it.
+/// Removes a backend, and returns it. Encoders that it planned stay valid as long as it exists.
+/// Throws InvalidArgument if it is not registered.
 std::unique_ptr<Backend> unregister_backend(const Backend& added);
 
 }  // namespace posenc

@@ -31,63 +31,40 @@ struct Request {
   const SelectionOptions& options;
 };
 
-/// A backend, and its encoder if the check of the accuracy has planned it.
-struct Choice {
-  const Backend* backend;
-  std::unique_ptr<const Encoder> encoder = {};
-};
-
-/// The choice of that backend if it writes the type and promises the accuracy.
-/// The request's spec is planned only if the promise depends on it.
-std::optional<Choice> qualified(const Backend& backend, const Request& request) {
+/// That backend if it writes the type and promises the accuracy, with its encoder if the promise
+/// depends on the spec.
+std::optional<SelectedEncoder> qualified(const Backend& backend, const Request& request) {
   const SelectionOptions& options = request.options;
   if (!backend.supports(options.type)) return {};
+  SelectedEncoder selected;
+  selected.selection.backend = &backend;
   if (options.accuracy.measure() == Accuracy::Measure::correctly_rounded) {
     if (!backend.is_correctly_rounded(options.type)) return {};
-    return Choice{&backend};
+    return selected;
   }
-  Choice choice = {&backend, backend.plan(request.spec)};
-  const Promise promise = promise_of(*choice.encoder, request.rows, options.type);
+  selected.encoder = backend.plan(request.spec);
+  const Promise promise = promise_of(*selected.encoder, request.rows, options.type);
   if (!options.accuracy.is_kept_by(promise)) return {};
-  return choice;
+  return selected;
 }
 
-/// The methods that may be selected, each at its best ISA: those that are known
-/// to be fast, then the others in order of registration.
+/// The methods that may be selected, each at its best ISA: those that are known to be fast, then
+/// the others in order of registration.
 std::vector<const Backend*> built_in_order() {
-  const std::vector<const Backend*> all = backends();
   std::vector<const Backend*> order;
-  const auto append = [&](std::string_view name) {
-    const Backend* best = nullptr;
-    for (const Backend* each : all) {
-      const bool is_it = each->name() == name && each->can_be_picked() && each->runs_here();
-      if (is_it && (best == nullptr || each->isa() > best->isa())) best = each;
+  for (const Backend* each : backends()) {
+    if (!each->can_be_picked() || !each->runs_here()) continue;
+    const auto same = std::ranges::find(order, each->name(), &Backend::name);
+    if (same == order.end()) {
+      order.push_back(each);
+    } else if (each->isa() > (*same)->isa()) {
+      *same = each;
     }
-    if (best != nullptr && std::ranges::count(order, best) == 0) order.push_back(best);
-  };
-  for (const std::string_view each : fast_methods) append(each);
-  for (const Backend* each : all) append(each->name());
+  }
+  std::ranges::stable_sort(order, {}, [](const Backend* each) {
+    return std::ranges::find(fast_methods, each->name()) - std::begin(fast_methods);
+  });
   return order;
-}
-
-Choice from_environment(const Request& request) {
-  const Backend* named = nullptr;
-  try {
-    named = &backend(environment());
-    named->check_supports(request.options.type);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(format_text("POSENC_BACKEND: {}", error.what()));
-  }
-  if (auto choice = qualified(*named, request)) return std::move(*choice);
-  std::vector<std::string_view> allowed;
-  for (const Backend* each : built_in_order()) {
-    if (qualified(*each, request)) allowed.push_back(each->name());
-  }
-  throw InvalidArgument(
-      format_text("POSENC_BACKEND is '{}', which does not promise what the program asks "
-                  "for: {}; allowed: {}",
-                  environment(), to_string(request.options.accuracy),
-                  allowed.empty() ? "none of the backends" : join(allowed, ", ")));
 }
 
 [[noreturn]] void throw_none_promises(const Request& request) {
@@ -99,43 +76,63 @@ Choice from_environment(const Request& request) {
     const Promise promise = promise_of(*each->plan(request.spec), request.rows, type);
     least = std::min(least, is_ulp ? promise.max_ulp : promise.max_abs);
   }
-  throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {}{}",
-                                    to_string(request.options.accuracy), to_string(type), least,
-                                    is_ulp ? " ulp" : ""));
+  throw_invalid("accuracy is {}; allowed for {}: at least {}{}",
+                to_string(request.options.accuracy), to_string(type), least, is_ulp ? " ulp" : "");
 }
 
-Choice select(const Request& request) {
+/// Without a reason, and with an encoder only if qualified() has planned one.
+SelectedEncoder select(const Request& request) {
   validate(request.spec);
   validate(request.rows);
-  if (!environment().empty()) return from_environment(request);
-  for (const Backend* each : built_in_order()) {
-    if (auto choice = qualified(*each, request)) return std::move(*choice);
+  const std::string& wanted = environment();
+  if (!wanted.empty()) {
+    const Backend* const named = in_place("POSENC_BACKEND", [&] {
+      const Backend& known = backend(wanted);
+      known.check_supports(request.options.type);
+      return &known;
+    });
+    if (auto selected = qualified(*named, request)) {
+      selected->selection.source = SelectionSource::environment;
+      return std::move(*selected);
+    }
   }
-  throw_none_promises(request);
+  std::vector<std::string_view> allowed;
+  for (const Backend* each : built_in_order()) {
+    auto selected = qualified(*each, request);
+    if (selected && wanted.empty()) return std::move(*selected);
+    if (selected) allowed.push_back(each->name());
+  }
+  if (allowed.empty()) throw_none_promises(request);
+  throw_invalid(
+      "POSENC_BACKEND is '{}', which does not promise what the program asks for: {}; allowed: {}",
+      wanted, to_string(request.options.accuracy), join(allowed, ", "));
 }
 
-std::unique_ptr<const Encoder> planned(Choice choice, const EncodingSpec& spec) {
-  return choice.encoder ? std::move(choice.encoder) : choice.backend->plan(spec);
+SelectedEncoder planned(const Request& request) {
+  SelectedEncoder selected = select(request);
+  if (!selected.encoder) selected.encoder = selected.selection.backend->plan(request.spec);
+  return selected;
 }
 
-Selection with_reason(const Backend& backend, const SelectionOptions& options) {
-  if (!environment().empty())
-    return {&backend, SelectionSource::environment, "POSENC_BACKEND names it"};
-  return {&backend, SelectionSource::built_in,
-          format_text("built-in order: the first that is {}", to_string(options.accuracy))};
+Selection with_reason(Selection selection, const SelectionOptions& options) {
+  selection.reason =
+      selection.source == SelectionSource::environment
+          ? "POSENC_BACKEND names it"
+          : format_text("built-in order: the first that is {}", to_string(options.accuracy));
+  return selection;
 }
 
 }  // namespace
 
 Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
-  return with_reason(*select({spec, rows, options}).backend, options);
+  return with_reason(select({spec, rows, options}).selection, options);
 }
 
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options) {
-  Choice choice = select({spec, rows, options});
-  Selection selection = with_reason(*choice.backend, options);
-  return {planned(std::move(choice), spec), std::move(selection)};
+  SelectedEncoder selected = planned({spec, rows, options});
+  selected.selection = with_reason(std::move(selected.selection), options);
+  return selected;
 }
 
 bool promises(const Backend& backend, const EncodingSpec& spec, RowRange rows,
@@ -149,7 +146,7 @@ Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options) {
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options) {
-  const auto encoder = planned(select({spec, rows, {.accuracy = accuracy}}), spec);
+  const auto encoder = planned({spec, rows, {.accuracy = accuracy}}).encoder;
   table_bytes(spec, rows.count, sizeof(float));  // throws if they overflow
   Matrix table(rows.count, spec.d_model);
   encoder->encode(rows, table.view(), options);

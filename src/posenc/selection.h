@@ -42,11 +42,9 @@ struct Selection {
 /// The backend for a table of that shape if the program names none. Only backends that promise the
 /// accuracy can be selected.
 ///
-/// POSENC_BACKEND, for an experiment, names a backend, or one at an ISA (name:isa). It is read
-/// once, at first use.
+/// POSENC_BACKEND, read once at first use, names a backend, or one at an ISA (name:isa).
 ///
-/// The built-in order is rotation32, then rotation, each at its best ISA. In docs/measured.md, no
-/// backend is faster for exact results, and at most 14 % are lost for others.
+/// The built-in order is rotation32, then rotation, each at its best ISA.
 ///
 /// Throws InvalidArgument if no backend promises the accuracy, or if POSENC_BACKEND is unknown,
 /// does not run here, does not write the type or does not promise the accuracy.

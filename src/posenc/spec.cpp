@@ -1,41 +1,33 @@
 #include "posenc/spec.h"
 
-#include "posenc/support/format.h"
+#include "posenc/support/check.h"
 
 #include <cmath>
 
 namespace posenc {
 void validate(const EncodingSpec& spec) {
-  if (spec.d_model < 2 || spec.d_model > max_d_model || spec.d_model % 2 != 0) {
-    throw InvalidArgument(
-        format_text("d_model is {}; allowed: even, 2 to {}", spec.d_model, max_d_model));
-  }
-  if (!std::isfinite(spec.base) || !(spec.base > 1)) {
-    throw InvalidArgument(format_text("base is {}; allowed: finite and greater than 1", spec.base));
-  }
+  if (spec.d_model < 2 || spec.d_model > max_d_model || spec.d_model % 2 != 0)
+    throw_invalid("d_model is {}; allowed: even, 2 to {}", spec.d_model, max_d_model);
+  if (!std::isfinite(spec.base) || !(spec.base > 1))
+    throw_invalid("base is {}; allowed: finite and greater than 1", spec.base);
   validate(spec.layout);
   validate(spec.spacing);
   validate(spec.frequencies, spec);
 }
 
 void validate(RowRange rows) {
-  if (rows.first < -max_position || rows.first > max_position) {
-    throw InvalidArgument(format_text("first position is {}; allowed: {} to {}", rows.first,
-                                      -max_position, max_position));
-  }
-  if (rows.count < 0 || rows.count > max_position - rows.first + 1) {
-    throw InvalidArgument(format_text("row count is {}; allowed from position {}: 0 to {}",
-                                      rows.count, rows.first, max_position - rows.first + 1));
-  }
+  check_range("first position", rows.first, -max_position, max_position);
+  if (rows.count < 0 || rows.count > max_position - rows.first + 1)
+    throw_invalid("row count is {}; allowed from position {}: 0 to {}", rows.count, rows.first,
+                  max_position - rows.first + 1);
 }
 
 std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int64_t element_bytes) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(spec.d_model, element_bytes, &bytes) ||
       __builtin_mul_overflow(bytes, count, &bytes)) {
-    throw InvalidArgument(
-        format_text("row count is {}; at d_model {} a table may have at most {} rows", count,
-                    spec.d_model, INT64_MAX / element_bytes / spec.d_model));
+    throw_invalid("row count is {}; at d_model {} a table may have at most {} rows", count,
+                  spec.d_model, INT64_MAX / element_bytes / spec.d_model);
   }
   return bytes;
 }

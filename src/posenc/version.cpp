@@ -14,16 +14,8 @@ std::string library_version() { return POSENC_VERSION; }
 
 std::string compiler() {
   const std::string_view id = POSENC_COMPILER_ID;
-  return format_text("{} {}",
-                     id == "GNU"     ? "g++"
-                     : id == "Clang" ? "clang++"
-                                     : id,
-                     POSENC_COMPILER_VERSION);
-}
-
-std::string compiler_flags() {
-  const std::string_view flags = POSENC_FLAGS;
-  return format_text("{}{}{}", POSENC_BUILD_TYPE, flags.empty() ? "" : " ", flags);
+  const std::string_view name = id == "GNU" ? "g++" : id == "Clang" ? "clang++" : id;
+  return format_text("{} {}", name, POSENC_COMPILER_VERSION);
 }
 
 std::string_view kernels_digest() noexcept { return POSENC_KERNELS_DIGEST; }

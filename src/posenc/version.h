@@ -11,11 +11,9 @@ namespace posenc {
 
 std::string library_version();  ///< "0.2.0"
 std::string compiler();         ///< "g++ 12.2.0"
-std::string compiler_flags();   ///< build type and flags of the library
 std::string xsimd_version();    ///< "8.1.0"
 
-/// A digest of the sources of the kernels: a profile is valid only for the kernels that it
-/// measured. Library versions with the same kernels share a profile.
+/// A digest of the sources of the kernels: a profile is valid only for those that it measured.
 std::string_view kernels_digest() noexcept;
 
 }  // namespace posenc

@@ -105,14 +105,12 @@ void yield_at_random() {
 class Helpers : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    pool().restart({GetParam(), /*wake_after=*/{}, /*rest_factor=*/0, yield_at_random});
+    restart_pool({GetParam(), /*wake_after=*/{}, /*rest_factor=*/0, yield_at_random});
   }
-  void TearDown() override { pool().restart({before_}); }
-
-  static detail::ThreadPool& pool() { return detail::ThreadPool::of_process(); }
+  void TearDown() override { restart_pool({before_}); }
 
  private:
-  const int before_ = pool().helpers();
+  const int before_ = usable_threads(most_threads) - 1;
 };
 
 /// Loops of 1 to all threads by several callers at once. Each loop must cover every index once, and
@@ -242,9 +240,8 @@ std::vector<StateOfHelper> states_of_helpers(int helpers) {
 }
 
 TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
-  auto& pool = detail::ThreadPool::of_process();
-  const int before = pool.helpers();
-  pool.restart({.most_helpers = 2, .rest_factor = 0});
+  const int before = usable_threads(most_threads) - 1;
+  restart_pool({.most_helpers = 2, .rest_factor = 0});
   cpu_set_t of_process;
   ASSERT_EQ(sched_getaffinity(getpid(), sizeof of_process, &of_process), 0);
   std::vector<StateOfHelper> states;
@@ -261,7 +258,7 @@ TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
       return !states.empty();
     });
   }).join();
-  pool.restart({before});
+  restart_pool({before});
   ASSERT_FALSE(states.empty());
   for (const StateOfHelper& each : states) {
     EXPECT_EQ(each.rounding, FE_TONEAREST);

@@ -57,7 +57,7 @@ TEST(Escape, KeepsPrintableText) {
 
 TEST(Escape, EscapesControlCharacters) {
   EXPECT_EQ(escaped("\x1b[2J"), "\\x1b[2J");
-  EXPECT_EQ(escaped("a\nb\tc\rd"), "a\\nb\\tc\\rd");
+  EXPECT_EQ(escaped("a\nb\tc\rd"), "a\\nb\\x09c\\x0dd");
   EXPECT_EQ(escaped(std::string_view("\0\x7f", 2)), "\\x00\\x7f");
   EXPECT_EQ(escaped("\xc2\x9b"), "\\xc2\\x9b") << "the one-character control sequence introducer";
   EXPECT_EQ(escaped("\xe2\x80\xae"), "\\xe2\\x80\\xae") << "the right-to-left override";

@@ -10,6 +10,7 @@
 #include "posenc/spec.h"
 #include "posenc/support/detail.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -27,10 +28,29 @@ using BackendList = std::vector<std::unique_ptr<Backend>>;
 POSENC_METHODS(POSENC_DECLARE_METHOD)
 #undef POSENC_DECLARE_METHOD
 
-simd::Columns columns_of(const EncodingSpec& spec) noexcept;
+inline simd::Columns columns_of(const EncodingSpec& spec) noexcept {
+  const ChannelPair first = channels_of(spec, 0);
+  return {spec.layout == Layout::interleaved, first.sine, first.cosine};
+}
 
 /// Writes position 0 to the first row of the task: its sines are 0, and its cosines 1.
-void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept;
+inline void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept {
+  const simd::Columns columns = columns_of(spec);
+  const std::int64_t frequencies = spec.d_model / 2;
+  with_type(task.type, [&]<class T>(T) {
+    T* const row = task.row<T>(0);
+    const T zero = nearest<T>(0.0), one = nearest<T>(1.0);
+    if (columns.interleaved) {
+      for (std::int64_t k = 0; k < frequencies; ++k) {
+        row[2 * k] = zero;
+        row[2 * k + 1] = one;
+      }
+    } else {
+      std::fill_n(row + columns.sine, frequencies, zero);
+      std::fill_n(row + columns.cosine, frequencies, one);
+    }
+  });
+}
 
 /// The facts of a method that hold for every spec and ISA.
 struct Method {

@@ -4,40 +4,23 @@
 #include "posenc/backends/shared_values.h"
 #include "posenc/exact/fixed_point.h"
 
-#include <cstddef>
-
 namespace posenc::detail {
 namespace {
-
-constexpr std::size_t half_block = simd::paired_block_rows / 2;
 
 /// The least odd multiple of 512 bytes that holds `count` floats. A narrow panel reads 512 bytes of
 /// each row, or two times 256 bytes, half a stride apart. All of them together then occupy every
 /// set of an L1 cache evenly; a multiple of 4096 bytes would let them compete for a few.
-constexpr std::size_t spread_stride(std::size_t count) {
-  constexpr std::size_t unit = 512 / sizeof(float);
-  const std::size_t units = (count + unit - 1) / unit;
-  return (units % 2 == 1 ? units : units + 1) * unit;
+constexpr std::int64_t spread_stride(std::int64_t count) {
+  constexpr std::int64_t unit = 512 / sizeof(float);
+  return ((count + unit - 1) / unit | 1) * unit;
 }
 
-}  // namespace
+/// The doubles of simd::FrequencyArrays.
+struct FrequencyDoubles {
+  double quarter_turns, rest;
+};
 
-FrequencyTables::FrequencyTables(const Frequencies& frequencies)
-    : high_(static_cast<std::size_t>((frequencies.count() + simd::padding - 1) / simd::padding *
-                                     simd::padding)),
-      low_(high_.size()),
-      quarter_turns_(high_.size()),
-      rest_(high_.size()) {
-  for (std::size_t k = 0; k < static_cast<std::size_t>(frequencies.count()); ++k) {
-    const Turns& turns = frequencies[static_cast<std::int64_t>(k)];
-    high_[k] = turns.limb[0];
-    low_[k] = turns.limb[1];
-    const FrequencyDoubles doubles = frequency_doubles(this->turns(k));
-    quarter_turns_[k] = doubles.quarter_turns;
-    rest_[k] = doubles.rest;
-  }
-}
-
+/// Those of w / (2 pi) modulo 1, in units of 2^-128.
 FrequencyDoubles frequency_doubles(uint128 turns) noexcept {
   // Of a turn or its complement, whichever is shorter, so that nothing overflows.
   const bool is_negative = turns >> 127 != 0;
@@ -51,12 +34,27 @@ FrequencyDoubles frequency_doubles(uint128 turns) noexcept {
   return {sign * rounded * 0x1p-126, sign * rest * 0x1p-128 * two_pi};
 }
 
+}  // namespace
+
+FrequencyTables::FrequencyTables(const Frequencies& frequencies)
+    : high_((frequencies.count() + simd::padding - 1) / simd::padding * simd::padding),
+      low_(high_.size()),
+      quarter_turns_(high_.size()),
+      rest_(high_.size()) {
+  for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+    high_[k] = frequencies[k].limb[0];
+    low_[k] = frequencies[k].limb[1];
+    const FrequencyDoubles doubles = frequency_doubles(turns(k));
+    quarter_turns_[k] = doubles.quarter_turns;
+    rest_[k] = doubles.rest;
+  }
+}
+
 HalfRowAngles::HalfRowAngles(std::int64_t padded_count, Order wanted) : order(wanted) {
-  const auto count = static_cast<std::size_t>(padded_count);
-  stride = order == Order::grouped ? 2 * count : spread_stride(2 * count);
-  cosine = std::make_unique_for_overwrite<double[]>(count);
-  sine = std::make_unique_for_overwrite<double[]>(count);
-  rows = Matrix(half_block, static_cast<std::int64_t>(stride));
+  stride = order == Order::grouped ? 2 * padded_count : spread_stride(2 * padded_count);
+  cosine = std::make_unique_for_overwrite<double[]>(padded_count);
+  sine = std::make_unique_for_overwrite<double[]>(padded_count);
+  rows = Matrix(simd::paired_block_rows / 2, stride);
 }
 
 /// Angles are rotated in double, which costs less than a sine. After 15 rotations, the error is
@@ -68,7 +66,7 @@ void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kern
     double half_quarter_turns[piece], half_rest[piece], cos_one[piece], sin_one[piece];
     const simd::FrequencyArrays w = turns.arrays().from(begin);
     for (std::int64_t k = 0; k < piece; ++k) {
-      const uint128 half = turns.turns(static_cast<std::size_t>(begin + k)) >> 1;
+      const uint128 half = turns.turns(begin + k) >> 1;
       half_high[k] = static_cast<std::uint64_t>(half >> 64);
       half_low[k] = static_cast<std::uint64_t>(half);
       // Half of the doubles, unless these are those of the complement.
@@ -84,8 +82,8 @@ void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kern
                     &cosine[begin]);
     simd::AngleRows out = {.columns = rows.data() + begin,
                            .vector_stride = kernels.float_lanes,
-                           .row_stride = static_cast<std::int64_t>(stride),
-                           .sine_after = static_cast<std::int64_t>(stride / 2)};
+                           .row_stride = stride,
+                           .sine_after = stride / 2};
     if (order == Order::interleaved) {
       out = {rows.data() + 2 * begin, 2 * kernels.float_lanes, out.row_stride, 0};
     } else if (order == Order::grouped) {
@@ -98,14 +96,14 @@ void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kern
 }
 
 Angles::Angles(const FrequencyTables& turns, const simd::Kernels& kernels, std::int64_t position)
-    : cosine(static_cast<std::size_t>(turns.padded_count())), sine(cosine.size()) {
+    : cosine(turns.padded_count()), sine(cosine.size()) {
   kernels.anchors(turns.padded_count(), turns.arrays(), static_cast<std::uint64_t>(position),
                   sine.data(), cosine.data());
 }
 
 RotationConstants::RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels)
     : turns(frequencies),
-      radians(static_cast<std::size_t>(turns.padded_count())),
+      radians(turns.padded_count()),
       row(turns, kernels, 1),
       block(turns, kernels, simd::block_rows),
       kernels_(kernels),
@@ -137,7 +135,7 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
 
 Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::Kernels& kernels)
     : turns(*shared_frequencies(spec)),
-      group_high(static_cast<std::size_t>(turns.padded_count())),
+      group_high(turns.padded_count()),
       group_low(group_high.size()),
       centre(group_high.size()),
       step(group_high.size()),
@@ -168,7 +166,7 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
       .centre = centre.data(),
       .step = step.data(),
       .angles = angles.rows.data(),
-      .angles_stride = static_cast<std::int64_t>(angles.stride),
+      .angles_stride = angles.stride,
   };
 }
 

@@ -8,21 +8,12 @@
 #include "posenc/simd/kernels.h"
 #include "posenc/spec.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace posenc::detail {
-
-/// The doubles of simd::FrequencyArrays.
-struct FrequencyDoubles {
-  double quarter_turns;
-  double rest;
-};
-/// Those of w / (2 pi) modulo 1, in units of 2^-128.
-FrequencyDoubles frequency_doubles(uint128 turns) noexcept;
 
 /// Owns the arrays of simd::FrequencyArrays.
 class FrequencyTables {
@@ -32,7 +23,7 @@ class FrequencyTables {
   std::int64_t padded_count() const noexcept { return static_cast<std::int64_t>(high_.size()); }
 
   /// w / (2 pi) modulo 1, in units of 2^-128.
-  uint128 turns(std::size_t k) const noexcept {
+  uint128 turns(std::int64_t k) const noexcept {
     return static_cast<uint128>(high_[k]) << 64 | low_[k];
   }
 
@@ -59,7 +50,7 @@ struct HalfRowAngles {
   void fill(const FrequencyTables& turns, const simd::Kernels& kernels) noexcept;
 
   Order order;
-  std::size_t stride;                      ///< from one row to the next, in floats, unless grouped
+  std::int64_t stride;                     ///< from one row to the next, in floats, unless grouped
   std::unique_ptr<double[]> cosine, sine;  ///< for j = 0
   Matrix rows;  ///< at cache lines, over which vectors of AVX-512 would reach else
 };

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <vector>
 
 namespace posenc::detail {
@@ -26,15 +25,14 @@ class NaiveEncoder final : public Encoder {
                                     .phases = "double"};
 
   NaiveEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels&)
-      : Encoder(spec, backend), frequencies_(static_cast<std::size_t>(spec.d_model / 2)) {
+      : Encoder(spec, backend), frequencies_(spec.d_model / 2) {
     if (is_base(spec.frequencies)) {
       const auto denominator = static_cast<double>(exponent_denominator(spec));
-      for (std::size_t k = 0; k < frequencies_.size(); ++k)
+      for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
         frequencies_[k] = std::pow(spec.base, -static_cast<double>(k) / denominator);
     } else {
       const Frequencies exact(spec);
-      for (std::size_t k = 0; k < frequencies_.size(); ++k)
-        frequencies_[k] = to_radians(exact[static_cast<std::int64_t>(k)]);
+      for (std::int64_t k = 0; k < exact.count(); ++k) frequencies_[k] = to_radians(exact[k]);
     }
   }
 
@@ -58,9 +56,9 @@ class NaiveEncoder final : public Encoder {
     for (std::int64_t row = 0; row < task.count; ++row) {
       T* const out = task.row<T>(row);
       const auto position = static_cast<double>(task.first + row);
-      for (std::size_t k = 0; k < frequencies_.size(); ++k) {
+      for (std::int64_t k = 0; k < spec().d_model / 2; ++k) {
         const double phase = position * frequencies_[k];
-        const ChannelPair channel = channels_of(spec(), static_cast<std::int64_t>(k));
+        const ChannelPair channel = channels_of(spec(), k);
         out[channel.sine] = nearest<T>(std::sin(phase));
         out[channel.cosine] = nearest<T>(std::cos(phase));
       }

@@ -33,17 +33,32 @@ inline SharedKey key_of_any_layout(EncodingSpec spec, const simd::Kernels* kerne
 /// The values that were asked for last, at most most_values, so that a search costs little beside
 /// planning, and of at most most_frequencies frequencies in all: 4 MiB of RotationConstants.
 ///
-/// Nobody waits for another thread: who finds the cache in use computes a value of its own. A
-/// process that was forked while another thread used the cache therefore does not wait forever.
+/// Nobody waits for another thread, which a fork may have left behind: who finds the cache in use
+/// computes a value of its own.
 template <class Value>
 class SharedValues {
  public:
   /// The value of a key, which is constructed from `from` unless it is kept.
   template <class... From>
   std::shared_ptr<const Value> get(const SharedKey& key, const From&... from) {
-    if (auto kept = find(key)) return kept;
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
+      const auto found = std::ranges::find(recent_, key, &Entry::key);
+      if (found != recent_.end()) {
+        recent_.splice(recent_.begin(), recent_, found);
+        return found->value;
+      }
+    }
     auto made = std::make_shared<const Value>(from...);
-    if (key.spec.d_model / 2 <= most_frequencies) keep({key, made});
+    const std::int64_t frequencies = key.spec.d_model / 2;
+    std::list<Entry> added = {{key, made}}, removed;  // allocated and freed without the lock
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || frequencies > most_frequencies) return made;
+    frequencies_ += frequencies;
+    recent_.splice(recent_.begin(), added);
+    while (frequencies_ > most_frequencies || recent_.size() > most_values) {
+      frequencies_ -= recent_.back().key.spec.d_model / 2;
+      removed.splice(removed.begin(), recent_, std::prev(recent_.end()));
+    }
     return made;
   }
 
@@ -55,28 +70,6 @@ class SharedValues {
     SharedKey key;
     std::shared_ptr<const Value> value;
   };
-
-  std::shared_ptr<const Value> find(const SharedKey& key) {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return nullptr;
-    const auto found = std::ranges::find(recent_, key, &Entry::key);
-    if (found == recent_.end()) return nullptr;
-    recent_.splice(recent_.begin(), recent_, found);
-    return found->value;
-  }
-
-  void keep(Entry entry) {
-    std::list<Entry> added, removed;  // allocated and freed without the lock
-    added.push_back(std::move(entry));
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    frequencies_ += added.front().key.spec.d_model / 2;
-    recent_.splice(recent_.begin(), added);
-    while (frequencies_ > most_frequencies || recent_.size() > most_values) {
-      frequencies_ -= recent_.back().key.spec.d_model / 2;
-      removed.splice(removed.begin(), recent_, std::prev(recent_.end()));
-    }
-  }
 
   std::mutex mutex_;
   std::list<Entry> recent_;  ///< the last one first

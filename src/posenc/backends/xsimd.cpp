@@ -35,12 +35,9 @@ class XsimdEncoder final : public Encoder {
   void encode_rows(const RowTask& task) const noexcept override {
     const simd::SincosTables tables = {spec().d_model / 2, columns_of(spec()),
                                        frequencies_.arrays()};
-    switch (task.type) {
-      case DataType::float32:
-      case DataType::float64: return kernel_(tables, task);
-      case DataType::float16: return write_narrowed<Float16>(tables, task);
-      case DataType::bfloat16: return write_narrowed<BFloat16>(tables, task);
-    }
+    if (size_of(task.type) != 2) return kernel_(tables, task);
+    task.type == DataType::float16 ? write_narrowed<Float16>(tables, task)
+                                   : write_narrowed<BFloat16>(tables, task);
   }
 
   /// Rounds doubles to 16-bit types, a few columns at a time. Rounding to float32 first would round

@@ -5,25 +5,14 @@
 // between two values of the type is within the errors of the value and of its phase, the second
 // stage computes the frequency anew to 640 bits, and the value from it in 768.
 //
-// Error bound: every entry is correctly rounded that is farther than 2^-584 from a midpoint. The
-// first stage decides only what is farther than its errors, and the second has an absolute error
-// below 2^-584.
+// Error bound: every entry is correctly rounded that is farther than 2^-584 from a midpoint, the
+// absolute error of the second stage.
 //
 // Valid range: frequencies that are 0 or at least 2^-100 radians per position; any frequency, if
 // the type is not float64. A float64 of another frequency has no second stage.
 //
-// What is proven, and what is not. No entry is a midpoint itself, since sine and cosine of an
-// algebraic number other than 0 are transcendental. (On Llama 3.1's ramp a frequency holds 1 / pi
-// and is not algebraic; there only chance excludes a midpoint.) Frequencies in turns give algebraic
-// values, of which the rational ones, 0, 1/2 and 1, are no midpoints. An entry may be close to one
-// for a reason: if x = position * w has few digits, as with w = 2^-90, the first terms of the
-// series, such as x of sin(x) = x - x^3 / 6 + ..., may be a midpoint. Its distance is the next
-// term, at least x^3 / 6: 2^-453 if a float32 is not 0, and 2^-303 for float64. The second stage
-// decides these. In all others, the digits below the last one of the type are as good as random.
-// One that is within 2^-584 of a midpoint, of a spacing of 2^-180 or more, has a probability below
-// 2^-400, and any in a spec of at most 2^73 entries, one below 2^-327. This is not a proof, but
-// surer than any machine that runs it. If there were one, it would be rounded from the second
-// stage's value, with the same bits everywhere.
+// docs/how-it-works.md says why no other entry is that near, and what is left to chance. Such a one
+// would be rounded from the second stage's value, with the same bits everywhere.
 //
 // Cost: about 0.2 microseconds for the first stage, and 0.1 milliseconds for the second.
 // By chance it runs for one float64 entry in 2^63.

@@ -50,7 +50,7 @@ class Rules {
 
   void operator()(const OwnFrequencies& own) const {
     for (std::size_t i = 0; i < turns_.size(); ++i) {
-      turns_[i] = leading<Kept>(to_turns<Limbs>(own.values[static_cast<std::size_t>(first_) + i]));
+      turns_[i] = leading<Kept>(to_turns<Limbs>(own.values[first_ + i]));
     }
   }
 
@@ -103,9 +103,7 @@ class Rules {
   }
 
   void operator()(const LongRopeScaling& longrope) const {
-    fill([&](const Number& turns, std::int64_t k) {
-      return divide(turns, longrope.factors[static_cast<std::size_t>(k)]);
-    });
+    fill([&](const Number& turns, std::int64_t k) { return divide(turns, longrope.factors[k]); });
   }
 
   void operator()(const ProportionalScaling& proportional) const {
@@ -116,7 +114,7 @@ class Rules {
 
   void operator()(const TurnFrequencies& given) const {
     for (std::size_t i = 0; i < turns_.size(); ++i) {
-      const std::size_t k = static_cast<std::size_t>(first_) + i;
+      const std::size_t k = first_ + i;
       turns_[i] = leading<Kept>(rational<Limbs>(given.numerators[k], given.denominators[k]));
     }
   }
@@ -201,7 +199,7 @@ void compute_all(const EncodingSpec& spec, std::span<Fraction<Kept>> kept) {
   if (picked == nullptr) return std::visit(compute, spec.frequencies);
   std::vector<std::vector<Wide>> all;
   for (const auto& each : picked->encodings) {
-    all.emplace_back(static_cast<std::size_t>(each->d_model / 2));
+    all.emplace_back(each->d_model / 2);
     compute_all(*each, std::span(all.back()));
   }
   for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -221,9 +219,7 @@ bool is_in_turns(const FrequencyRule& rule) noexcept {
 }  // namespace
 
 Frequencies::Frequencies(const EncodingSpec& spec)
-    : spec_(spec),
-      turns_(static_cast<std::size_t>(spec.d_model / 2)),
-      is_in_turns_(is_in_turns(spec.frequencies)) {
+    : spec_(spec), turns_(spec.d_model / 2), is_in_turns_(is_in_turns(spec.frequencies)) {
   compute_all(spec, std::span(turns_));
 }
 
@@ -231,7 +227,7 @@ Frequencies::Frequencies(const EncodingSpec& spec)
 [[gnu::cold]] Widest Frequencies::widest(std::int64_t k) const noexcept {
   const EncodingSpec* spec = &spec_;
   if (const auto* const picked = std::get_if<PickedFrequencies>(&spec_.frequencies)) {
-    const PickedFrequencies::Pick& from = picked->picks[static_cast<std::size_t>(k)];
+    const PickedFrequencies::Pick& from = picked->picks[k];
     spec = picked->encodings[from.encoding].get();
     k = from.k;
   }

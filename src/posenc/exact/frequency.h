@@ -25,9 +25,7 @@ class Frequencies {
   explicit Frequencies(const EncodingSpec& spec);
 
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(turns_.size()); }
-  const Turns& operator[](std::int64_t k) const noexcept {
-    return turns_[static_cast<std::size_t>(k)];
-  }
+  const Turns& operator[](std::int64_t k) const noexcept { return turns_[k]; }
 
   /// The phase of that position modulo one turn. The product is exact, so that its only error is
   /// that of the frequency.
@@ -47,9 +45,8 @@ class Frequencies {
 
   /// The number of quarter turns, modulo 4, if the phase is a whole number of them: sine and cosine
   /// are then 0, 1 or -1. Only a frequency that is given in turns can have such a phase, but for
-  /// position 0. It is proven if the frequency is a given rational number. A power of a base in
-  /// turns that is not rational may be within 2^-512 of such a phase by chance, with a probability
-  /// below 2^-430 an encoding.
+  /// position 0. It is proven if that is a rational number; another power of a base may be within
+  /// 2^-512 of such a phase by chance, with a probability below 2^-430 an encoding.
   std::optional<unsigned> whole_quarters(std::int64_t k, std::int64_t position) const noexcept {
     const Turns turns = phase(k, position);
     if (!is_in_turns_ || !is_near_quarter(turns)) return {};

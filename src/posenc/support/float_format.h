@@ -19,12 +19,9 @@ struct FloatFormat {
 };
 
 constexpr FloatFormat format_of(DataType type) noexcept {
-  switch (type) {
-    case DataType::float32: return {24, -149};
-    case DataType::float64: return {53, -1074};
-    case DataType::float16: return {11, -24};
-    case DataType::bfloat16: break;
-  }
+  if (type == DataType::float32) return {24, -149};
+  if (type == DataType::float64) return {53, -1074};
+  if (type == DataType::float16) return {11, -24};
   return {8, -133};
 }
 

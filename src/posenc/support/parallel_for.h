@@ -4,17 +4,13 @@
 #include "posenc/support/floating_point.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <mutex>
 
 namespace posenc::detail {
 
-/// Where a part begins if [0, count) is divided into `parts` parts of nearly equal size. (count *
-/// part / parts would overflow if both factors are large.)
+/// Where a part begins if [0, count) is divided into `parts` parts of nearly equal size.
 constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
                                   std::int64_t part) noexcept {
   return count / parts * part + std::min(part, count % parts);
@@ -23,17 +19,13 @@ constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
 /// The largest number of threads that loops have.
 inline constexpr int most_threads = 1024;
 
-/// The number of threads that a loop has at most, if so many are asked for: no more than there are
-/// CPUs that the process may use.
+/// The threads that a loop has at most if so many are asked for: one for each CPU of the process.
 int usable_threads(int threads);
 
-/// Elements that a piece must have at least. Vector kernels write so many in 2 to 5 us, and the
-/// first row of a piece costs as much as several others.
-inline constexpr std::int64_t least_elements = 32768;
-
-/// The grain of a loop over rows of so many elements.
+/// The grain of a loop over rows of so many elements. Vector kernels write 32768 in 2 to 5 us, and
+/// the first row of a piece costs as much as several others.
 constexpr std::int64_t rows_per_piece(std::int64_t elements) noexcept {
-  return std::max<std::int64_t>(1, least_elements / std::max<std::int64_t>(elements, 1));
+  return std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(elements, 1));
 }
 
 /// The grain if rows follow from those before them, which makes the first row of a piece costly.
@@ -41,60 +33,28 @@ constexpr std::int64_t successive_rows_per_piece(std::int64_t elements) noexcept
   return std::max<std::int64_t>(32, rows_per_piece(elements));
 }
 
+/// What tests change in the pool of helpers.
+struct PoolSettings {
+  int most_helpers;
+  /// A helper that sleeps takes 10 to 50 us to come, and waking it costs the caller some. Helpers
+  /// are asked by a loop that will take so long after its first piece, or that follows another
+  /// closely.
+  std::chrono::microseconds wake_after{100};
+  /// If another process had the CPU of a helper, so that a loop took longer than without helpers,
+  /// the process does without for that many times the wait: it loses a sixteenth at most.
+  int rest_factor = 16;
+  /// Called between any two steps of a loop.
+  void (*at_step)() = [] {};
+};
+
+/// For tests, while no loop runs: ends all helpers.
+void restart_pool(const PoolSettings& settings);
+
 /// work(begin, end, thread)
 using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
 
-/// Threads that help callers with their loops. Each helper has one word that says what it does:
-/// nothing, a loop that it is offered, or a loop that it has begun. A caller offers its loop to
-/// helpers that do nothing, each of which begins it or not, works on pieces like everybody else,
-/// and ends the word of those that have not begun. It then waits for those that have. Nobody else
-/// offers its loop, and a helper's last access to it is before its word changes back.
-class ThreadPool {
- public:
-  struct Settings {
-    int most_helpers;
-    /// A helper that sleeps takes 10 to 50 us to come, and waking it costs the caller some. Helpers
-    /// are asked by a loop that will take so long after its first piece, or that follows another
-    /// closely.
-    std::chrono::microseconds wake_after{100};
-    /// If another process had the CPU of a helper, so that a loop took longer than without helpers,
-    /// the process does without for that many times the wait: it loses a sixteenth at most.
-    int rest_factor = 16;
-    /// Called between any two steps of a loop.
-    void (*at_step)() = [] {};
-  };
-
-  /// The pool of the process. It is never destroyed: programs may run loops while they exit.
-  static ThreadPool& of_process();
-
-  void run(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body);
-  int helpers() const noexcept { return settings_.most_helpers; }
-  /// For tests, while no loop runs: ends all helpers.
-  void restart(const Settings& settings);
-
- private:
-  struct Loop;
-  struct Helper;
-  using Clock = std::chrono::steady_clock;
-
-  explicit ThreadPool(int most_helpers);
-  void stop();
-  void serve(Helper& helper);
-  bool start_one();
-  void offer(Loop& loop);
-  void wake_some(const Loop& loop) noexcept;
-  void take_back(const Loop& loop);
-  bool work_on_pieces(Loop& loop, int thread, std::int64_t most) noexcept;
-  void forget_helpers() noexcept;
-
-  Settings settings_;
-  std::mutex starting_;  ///< guards the start and end of helpers
-  int most_started_;
-  std::unique_ptr<Helper[]> helpers_;
-  std::atomic<int> started_ = 0;  ///< helpers that have a thread come first
-  std::atomic<bool> stops_ = false;
-  std::atomic<Clock::rep> last_end_ = 0, alone_until_ = 0;
-};
+/// parallel_for() of more than one piece, by more than one thread.
+void share_loop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body);
 
 /// Calls work(begin, end, thread) for contiguous pieces of [0, count), by the calling thread and
 /// by at most threads - 1 others, in the default floating-point environment. `thread` is below
@@ -112,8 +72,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, const Wor
     work(std::int64_t{0}, count, 0);
     return;
   }
-  // A reference needs no allocation.
-  ThreadPool::of_process().run(count, grain, threads, std::cref(work));
+  share_loop(count, grain, threads, std::cref(work));  // a reference needs no allocation
 }
 
 }  // namespace posenc::detail

@@ -11,14 +11,11 @@ namespace {
 
 /// False for controls, surrogates, and characters that change the direction of text.
 bool is_printable(std::uint32_t code) {
-  struct Range {
-    std::uint32_t first, last;
-  };
-  constexpr Range unprintable[] = {{0, 0x1f},        {0x7f, 0x9f},          {0x200e, 0x200f},
-                                   {0x2028, 0x202e}, {0x2066, 0x2069},      {0xd800, 0xdfff},
-                                   {0xfffe, 0xffff}, {0x110000, 0xffffffff}};
+  constexpr std::uint32_t unprintable[][2] = {
+      {0, 0x1f},        {0x7f, 0x9f},     {0x200e, 0x200f}, {0x2028, 0x202e},
+      {0x2066, 0x2069}, {0xd800, 0xdfff}, {0xfffe, 0xffff}, {0x110000, 0xffffffff}};
   return std::ranges::none_of(
-      unprintable, [=](const Range& range) { return range.first <= code && code <= range.last; });
+      unprintable, [=](const auto& range) { return range[0] <= code && code <= range[1]; });
 }
 
 /// Length of the printable UTF-8 character at the start of the text; 0 if there is none.
@@ -37,12 +34,7 @@ std::size_t printable_bytes(std::string_view text) {
 }
 
 std::string escape_of(char byte) {
-  switch (byte) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
-  }
+  if (byte == '\n') return "\\n";
   constexpr std::string_view digits = "0123456789abcdef";
   const auto value = static_cast<unsigned char>(byte);
   return {'\\', 'x', digits[value / 16], digits[value % 16]};

@@ -1,9 +1,12 @@
-// What a program is started with: arguments and standard streams. Text is UTF-8 on
-// every system. Internal: not installed.
+// What a program is started with, arguments and standard streams, whose text is UTF-8 on every
+// system; and on POSIX systems, how it starts others. Internal: not installed.
 #pragma once
 
 #include "posenc/support/detail.h"
 
+#include <array>
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,5 +23,30 @@ bool is_terminal(int descriptor) noexcept;
 /// Called once, before the program reads or writes: its streams are bytes on every system, and a
 /// write beyond the limit of file sizes fails as any other write does.
 void prepare_standard_streams() noexcept;
+
+// Processes write to files and not to pipes: they can then write much and not block.
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// A file with this content, to be read from its beginning. It is removed when it is closed. Throws
+/// std::system_error if there is no place for it.
+File temporary_file(const std::string& content = "");
+
+/// All of it, from its beginning.
+std::string content_of(std::FILE* file);
+
+/// Descriptors of a process's standard input, output and error.
+using Streams = std::array<int, 3>;
+
+/// Starts a program, found as a shell would find it. Returns its number. Throws std::system_error
+/// naming the program.
+int start_process(const std::string& program, std::vector<std::string> arguments,
+                  const Streams& streams);
+
+/// Its exit code, or 128 and the signal that ended it.
+int wait_for(int process);
+
+/// Linux: the system ends this process when the one that started it ends.
+void end_with_parent() noexcept;
 
 }  // namespace posenc::detail

@@ -24,8 +24,8 @@ inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept;
 void free_aligned(void* memory) noexcept;
 
-/// Starts a thread that receives no signals but those that its own instructions raise: others are
-/// for the threads of the program. Throws std::system_error.
+/// Starts a thread that receives no signals but those that its own instructions raise. Throws
+/// std::system_error.
 std::thread start_helper(const std::function<void()>& work);
 
 /// Gives the calling thread the CPUs and the priority of the process, that is of its first thread,
@@ -36,8 +36,7 @@ void take_affinity_of_process() noexcept;
 /// unloaded while their threads run, and says so. A thread need not be joined then.
 bool keep_loaded() noexcept;
 
-/// Calls these functions in each fork of the process: before it, and after it in the parent and in
-/// the child.
-void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
+/// Calls the function in the child of each fork of the process.
+void after_fork(void (*in_child)()) noexcept;
 
 }  // namespace posenc::detail

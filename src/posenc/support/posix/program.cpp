@@ -1,12 +1,28 @@
 #include "posenc/support/program.h"
 
+#include <cerrno>
 #include <csignal>
 #include <initializer_list>
+#include <system_error>
 
 #include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+extern char** environ;  // NOLINT: POSIX declares it in no header
 
 namespace posenc::detail {
+namespace {
+
+[[noreturn]] void fail(int reason, const std::string& what) {
+  throw std::system_error(reason, std::generic_category(), what);
+}
+
+}  // namespace
 
 std::vector<std::string> program_arguments(int argc, char** argv) {
   return argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
@@ -23,5 +39,57 @@ void prepare_standard_streams() noexcept {
       ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);  // takes the least free number
   }
 }
+
+File temporary_file(const std::string& content) {
+  File file(std::tmpfile(), &std::fclose);
+  const bool is_written =
+      file && std::fwrite(content.data(), 1, content.size(), file.get()) == content.size() &&
+      std::fflush(file.get()) == 0 && ::lseek(fileno(file.get()), 0, SEEK_SET) == 0;
+  if (!is_written) fail(errno, "cannot make a temporary file");
+  return file;
+}
+
+std::string content_of(std::FILE* file) {
+  std::rewind(file);
+  std::string content;
+  char buffer[4096];
+  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
+    content.append(buffer, size);
+  return content;
+}
+
+#ifndef __EMSCRIPTEN__  // which has no processes
+int start_process(const std::string& program, std::vector<std::string> arguments,
+                  const Streams& streams) {
+  arguments.insert(arguments.begin(), program);
+  std::vector<char*> pointers;
+  for (std::string& each : arguments) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_adddup2(&actions, streams[each], each);
+  pid_t process = 0;
+  const int failure =
+      posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) fail(failure, "cannot run " + program);
+  return process;
+}
+
+int wait_for(int process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) == -1) {
+    if (errno != EINTR) fail(errno, "waitpid");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void end_with_parent() noexcept {
+#ifdef __linux__
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+#endif
 
 }  // namespace posenc::detail

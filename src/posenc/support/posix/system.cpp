@@ -40,16 +40,14 @@ std::int64_t cache_bytes(int level) {
   }
 #else
   for (int index = 0; index < 8; ++index) {
-    const auto property = [&]<class T>(const char* name, T value) {
-      std::ifstream(format_text("/sys/devices/system/cpu/cpu0/cache/index{}/{}", index, name)) >>
-          value;
-      return value;
-    };
-    const auto kibibytes = property("size", std::int64_t{0});
-    if (property("level", 0) == level && property("type", std::string()) != "Instruction" &&
-        kibibytes > 0) {
-      return kibibytes * 1024;
-    }
+    const auto cache = format_text("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    int its_level = 0;
+    std::string type;
+    std::int64_t kibibytes = 0;
+    std::ifstream(cache + "level") >> its_level;
+    std::ifstream(cache + "type") >> type;
+    std::ifstream(cache + "size") >> kibibytes;
+    if (its_level == level && type != "Instruction" && kibibytes > 0) return kibibytes * 1024;
   }
 #if defined(_SC_LEVEL1_DCACHE_SIZE)  // not in musl and the BSDs
   constexpr int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
@@ -100,8 +98,6 @@ void take_affinity_of_process() noexcept {
 // Here, threads can be joined when a library is unloaded.
 bool keep_loaded() noexcept { return false; }
 
-void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
-  pthread_atfork(before, in_parent, in_child);
-}
+void after_fork(void (*in_child)()) noexcept { pthread_atfork(nullptr, nullptr, in_child); }
 
 }  // namespace posenc::detail

@@ -52,6 +52,6 @@ bool keep_loaded() noexcept {
 // Windows has neither signals nor forks, and threads begin with the CPUs of the process.
 std::thread start_helper(const std::function<void()>& work) { return std::thread(work); }
 void take_affinity_of_process() noexcept {}
-void at_fork(void (*)(), void (*)(), void (*)()) noexcept {}
+void after_fork(void (*)()) noexcept {}
 
 }  // namespace posenc::detail
