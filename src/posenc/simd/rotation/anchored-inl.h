@@ -60,7 +60,8 @@ inline void write_anchors(const ColumnMap& map, const Anchors& anchors,
         correct_vector<Round>(map, column + offset, columns - offset, position, uncertain,
                               out + offset);
     }
-    if (columns != step) copy(edge, columns, segment.out + done);
+    if (columns == step) continue;
+    for (std::int64_t i = 0; i < columns; ++i) segment.out[done + i] = edge[i];
   }
 }
 
