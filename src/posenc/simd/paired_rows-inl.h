@@ -141,10 +141,8 @@ class PairedRows {
     tiles_.write_uncertain();
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto copied = from.at(row, 0), out = to.at(row, done);
-      for (std::int64_t i = 0; done + i < columns_; ++i) {
-        out.first[i] = copied.first[i];
-        if constexpr (paired) out.second[i] = copied.second[i];
-      }
+      copy(copied.first, columns_ - done, out.first);
+      if constexpr (paired) copy(copied.second, columns_ - done, out.second);
     }
   }
 

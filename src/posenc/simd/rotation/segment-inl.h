@@ -44,9 +44,7 @@ class LinesAhead {
 
  private:
   const float* at_;
-  std::int64_t lines_;
-  std::int64_t to_next_row_;
-  std::int64_t in_row_, rows_;
+  std::int64_t lines_, to_next_row_, in_row_, rows_;
 };
 
 /// Tiles that are added to an input. Sums may overwrite it: `kept` has that of a tile until every
