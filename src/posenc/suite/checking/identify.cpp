@@ -19,7 +19,9 @@ double bits_of(Arrangement arrangement, const CheckOptions& options) {
 class Identification {
  public:
   Identification(const SampledTable& sample, const CheckOptions& options)
-      : sample_(sample), options_(options) {}
+      : sample_(sample),
+        options_(options),
+        usual_first_(options.first.value_or(sample.holds_phases ? 1 : 0)) {}
 
   std::optional<Hypothesis> best() {
     for (const Arrangement each : all_arrangements) {
@@ -64,14 +66,12 @@ class Identification {
       const std::vector<double> frequencies = frequencies_of(each.is.spec);
       std::optional<std::int64_t> first;
       if (to_position > 0) {
-        first = first_position(recovered.each, frequencies, sample_, usual_first());
+        first = first_position(recovered.each, frequencies, sample_, usual_first_);
         --to_position;
       }
       try_positions(each, recovered, frequencies, first);
     }
   }
-
-  std::int64_t usual_first() const { return options_.first.value_or(sample_.holds_phases ? 1 : 0); }
 
   /// The positions that a table with these frequencies may have.
   void try_positions(const Hypothesis& convention, const Recovered& recovered,
@@ -84,14 +84,14 @@ class Identification {
       what.is.step = step;
       what.is.positions = std::move(positions);
       what.is.has_negated_sines = is_negated;
-      what.bits += 2 * std::log2(1 + std::fabs(static_cast<double>(first - usual_first()))) +
+      what.bits += 2 * std::log2(1 + std::fabs(static_cast<double>(first - usual_first_))) +
                    (step < 0 ? 4 : 0) + (is_negated ? 6 : 0);
       try_factors(what, recovered.factor, frequencies);
     };
-    if (!options_.positions.empty()) add(usual_first(), 1, false, options_.positions);
+    if (!options_.positions.empty()) add(usual_first_, 1, false, options_.positions);
     const bool backwards = recovered.turns_backwards;
     const std::int64_t step = convention.is.step, span = (sample_.table.rows - 1) * step;
-    add(usual_first(), step, backwards);
+    add(usual_first_, step, backwards);
     if (!found) return;
     // Read backwards, the positions of negated sines are those of sines: first, first - 1, ...
     if (*found <= -span && *found < 0) add(-*found, -step, false);
@@ -133,18 +133,13 @@ class Identification {
     return is_right;
   }
 
-  /// Bits that the best way leaves open.
-  double open_by_ways(const TableIdentity& identity, std::size_t rows) const {
-    return explain(sample_, identity, rows).front().bits;
-  }
-
   /// The best of those kept, if each is computed in the way that suits it best.
   Hypothesis nearest_by_ways() const {
     constexpr std::size_t rows = 16;
     Hypothesis nearest;
     for (const auto* const kept : {&usual_, &unusual_}) {
       for (Hypothesis each : *kept) {
-        each.open = open_by_ways(each.is, rows);
+        each.open = explain(sample_, each.is, rows).front().bits;
         if (each.score() < nearest.score()) nearest = std::move(each);
       }
     }
@@ -153,7 +148,7 @@ class Identification {
 
   /// Positions that are not a run; repeated ones look like a linear rule.
   void find_positions(Hypothesis& found) const {
-    found.open = open_by_ways(found.is, sample_.rows.size());
+    found.open = explain(sample_, found.is, sample_.rows.size()).front().bits;
     if (!has_both_functions(found.is.arrangement) || !options_.positions.empty()) return;
     const TableIdentity run = found.is;
     for (const bool is_scaled : {false, true}) {
@@ -164,7 +159,7 @@ class Identification {
       for (std::size_t row = 1; row < other.positions.size(); ++row)
         bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
       if (bits == 0) continue;
-      bits += open_by_ways(other, sample_.rows.size());
+      bits += explain(sample_, other, sample_.rows.size()).front().bits;
       if (bits >= found.open) continue;
       found.open = bits;
       found.is = std::move(other);
@@ -221,6 +216,7 @@ class Identification {
 
   const SampledTable& sample_;
   const CheckOptions& options_;
+  const std::int64_t usual_first_;
   std::vector<Hypothesis> usual_, unusual_;  ///< from the fewest bits on
 };
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -199,37 +198,28 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
     columns.push_back({pair_at(identity.position(0)), pair_at(identity.position(-1)),
                        pair_at(identity.step), sign * identity.factor, is_cosine});
   }
-  std::map<std::int64_t, std::size_t> order;
-  for (std::size_t i = 0; i < sample.rows.size(); ++i) order[sample.rows[i]] = i;
   std::vector<double> values(sample.got.size());
   double bits = 0;
-  std::int64_t row = 0;
-  for (const auto& [sampled, i] : order) {
-    for (; row < sampled; ++row) {
-      for (Column& each : columns)
-        each.before = std::exchange(each.now, recurrence.next(each.now, each.before, each.step));
-    }
+  for (std::int64_t row = 0; row <= std::ranges::max(sample.rows) && bits <= limit; ++row) {
+    const auto i = static_cast<std::size_t>(std::ranges::find(sample.rows, row) -
+                                            sample.rows.begin()),
+               first = i * columns.size();
     for (std::size_t column = 0; column < columns.size(); ++column) {
-      const Column& each = columns[column];
-      const std::size_t index = i * columns.size() + column;
-      values[index] =
-          each.scale * static_cast<double>(each.is_cosine ? each.now.real() : each.now.imag());
-      bits += open_bits(sample, index, identity.position(sampled), values[index]);
+      Column& each = columns[column];
+      if (i < sample.rows.size()) {
+        double& value = values[first + column];
+        value =
+            each.scale * static_cast<double>(each.is_cosine ? each.now.real() : each.now.imag());
+        bits += open_bits(sample, first + column, identity.position(row), value);
+      }
+      each.before = std::exchange(each.now, recurrence.next(each.now, each.before, each.step));
     }
-    if (bits > limit) return {};
   }
+  if (bits > limit) values.clear();
   return values;
 }
 
-}  // namespace
-
-double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
-  double phase = rounded(static_cast<double>(at), position);
-  for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
-  const double operand = operands[static_cast<std::size_t>(k)];
-  return rounded(divides ? phase / operand : phase * operand, product);
-}
-
+/// All of them, of which the first one is exact; and each with entries that are rounded so.
 std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> entries) {
   const std::vector<double> exact = frequencies_of(spec);
   const auto denominator = static_cast<double>(exponent_denominator(spec));
@@ -298,6 +288,15 @@ std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> ent
     }
   }
   return all;
+}
+
+}  // namespace
+
+double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
+  double phase = rounded(static_cast<double>(at), position);
+  for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
+  const double operand = operands[static_cast<std::size_t>(k)];
+  return rounded(divides ? phase / operand : phase * operand, product);
 }
 
 double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
