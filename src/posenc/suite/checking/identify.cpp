@@ -38,10 +38,22 @@ class Identification {
     const Hypothesis& nearest = is_usual ? usual_.front() : unusual_.front();
     if (is_right(nearest.is))
       return nearest.score() < of_constants ? std::optional(nearest) : std::nullopt;
-    Hypothesis found = nearest_by_ways();
+    // The best of those kept, if each is computed in the way that suits it best.
+    constexpr std::size_t rows = 16;
+    Hypothesis found;
+    for (const auto* const kept : {&usual_, &unusual_}) {
+      for (Hypothesis each : *kept) {
+        each.open = explain(sample_, each.is, rows).front().bits;
+        if (each.score() < found.score()) found = std::move(each);
+      }
+    }
     refine_factor(found.is);
     find_positions(found);
-    if (!(found.score() + bits_of_chance() < of_constants)) return {};
+    // Entries that are no sines leave more or fewer bits open than constants do by chance: the
+    // logarithms of their distances differ by 2.2 bits, one standard deviation. The best of 10^4
+    // candidates is within five.
+    const double of_chance = 5 * 2.2 * std::sqrt(std::size(sample_.got));
+    if (!(found.score() + of_chance < of_constants)) return {};
     found.explained = 1 - found.open / of_constants;
     return found;
   }
@@ -133,19 +145,6 @@ class Identification {
     return is_right;
   }
 
-  /// The best of those kept, if each is computed in the way that suits it best.
-  Hypothesis nearest_by_ways() const {
-    constexpr std::size_t rows = 16;
-    Hypothesis nearest;
-    for (const auto* const kept : {&usual_, &unusual_}) {
-      for (Hypothesis each : *kept) {
-        each.open = explain(sample_, each.is, rows).front().bits;
-        if (each.score() < nearest.score()) nearest = std::move(each);
-      }
-    }
-    return nearest;
-  }
-
   /// Positions that are not a run; repeated ones look like a linear rule.
   void find_positions(Hypothesis& found) const {
     found.open = explain(sample_, found.is, sample_.rows.size()).front().bits;
@@ -166,12 +165,7 @@ class Identification {
     }
   }
 
-  /// Entries that are no sines leave more or fewer bits open than constants do by chance: the
-  /// logarithms of their distances differ by 2.2 bits, one standard deviation. The best of 10^4
-  /// candidates is within five.
-  double bits_of_chance() const { return 5 * 2.2 * std::sqrt(std::size(sample_.got)); }
-
-  /// Of columns that hold a constant each, or zeros.
+  /// The bits that columns of a constant each, or of zeros, leave open.
   double bits_of_constants() const {
     double all = 0;
     for (std::size_t i = 0; i < sample_.columns.size(); ++i) {

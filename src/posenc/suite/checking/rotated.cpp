@@ -32,20 +32,23 @@ struct Turn {
   double before = 0, after = 0;  ///< sums of squares of the lengths
 };
 
-/// Heads before and after a kernel, in one of both orders of their dimensions.
-class Heads {
- public:
-  Heads(HeadsTable before, HeadsTable after, bool heads_first)
-      : before_(std::move(before)), after_(std::move(after)) {
-    if (!heads_first) return;
-    for (HeadsTable* const each : {&before_, &after_}) {
-      std::swap(each->sizes[0], each->sizes[1]);
-      std::swap(each->strides[0], each->strides[1]);
-    }
-  }
+std::vector<double> channels_of_head(const HeadsTable& heads, std::int64_t row, std::int64_t head) {
+  std::vector<double> all(static_cast<std::size_t>(heads.sizes[2]));
+  const std::int64_t begin = row * heads.strides[0] + head * heads.strides[1];
+  with_type(heads.type, [&]<class T>(T) {
+    const T* const data = static_cast<const T*>(heads.data) + begin;
+    for (std::int64_t i = 0; i < heads.sizes[2]; ++i)
+      all[static_cast<std::size_t>(i)] = to_double(data[i * heads.strides[2]]);
+  });
+  return all;
+}
 
-  std::int64_t rows() const noexcept { return before_.sizes[0]; }
-  std::int64_t heads() const noexcept { return before_.sizes[1]; }
+/// Heads before and after a kernel: shape (rows, heads, channels).
+struct Heads {
+  HeadsTable before, after;
+
+  std::int64_t rows() const noexcept { return before.sizes[0]; }
+  std::int64_t heads() const noexcept { return before.sizes[1]; }
 
   /// Of each pair of the first `dimension` channels.
   std::vector<Turn> turns(std::int64_t row, RotaryLayout channels, std::int64_t dimension) const {
@@ -53,8 +56,8 @@ class Heads {
     std::vector<double> last;
     std::int64_t different = 0;
     for (std::int64_t head = 0; head < heads(); ++head) {
-      std::vector<double> x = channels_of_head(before_, row, head);
-      const std::vector<double> y = channels_of_head(after_, row, head);
+      std::vector<double> x = channels_of_head(before, row, head);
+      const std::vector<double> y = channels_of_head(after, row, head);
       different += x != last;
       for (std::int64_t k = 0; k < dimension / 2; ++k) {
         const bool is_halves = channels == RotaryLayout::halves;
@@ -72,9 +75,9 @@ class Heads {
     // Rounding changes the angle of a number by 0.42 halves of an ulp of its length in the mean
     // square, and its length by 0.73; products and sums are rounded to float32, too. Equal heads
     // have equal errors.
-    const double roundings = size_of(after_.type) == 2 ? 1 : 3,
+    const double roundings = size_of(after.type) == 2 ? 1 : 3,
                  equal = static_cast<double>(heads()) / static_cast<double>(different),
-                 relative = 0.42 * half_ulp_of_one(after_.type) * std::sqrt(roundings * equal);
+                 relative = 0.42 * half_ulp_of_one(after.type) * std::sqrt(roundings * equal);
     for (Turn& turn : turns) {
       turn.factor /= turn.before;
       turn.noise = relative * std::sqrt(turn.noise) / turn.before;
@@ -100,30 +103,15 @@ class Heads {
 
   /// True if the channels from `first` on are as they were, in all rows.
   bool keeps_channels(std::int64_t first) const {
-    for (std::int64_t row = 0; row < rows() && first < before_.sizes[2]; ++row) {
+    for (std::int64_t row = 0; row < rows() && first < before.sizes[2]; ++row) {
       for (std::int64_t head = 0; head < heads(); ++head) {
-        const std::vector<double> x = channels_of_head(before_, row, head),
-                                  y = channels_of_head(after_, row, head);
+        const std::vector<double> x = channels_of_head(before, row, head),
+                                  y = channels_of_head(after, row, head);
         if (!std::equal(x.begin() + first, x.end(), y.begin() + first)) return false;
       }
     }
     return true;
   }
-
- private:
-  static std::vector<double> channels_of_head(const HeadsTable& heads, std::int64_t row,
-                                              std::int64_t head) {
-    std::vector<double> all(static_cast<std::size_t>(heads.sizes[2]));
-    const std::int64_t begin = row * heads.strides[0] + head * heads.strides[1];
-    with_type(heads.type, [&]<class T>(T) {
-      const T* const data = static_cast<const T*>(heads.data) + begin;
-      for (std::int64_t i = 0; i < heads.sizes[2]; ++i)
-        all[static_cast<std::size_t>(i)] = to_double(data[i * heads.strides[2]]);
-    });
-    return all;
-  }
-
-  HeadsTable before_, after_;
 };
 
 /// Sums of squares until all are added.
@@ -184,14 +172,12 @@ class Judge {
     if (report_.angles_off == 0) return std::move(report_);
     if (heads_.keeps_channels(0)) {
       say(CauseKind::unset_rows, "the heads are as they were before: nothing is turned");
-      return std::move(report_);
-    }
-    if (const std::string text = other_axes(); !text.empty()) {
+    } else if (const std::string text = other_axes(); !text.empty()) {
       say(CauseKind::other_axis, text);
-      return std::move(report_);
+    } else {
+      for (std::size_t part = 0; part < rotary_.angles.parts.size(); ++part)
+        for (const Cause& each : causes_of_part(part)) say(each.kind, each.text);
     }
-    for (std::size_t part = 0; part < rotary_.angles.parts.size(); ++part)
-      for (const Cause& each : causes_of_part(part)) say(each.kind, each.text);
     return std::move(report_);
   }
 
@@ -363,8 +349,13 @@ RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
       rotary.channels == RotaryLayout::halves ? RotaryLayout::interleaved : RotaryLayout::halves;
   for (const bool heads_first : {false, true}) {
     if (options.positions && options.positions->count() != before.sizes[heads_first]) continue;
+    Heads heads = {before, after};
+    for (HeadsTable* const each : {&heads.before, &heads.after}) {
+      if (!heads_first) break;
+      std::swap(each->sizes[0], each->sizes[1]);
+      std::swap(each->strides[0], each->strides[1]);
+    }
     for (const RotaryLayout channels : {rotary.channels, other}) {
-      const Heads heads(before, after, heads_first);
       const double unexplained =
           heads.unexplained(channels, rotary.dimension(), rotary.attention_factor);
       // What is claimed, and rows first, unless the other one explains far more.
