@@ -143,15 +143,13 @@ struct Cause {
   bool is_rival = false;  ///< the others that are rivals fit as well, and one of them is the cause
 };
 
-/// What a table should be, and how it is checked.
+/// What a table should be, and how it is checked. What has no value, or is empty, is found.
 struct CheckOptions {
-  /// The frequencies that the table should have; its layout is not used, and d_model 0 is that of
-  /// the table. Without a value, they are identified, as are the next two.
+  /// Frequencies; the layout is not used, and d_model 0 is that of the table.
   std::optional<EncodingSpec> spec = {};
-  /// What it may be: one of these. Empty: it is found.
-  std::vector<Arrangement> arrangements = {};
-  std::optional<std::int64_t> first = {};    ///< position of row 0; the next ones follow
-  std::vector<std::int64_t> positions = {};  ///< of all rows, instead of a first one
+  std::vector<Arrangement> arrangements = {};  ///< it should have one of these
+  std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
+  std::vector<std::int64_t> positions = {};    ///< of all rows, instead of a first one
   /// The attention factor that entries should have; by default that of the rule of the spec.
   std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.

@@ -36,8 +36,7 @@ double rounded(double value, Rounding to) noexcept {
 
 // The list: how a frequency is computed, and how its parts are rounded.
 
-/// What a frequency is computed from: w_k = base^(-k / h), each operation
-/// rounded.
+/// What a frequency is computed from: w_k = base^(-k / h), each operation rounded.
 struct Operands {
   double base, k, h;
   Rounding rounding;
@@ -62,9 +61,7 @@ constexpr FrequencyForm forms[] = {
      [](const Operands& o) { return o.r(1 / o.power()); }},
     {": the position divided by a power of the base", true,
      [](const Operands& o) { return o.power(); }},
-    {", of exp(-ln(base) * k / h), multiplied, then divided, as diffusers "
-     "computes them",
-     false,
+    {", of exp(-ln(base) * k / h), multiplied, then divided, as diffusers computes them", false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.r(o.r(-std::log(o.base)) * o.k) / o.h))); }},
     {", of base ** (-k / h)", false,
      [](const Operands& o) { return o.r(std::pow(o.r(o.base), o.r(-o.k / o.h))); }},
@@ -142,8 +139,7 @@ double open_bits(const SampledTable& sample, std::size_t index, std::int64_t pos
   return off < 0x1p24 ? std::log2(1 + off) : most_open_bits;
 }
 
-/// Of the sample, whose entries are value_of(entry). Stops where they exceed
-/// the limit.
+/// Of the sample, whose entries are value_of(entry). Stops where they exceed the limit.
 template <class ValueOf>
 double open_bits(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
                  double limit, const ValueOf& value_of) {
@@ -168,8 +164,7 @@ struct RowRecurrence {
 constexpr RowRecurrence row_recurrences[] = {
     {"rows rotated from row to row in float32, never re-anchored",
      [](Pair now, Pair, Pair step) { return now * step; }},
-    {"rows rotated from row to row in float32 with fused operations, never "
-     "re-anchored",
+    {"rows rotated from row to row in float32 with fused operations, never re-anchored",
      [](Pair now, Pair, Pair step) {
        return Pair(std::fma(now.real(), step.real(), -(now.imag() * step.imag())),
                    std::fma(now.imag(), step.real(), now.real() * step.imag()));
