@@ -76,33 +76,16 @@ TableIdentity judged_identity(const TableView& table, const CheckOptions& option
   return identity;
 }
 
-struct Judgement {
-  Tally tally;
-  std::vector<std::int64_t> off;  ///< of each row: entries beyond what is good
-};
-
-/// What is good at that position.
-double limit_of(const CheckOptions& options, DataType type, double factor, std::int64_t position) {
-  return options.max_error ? *options.max_error : allowed_error(type, factor, position);
-}
-
-/// Compares all rows with exact ones.
-Judgement judge(const TableView& table, const TableIdentity& identity,
-                const CheckOptions& options) {
-  const Reference reference(identity.spec);
-  std::vector<std::int64_t> off(static_cast<std::size_t>(table.rows));
-  const auto judge_row = [&](std::int64_t row, std::vector<ExactEntry>& exact,
-                             std::vector<double>& got, Tally& tally) {
-    const std::int64_t position = identity.position(row);
-    const double limit = limit_of(options, table.type, identity.factor, position);
-    fill_exact_row(reference, identity.arrangement, identity.factor, table.type, position, exact);
-    for (std::size_t column = 0; column < got.size(); ++column) {
-      got[column] = table(row, static_cast<std::int64_t>(column));
-      off[static_cast<std::size_t>(row)] +=
-          !(distance(got[column], exact[column].high, exact[column].low) <= limit);
-    }
-    compare_row(position, exact, got.data(), tally);
+/// Judges the table as the report's identity says, and fills in the report. Of each row: the
+/// entries beyond what is good.
+std::vector<std::int64_t> judge(CheckReport& report, const TableView& table,
+                                const CheckOptions& options) {
+  const TableIdentity& is = report.identity;
+  const auto limit_at = [&](std::int64_t position) {
+    return options.max_error ? *options.max_error : allowed_error(table.type, is.factor, position);
   };
+  const Reference reference(is.spec);
+  std::vector<std::int64_t> off(static_cast<std::size_t>(table.rows));
   const std::int64_t parts = tally_parts(table.rows, options.threads);
   std::vector<Tally> tallies(static_cast<std::size_t>(parts), Tally(table.columns));
   parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
@@ -110,35 +93,33 @@ Judgement judge(const TableView& table, const TableIdentity& identity,
     std::vector<double> got(exact.size());
     for (std::int64_t part = first; part < last; ++part) {
       const std::int64_t end = part_begin(table.rows, parts, part + 1);
-      for (std::int64_t row = part_begin(table.rows, parts, part); row < end; ++row)
-        if (row != identity.padding_row)
-          judge_row(row, exact, got, tallies[static_cast<std::size_t>(part)]);
+      for (std::int64_t row = part_begin(table.rows, parts, part); row < end; ++row) {
+        if (row == is.padding_row) continue;
+        const std::int64_t position = is.position(row);
+        const double limit = limit_at(position);
+        fill_exact_row(reference, is.arrangement, is.factor, table.type, position, exact);
+        for (std::size_t column = 0; column < got.size(); ++column) {
+          got[column] = table(row, static_cast<std::int64_t>(column));
+          off[static_cast<std::size_t>(row)] +=
+              !(distance(got[column], exact[column].high, exact[column].low) <= limit);
+        }
+        compare_row(position, exact, got.data(), tallies[static_cast<std::size_t>(part)]);
+      }
     }
   });
   for (std::size_t part = 1; part < tallies.size(); ++part) tallies[0].merge(tallies[part]);
-  return {std::move(tallies[0]), std::move(off)};
-}
-
-/// Judges the table as its identity says, and fills in the report.
-Judgement judge_as_identified(CheckReport& report, const TableView& table,
-                              const CheckOptions& options) {
-  Judgement judgement = judge(table, report.identity, options);
-  for (const std::int64_t each : judgement.off) report.entries_off += each;
-  auto [least, most] =
-      std::minmax({report.identity.position(0), report.identity.position(table.rows - 1)});
-  for (const std::int64_t each : report.identity.positions) {
-    least = std::min(least, each);
-    most = std::max(most, each);
+  std::int64_t least = is.position(0), most = least;
+  for (std::int64_t row = 0; row < table.rows; ++row) {
+    least = std::min(least, is.position(row));
+    most = std::max(most, is.position(row));
+    report.entries_off += off[static_cast<std::size_t>(row)];
   }
   report.errors.backend = "table";
-  report.errors.table.spec = report.identity.spec;
-  set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
-  for (const std::int64_t position : {least, most}) {
-    report.allowed_error = std::max(
-        report.allowed_error, limit_of(options, table.type, report.identity.factor, position));
-  }
+  report.errors.table.spec = is.spec;
+  set_errors(report.errors, {least, most - least + 1}, table.type, tallies[0]);
+  report.allowed_error = std::max(limit_at(least), limit_at(most));
   report.is_good = report.entries_off == 0;
-  return judgement;
+  return off;
 }
 
 /// fairseq and Transformers zero the row of their padding index, which is 0 or 1.
@@ -226,31 +207,26 @@ bool has_zero_column(const TableView& table) noexcept {
   return true;
 }
 
-/// A known table, if it is read otherwise than by its rows.
-struct OtherReading {
-  EncodingSpec spec;
-  std::string text;
-};
-
-/// The one that explains more than what the rows do, which is compared if it may be twice as much.
-std::optional<OtherReading> other_reading(const TableView& table, double explained) {
+/// What explains more than the rows do, if the table is read otherwise, which is its mistake.
+/// Compared if it may be twice as much.
+std::optional<Hypothesis> other_reading(const TableView& table, double explained) {
   if (explained > 0.5) return {};
   TableView transposed = table, even = table;
   std::swap(transposed.rows, transposed.columns);
   std::swap(transposed.row_stride, transposed.column_stride);
   even.rows = (table.rows + 1) / 2;
   even.row_stride *= 2;
-  const auto of_columns = identify(SampledTable(transposed), {});
-  if (of_columns && of_columns->explained > explained)
-    return OtherReading{of_columns->is.spec,
-                        "the table is transposed: its columns are the positions"};
-  const auto of_even = identify(SampledTable(even), {});
-  if (!of_even || of_even->explained <= explained || has_both_functions(of_even->is.arrangement))
+  auto found = identify(SampledTable(transposed), {});
+  if (found && found->explained > explained) {
+    found->mistake = "the table is transposed: its columns are the positions";
+    return found;
+  }
+  found = identify(SampledTable(even), {});
+  if (!found || found->explained <= explained || has_both_functions(found->is.arrangement))
     return {};
-  return OtherReading{of_even->is.spec,
-                      format_text("rows are sines and cosines by turns, not columns: even rows are "
-                                  "{}",
-                                  to_string(of_even->is.arrangement))};
+  found->mistake = format_text("rows are sines and cosines by turns, not columns: even rows are {}",
+                               to_string(found->is.arrangement));
+  return found;
 }
 
 /// An arrangement in place of another one.
@@ -270,8 +246,8 @@ constexpr struct {
 using Causes = std::vector<Cause>;
 
 /// What the table is, and should not be.
-void add_differences(Causes& causes, const Hypothesis& found, const TableIdentity& wanted,
-                     std::int64_t rows) {
+Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::int64_t rows) {
+  Causes causes;
   const TableIdentity& is = found.is;
   const auto differ = [&](CauseKind kind, std::string_view what, const auto& one,
                           const auto& other) {
@@ -314,7 +290,7 @@ void add_differences(Causes& causes, const Hypothesis& found, const TableIdentit
       differ(CauseKind::other_rule, "the rule of frequencies is", rule, wanted_rule);
     }
   }
-  if (is.factor == wanted.factor) return;
+  if (is.factor == wanted.factor) return causes;
   const std::string factor = digits_text(is.factor, 6);
   causes.push_back(
       {CauseKind::attention_factor,
@@ -322,27 +298,7 @@ void add_differences(Causes& causes, const Hypothesis& found, const TableIdentit
            ? format_text("every entry is multiplied by {}, as by an attention factor", factor)
            : format_text("the attention factor {} is missing: the factor is {}",
                          digits_text(wanted.factor, 6), factor)});
-}
-
-/// How the entries were rounded.
-void add_ways(Causes& causes, const SampledTable& sample, const TableIdentity& is) {
-  const std::vector<Way> ways = explain(sample, is, sample.rows.size(), true);
-  const auto first = static_cast<std::ptrdiff_t>(causes.size());
-  for (const Way& each : ways) {
-    if (ways.front().is_exact || each.is_exact) continue;
-    if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
-    const std::string share =
-        format_text(": {} of the entries have these bits", percent_text(each.share));
-    causes.push_back({each.kind, each.text + (sample.noise.empty() ? share : "")});
-  }
-  for (auto each = causes.begin() + first; each != causes.end(); ++each)
-    each->is_rival = std::ssize(causes) > first + 1;
-  if (sample.type == sample.table.type) return;
-  causes.insert(causes.begin() + first,
-                {CauseKind::narrow_entries,
-                 format_text("entries are {} values in a table of {}{}", to_string(sample.type),
-                             to_string(sample.table.type),
-                             ways.front().entry == Rounding::truncated ? ", truncated" : "")});
+  return causes;
 }
 
 /// Rows that hold no sines, of those for which is_wanted(row).
@@ -357,40 +313,31 @@ void add_unset_rows(Causes& causes, const SampledTable& sample, const auto& is_w
   }
 }
 
-/// Rows of which most entries are off, in a table whose other rows are good.
-void add_arbitrary_rows(Causes& causes, const std::vector<std::int64_t>& off,
-                        std::int64_t columns) {
+Causes causes_of(const SampledTable& sample, const std::vector<std::int64_t>& off,
+                 const CheckReport& report, const std::optional<Hypothesis>& found) {
+  Causes causes;
+  if (found) causes = causes_of_difference(sample, *found, report.identity);
+  add_unset_rows(causes, sample,
+                 [&](std::int64_t row) { return off[static_cast<std::size_t>(row)] > 0; });
+  if (!found || !causes.empty()) return causes;
+  // Rows of which most entries are off, in a table whose other rows are good.
   std::vector<std::int64_t> rows;
-  for (std::size_t row = 0; row < off.size(); ++row) {
-    if (off[row] > 0) rows.push_back(static_cast<std::int64_t>(row));
-    if (off[row] > 0 && 2 * off[row] <= columns) return;
+  bool are_arbitrary = true;
+  for (std::int64_t row = 0; row < report.rows; ++row) {
+    const std::int64_t of_row = off[static_cast<std::size_t>(row)];
+    if (of_row > 0) rows.push_back(row);
+    are_arbitrary = are_arbitrary && (of_row == 0 || 2 * of_row > sample.table.columns);
   }
-  if (2 * rows.size() <= off.size())
-    causes.push_back({CauseKind::unset_rows, fault_text(row_noun, RowState::set, rows)});
-}
-
-void add_inexact_functions(Causes& causes, const CheckReport& report) {
+  if (are_arbitrary && 2 * rows.size() <= off.size())
+    return {{CauseKind::unset_rows, fault_text(row_noun, RowState::set, rows)}};
   constexpr std::size_t of_most = 2;  // the quantile 0.99
   const double ulps =
       report.errors.quantiles[of_most].abs_error / (2 * half_ulp_of_one(report.type));
-  if (ulps <= 1) return;
-  causes.push_back(
-      {CauseKind::inexact_functions,
-       format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
-                   "of fast libraries are: {} of the entries are correctly rounded",
-                   digits_text(ulps, 3), percent_text(report.errors.error.correctly_rounded))});
-}
-
-Causes causes_of(const SampledTable& sample, const Judgement& judgement, const CheckReport& report,
-                 const std::optional<Hypothesis>& found) {
-  Causes causes;
-  if (found) causes = causes_of_difference(sample, *found, report.identity);
-  add_unset_rows(causes, sample, [&](std::int64_t row) {
-    return judgement.off[static_cast<std::size_t>(row)] > 0;
-  });
-  if (found && causes.empty()) add_arbitrary_rows(causes, judgement.off, sample.table.columns);
-  if (found && causes.empty()) add_inexact_functions(causes, report);
-  return causes;
+  if (ulps <= 1) return {};
+  return {{CauseKind::inexact_functions,
+           format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
+                       "of fast libraries are: {} of the entries are correctly rounded",
+                       digits_text(ulps, 3), percent_text(report.errors.error.correctly_rounded))}};
 }
 
 }  // namespace
@@ -412,9 +359,24 @@ std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; 
 
 std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypothesis& found,
                                         const TableIdentity& wanted) {
-  Causes causes;
-  add_differences(causes, found, wanted, sample.table.rows);
-  add_ways(causes, sample, found.is);
+  Causes causes = differences(found, wanted, sample.table.rows);
+  const std::vector<Way> ways = explain(sample, found.is, sample.rows.size(), true);
+  const auto first = static_cast<std::ptrdiff_t>(causes.size());
+  for (const Way& each : ways) {
+    if (ways.front().is_exact || each.is_exact) continue;
+    if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
+    const std::string share =
+        format_text(": {} of the entries have these bits", percent_text(each.share));
+    causes.push_back({each.kind, each.text + (sample.noise.empty() ? share : "")});
+  }
+  for (auto each = causes.begin() + first; each != causes.end(); ++each)
+    each->is_rival = std::ssize(causes) > first + 1;
+  if (sample.type == sample.table.type) return causes;
+  causes.insert(causes.begin() + first,
+                {CauseKind::narrow_entries,
+                 format_text("entries are {} values in a table of {}{}", to_string(sample.type),
+                             to_string(sample.table.type),
+                             ways.front().entry == Rounding::truncated ? ", truncated" : "")});
   return causes;
 }
 
@@ -446,7 +408,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   if (options.spec && options.arrangements.size() == 1 && has_positions) {
     CheckReport as_claimed = report;  // what is right needs no other reading
     as_claimed.is_identified = true;
-    judge_as_identified(as_claimed, table, options);
+    judge(as_claimed, table, options);
     as_claimed.identity.presets = presets_like(report.identity);
     if (as_claimed.is_good) return as_claimed;
   }
@@ -466,7 +428,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   report.is_identified = true;
   CheckOptions claimed = options;
   if (other && !claimed.spec) {
-    claimed.spec = other->spec;
+    claimed.spec = other->is.spec;
     claimed.first = claimed.first.value_or(0);
     claimed.spec->d_model = table.columns % 2 == 0 ? table.columns : 2 * table.columns;
   }
@@ -474,10 +436,10 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   report.identity.padding_row = padding_row(sample, report.identity.arrangement);
   report.identity.presets = presets_like(report.identity);
 
-  const Judgement judgement = judge_as_identified(report, table, options);
+  const std::vector<std::int64_t> off = judge(report, table, options);
   if (report.is_good) return report;
-  report.causes = other ? Causes{{CauseKind::other_arrangement, other->text}}
-                        : causes_of(sample, judgement, report, found);
+  report.causes = other ? Causes{{CauseKind::other_arrangement, other->mistake}}
+                        : causes_of(sample, off, report, found);
   return report;
 }
 
@@ -560,8 +522,8 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
   std::vector<std::int64_t> off[3];  // by RowState
   constexpr double most_off = 0x1p-19, largest = 10;
   for (std::size_t k = 0; k < exact.size(); ++k) {
-    const double given = frequencies[k];
-    const double error = given == exact[k] ? 0 : std::fabs(given / exact[k] - 1);
+    const double given = frequencies[k],
+                 error = given == exact[k] ? 0 : std::fabs(given / exact[k] - 1);
     report.max_relative_error =
         std::max(report.max_relative_error, error <= largest ? error : largest);
     if (report.is_identified && error <= most_off) continue;

@@ -5,27 +5,20 @@
 ///     if (!report.is_good) std::cerr << posenc::to_string(report);
 ///
 /// Without a convention the table is identified: its arrangement, the frequencies (base, spacing,
-/// rule), the first position and a factor of all entries are found from its values. With one, it is
-/// judged by that.
+/// rule), the first position and a factor of all entries are found from its values. What the
+/// options claim is not replaced by what fits better; what they do not name is found.
 ///
 /// Good is a table of which every entry is within
 ///
 ///     one ulp of its type at 1, plus 16 * 2^-53 for each position from 0 to its row,
 ///
-/// of the exact value: 6.0e-8 for float32, 4.9e-4 for float16, 3.9e-3 for bfloat16. A correctly
-/// rounded table has half an ulp; the other half is for a sine that is not correctly rounded. The
-/// second term is what phases in double cost, which only a table of float64 or of far positions
-/// notices. Phases in float32 exceed this within a few rows. A caller may set another limit.
+/// of the exact value, or within the limit of the options: 6.0e-8 for float32, 4.9e-4 for float16,
+/// 3.9e-3 for bfloat16. Half of that ulp is for sines that are not correctly rounded, and the
+/// second term for phases in double. Phases in float32 exceed this within a few rows.
 ///
-/// A table is judged by exactly what is claimed of it: an arrangement, frequencies or positions
-/// that the options name are not replaced by others that fit better. What they do not name is
-/// found.
-///
-/// Why a table is wrong follows from the ways in which programs compute tables, a list that is
-/// combined: of the frequency (exp, pow, exp2, a division, a recurrence ...), of its type, of the
-/// position's, of the phase's and of the entry's. The way that leaves the fewest bits of a sample
-/// open is the cause, with the share of entries whose bits are those. A difference from what is
-/// claimed (another base, halves exchanged, rows shifted) is found by identifying the table.
+/// The cause is the way of computing a table (how its frequency is formed, and what each part is
+/// rounded to) that leaves the fewest bits of a sample open, with the share of the entries that
+/// have its bits; or a difference from what is claimed: another base, halves exchanged.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -150,15 +143,13 @@ struct Cause {
   bool is_rival = false;  ///< the others that are rivals fit as well, and one of them is the cause
 };
 
-/// What a table should be, and how it is checked.
+/// What a table should be, and how it is checked. What has no value, or is empty, is found.
 struct CheckOptions {
-  /// The frequencies that the table should have; its layout is not used, and d_model 0 is that of
-  /// the table. Without a value, they are identified, as are the next two.
+  /// Frequencies; the layout is not used, and d_model 0 is that of the table.
   std::optional<EncodingSpec> spec = {};
-  /// What it may be: one of these. Empty: it is found.
-  std::vector<Arrangement> arrangements = {};
-  std::optional<std::int64_t> first = {};    ///< position of row 0; the next ones follow
-  std::vector<std::int64_t> positions = {};  ///< of all rows, instead of a first one
+  std::vector<Arrangement> arrangements = {};  ///< it should have one of these
+  std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
+  std::vector<std::int64_t> positions = {};    ///< of all rows, instead of a first one
   /// The attention factor that entries should have; by default that of the rule of the spec.
   std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.

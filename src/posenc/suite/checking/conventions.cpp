@@ -20,18 +20,9 @@ constexpr double known_bases[] = {1e4, 5e5, 1e6, 1.5e5, 1e7, 5e6, 256,
 constexpr std::int64_t known_trained_rows[] = {8192,  4096,  32768,  2048,
                                                16384, 65536, 131072, 262144};
 
-/// What positions are divided by, where that is no number of few digits.
-constexpr double known_factors[] = {two_pi,
-                                    1 / two_pi,
-                                    180 / std::numbers::pi,
-                                    std::numbers::pi / 180,
-                                    std::numbers::pi,
-                                    1 / std::numbers::pi,
-                                    std::numbers::e,
-                                    1 / std::numbers::e,
-                                    std::numbers::sqrt2,
-                                    1e3,
-                                    1e-3};
+/// What positions are divided by, or multiplied with, where that is no number of few digits.
+constexpr double known_factors[] = {two_pi,          180 / std::numbers::pi, std::numbers::pi,
+                                    std::numbers::e, std::numbers::sqrt2,    1e3};
 
 /// A number, and the bits that it takes to say it.
 struct Said {
@@ -229,7 +220,8 @@ class Conventions {
     }
     if (std::fabs(scaling - 1) < 1e-6) return;
     for (const double known : known_factors)
-      add(spec_of(base.value, spacing, LinearScaling{known}), base.bits + 6);
+      for (const double factor : {known, 1 / known})
+        add(spec_of(base.value, spacing, LinearScaling{factor}), base.bits + 6);
     for (const Said& each : said_in_digits(scaling, 9))
       add(spec_of(base.value, spacing, LinearScaling{each.value}), base.bits + each.bits);
   }

@@ -19,7 +19,9 @@ double bits_of(Arrangement arrangement, const CheckOptions& options) {
 class Identification {
  public:
   Identification(const SampledTable& sample, const CheckOptions& options)
-      : sample_(sample), options_(options) {}
+      : sample_(sample),
+        options_(options),
+        usual_first_(options.first.value_or(sample.holds_phases ? 1 : 0)) {}
 
   std::optional<Hypothesis> best() {
     for (const Arrangement each : all_arrangements) {
@@ -36,10 +38,22 @@ class Identification {
     const Hypothesis& nearest = is_usual ? usual_.front() : unusual_.front();
     if (is_right(nearest.is))
       return nearest.score() < of_constants ? std::optional(nearest) : std::nullopt;
-    Hypothesis found = nearest_by_ways();
+    // The best of those kept, if each is computed in the way that suits it best.
+    constexpr std::size_t rows = 16;
+    Hypothesis found;
+    for (const auto* const kept : {&usual_, &unusual_}) {
+      for (Hypothesis each : *kept) {
+        each.open = explain(sample_, each.is, rows).front().bits;
+        if (each.score() < found.score()) found = std::move(each);
+      }
+    }
     refine_factor(found.is);
     find_positions(found);
-    if (!(found.score() + bits_of_chance() < of_constants)) return {};
+    // Entries that are no sines leave more or fewer bits open than constants do by chance: the
+    // logarithms of their distances differ by 2.2 bits, one standard deviation. The best of 10^4
+    // candidates is within five.
+    const double of_chance = 5 * 2.2 * std::sqrt(std::size(sample_.got));
+    if (!(found.score() + of_chance < of_constants)) return {};
     found.explained = 1 - found.open / of_constants;
     return found;
   }
@@ -64,14 +78,12 @@ class Identification {
       const std::vector<double> frequencies = frequencies_of(each.is.spec);
       std::optional<std::int64_t> first;
       if (to_position > 0) {
-        first = first_position(recovered.each, frequencies, sample_, usual_first());
+        first = first_position(recovered.each, frequencies, sample_, usual_first_);
         --to_position;
       }
       try_positions(each, recovered, frequencies, first);
     }
   }
-
-  std::int64_t usual_first() const { return options_.first.value_or(sample_.holds_phases ? 1 : 0); }
 
   /// The positions that a table with these frequencies may have.
   void try_positions(const Hypothesis& convention, const Recovered& recovered,
@@ -84,14 +96,14 @@ class Identification {
       what.is.step = step;
       what.is.positions = std::move(positions);
       what.is.has_negated_sines = is_negated;
-      what.bits += 2 * std::log2(1 + std::fabs(static_cast<double>(first - usual_first()))) +
+      what.bits += 2 * std::log2(1 + std::fabs(static_cast<double>(first - usual_first_))) +
                    (step < 0 ? 4 : 0) + (is_negated ? 6 : 0);
       try_factors(what, recovered.factor, frequencies);
     };
-    if (!options_.positions.empty()) add(usual_first(), 1, false, options_.positions);
+    if (!options_.positions.empty()) add(usual_first_, 1, false, options_.positions);
     const bool backwards = recovered.turns_backwards;
     const std::int64_t step = convention.is.step, span = (sample_.table.rows - 1) * step;
-    add(usual_first(), step, backwards);
+    add(usual_first_, step, backwards);
     if (!found) return;
     // Read backwards, the positions of negated sines are those of sines: first, first - 1, ...
     if (*found <= -span && *found < 0) add(-*found, -step, false);
@@ -133,27 +145,9 @@ class Identification {
     return is_right;
   }
 
-  /// Bits that the best way leaves open.
-  double open_by_ways(const TableIdentity& identity, std::size_t rows) const {
-    return explain(sample_, identity, rows).front().bits;
-  }
-
-  /// The best of those kept, if each is computed in the way that suits it best.
-  Hypothesis nearest_by_ways() const {
-    constexpr std::size_t rows = 16;
-    Hypothesis nearest;
-    for (const auto* const kept : {&usual_, &unusual_}) {
-      for (Hypothesis each : *kept) {
-        each.open = open_by_ways(each.is, rows);
-        if (each.score() < nearest.score()) nearest = std::move(each);
-      }
-    }
-    return nearest;
-  }
-
   /// Positions that are not a run; repeated ones look like a linear rule.
   void find_positions(Hypothesis& found) const {
-    found.open = open_by_ways(found.is, sample_.rows.size());
+    found.open = explain(sample_, found.is, sample_.rows.size()).front().bits;
     if (!has_both_functions(found.is.arrangement) || !options_.positions.empty()) return;
     const TableIdentity run = found.is;
     for (const bool is_scaled : {false, true}) {
@@ -164,19 +158,14 @@ class Identification {
       for (std::size_t row = 1; row < other.positions.size(); ++row)
         bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
       if (bits == 0) continue;
-      bits += open_by_ways(other, sample_.rows.size());
+      bits += explain(sample_, other, sample_.rows.size()).front().bits;
       if (bits >= found.open) continue;
       found.open = bits;
       found.is = std::move(other);
     }
   }
 
-  /// Entries that are no sines leave more or fewer bits open than constants do by chance: the
-  /// logarithms of their distances differ by 2.2 bits, one standard deviation. The best of 10^4
-  /// candidates is within five.
-  double bits_of_chance() const { return 5 * 2.2 * std::sqrt(std::size(sample_.got)); }
-
-  /// Of columns that hold a constant each, or zeros.
+  /// The bits that columns of a constant each, or of zeros, leave open.
   double bits_of_constants() const {
     double all = 0;
     for (std::size_t i = 0; i < sample_.columns.size(); ++i) {
@@ -221,6 +210,7 @@ class Identification {
 
   const SampledTable& sample_;
   const CheckOptions& options_;
+  const std::int64_t usual_first_;
   std::vector<Hypothesis> usual_, unusual_;  ///< from the fewest bits on
 };
 

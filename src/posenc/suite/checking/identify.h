@@ -5,12 +5,9 @@
 //     identify   the candidate, of all arrangements, that leaves the fewest bits open
 //     explain    the way of rounding that leaves the fewest bits open
 //
-// A candidate (what a table is, and by which way it was computed) is scored by the bits that it
-// leaves open: of each sampled entry log2(1 + |entry - its value| in ulps), and of itself the bits
-// that it takes to say it. The usual convention with exact values takes none. An unusual base, a
-// factor or a rounding has to explain more bits of the entries than it takes to say.
-//
-// Frequencies alone take the same steps, as a row of phases at position 1.
+// A candidate is scored by the bits that it leaves open: of each sampled entry
+// log2(1 + |entry - its value| in ulps), and of itself the bits that it takes to say it. The usual
+// convention with exact values takes none. Frequencies alone are a row of phases at position 1.
 #pragma once
 
 #include "posenc/suite/checking/arrangement.h"
@@ -189,9 +186,6 @@ struct Way {
 
   double phase(std::int64_t k, std::int64_t at) const noexcept;
 };
-
-/// All of them, of which the first one is exact; and each with entries that are rounded so.
-std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> entries = {});
 
 /// The bits that the sample leaves open if it holds exact values. Stops where they exceed the
 /// limit.

@@ -154,10 +154,10 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
   }
   result.factor = sizes.empty() ? 1 : median(std::move(sizes));
   result.turns_backwards = backwards > 0;
+  const double sense = result.turns_backwards ? -1 : 1;
   for (FrequencyEstimate& each : result.each) {
-    if (!result.turns_backwards) break;
-    each.frequency = -each.frequency;
-    each.phase = -each.phase;
+    each.frequency *= sense;
+    each.phase *= sense;
   }
   return result;
 }

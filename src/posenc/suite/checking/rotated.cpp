@@ -27,80 +27,75 @@ constexpr double length_noise = 0.73 / 0.42;
 
 /// What the heads of a row show of one pair.
 struct Turn {
-  Complex factor;  ///< by which they were multiplied; not finite if one of them is not
-  double noise;    ///< the standard deviation of its angle; NaN if all of them are zero
-  double unlike;   ///< what no factor of that length explains, of `squares`
-  double squares;  ///< of the lengths after the kernel
+  Complex factor = 0;  ///< by which they were multiplied; not finite if one of them is not
+  double noise = 0;    ///< the standard deviation of its angle; NaN if all of them are zero
+  double before = 0, after = 0;  ///< sums of squares of the lengths
 };
 
-/// Heads before and after a kernel, in one of both orders of their dimensions.
-class Heads {
- public:
-  Heads(HeadsTable before, HeadsTable after, bool heads_first)
-      : before_(std::move(before)), after_(std::move(after)) {
-    if (!heads_first) return;
-    for (HeadsTable* const each : {&before_, &after_}) {
-      std::swap(each->sizes[0], each->sizes[1]);
-      std::swap(each->strides[0], each->strides[1]);
-    }
-  }
+std::vector<double> channels_of_head(const HeadsTable& heads, std::int64_t row, std::int64_t head) {
+  std::vector<double> all(static_cast<std::size_t>(heads.sizes[2]));
+  const std::int64_t begin = row * heads.strides[0] + head * heads.strides[1];
+  with_type(heads.type, [&]<class T>(T) {
+    const T* const data = static_cast<const T*>(heads.data) + begin;
+    for (std::int64_t i = 0; i < heads.sizes[2]; ++i)
+      all[static_cast<std::size_t>(i)] = to_double(data[i * heads.strides[2]]);
+  });
+  return all;
+}
 
-  std::int64_t rows() const noexcept { return before_.sizes[0]; }
-  std::int64_t heads() const noexcept { return before_.sizes[1]; }
+/// Heads before and after a kernel: shape (rows, heads, channels).
+struct Heads {
+  HeadsTable before, after;
 
-  /// Of each pair of the first `dimension` channels. `length`: of the factors, as it should be.
-  std::vector<Turn> turns(std::int64_t row, RotaryLayout channels, std::int64_t dimension,
-                          double length) const {
-    struct Sums {
-      Complex products = 0;
-      double before = 0, after = 0, of_noise = 0;
-    };
-    std::vector<Sums> sums(static_cast<std::size_t>(dimension / 2));
+  std::int64_t rows() const noexcept { return before.sizes[0]; }
+  std::int64_t heads() const noexcept { return before.sizes[1]; }
+
+  /// Of each pair of the first `dimension` channels.
+  std::vector<Turn> turns(std::int64_t row, RotaryLayout channels, std::int64_t dimension) const {
+    std::vector<Turn> turns(static_cast<std::size_t>(dimension / 2));
     std::vector<double> last;
     std::int64_t different = 0;
     for (std::int64_t head = 0; head < heads(); ++head) {
-      std::vector<double> x = channels_of_head(before_, row, head);
-      const std::vector<double> y = channels_of_head(after_, row, head);
+      std::vector<double> x = channels_of_head(before, row, head);
+      const std::vector<double> y = channels_of_head(after, row, head);
       different += x != last;
       for (std::int64_t k = 0; k < dimension / 2; ++k) {
         const bool is_halves = channels == RotaryLayout::halves;
         const auto i = static_cast<std::size_t>(is_halves ? k : 2 * k),
                    j = is_halves ? i + static_cast<std::size_t>(dimension / 2) : i + 1;
         const Complex from(x[i], x[j]), to(y[i], y[j]);
-        Sums& sum = sums[static_cast<std::size_t>(k)];
-        sum.products += std::conj(from) * to;
-        sum.before += std::norm(from);
-        sum.after += std::norm(to);
-        sum.of_noise += std::norm(from) * std::norm(to);
+        Turn& turn = turns[static_cast<std::size_t>(k)];
+        turn.factor += std::conj(from) * to;
+        turn.before += std::norm(from);
+        turn.after += std::norm(to);
+        turn.noise += std::norm(from) * std::norm(to);
       }
       last = std::move(x);
     }
     // Rounding changes the angle of a number by 0.42 halves of an ulp of its length in the mean
     // square, and its length by 0.73; products and sums are rounded to float32, too. Equal heads
     // have equal errors.
-    const double roundings = size_of(after_.type) == 2 ? 1 : 3,
+    const double roundings = size_of(after.type) == 2 ? 1 : 3,
                  equal = static_cast<double>(heads()) / static_cast<double>(different),
-                 relative = 0.42 * half_ulp_of_one(after_.type) * std::sqrt(roundings * equal);
-    std::vector<Turn> turns;
-    for (const Sums& sum : sums) {
-      Turn turn = {sum.products / sum.before, relative * std::sqrt(sum.of_noise) / sum.before,
-                   sum.after + length * length * sum.before - 2 * length * std::abs(sum.products),
-                   sum.after};
-      const bool shows_nothing = sum.before == 0 && sum.after == 0;
+                 relative = 0.42 * half_ulp_of_one(after.type) * std::sqrt(roundings * equal);
+    for (Turn& turn : turns) {
+      turn.factor /= turn.before;
+      turn.noise = relative * std::sqrt(turn.noise) / turn.before;
+      const bool shows_nothing = turn.before == 0 && turn.after == 0;
       if (!shows_nothing && !std::isfinite(turn.noise)) turn.noise = 0;
-      turns.push_back(turn);
     }
     return turns;
   }
 
-  /// The share of the heads that no turns of those pairs explain, of some rows.
+  /// The share of the heads that no turns of those pairs and of that length explain, of some rows.
   double unexplained(RotaryLayout channels, std::int64_t dimension, double length) const {
     double unlike = 0, squares = 0;
     for (const std::int64_t row : scattered(rows(), 64)) {
-      for (const Turn& each : turns(row, channels, dimension, length)) {
-        if (!std::isfinite(each.unlike)) continue;
-        unlike += each.unlike;
-        squares += each.squares;
+      for (const Turn& each : turns(row, channels, dimension)) {
+        const double off = each.after + length * each.before * (length - 2 * std::abs(each.factor));
+        if (!std::isfinite(off)) continue;
+        unlike += off;
+        squares += each.after;
       }
     }
     return squares > 0 ? unlike / squares : 0;
@@ -108,30 +103,15 @@ class Heads {
 
   /// True if the channels from `first` on are as they were, in all rows.
   bool keeps_channels(std::int64_t first) const {
-    for (std::int64_t row = 0; row < rows() && first < before_.sizes[2]; ++row) {
+    for (std::int64_t row = 0; row < rows() && first < before.sizes[2]; ++row) {
       for (std::int64_t head = 0; head < heads(); ++head) {
-        const std::vector<double> x = channels_of_head(before_, row, head),
-                                  y = channels_of_head(after_, row, head);
+        const std::vector<double> x = channels_of_head(before, row, head),
+                                  y = channels_of_head(after, row, head);
         if (!std::equal(x.begin() + first, x.end(), y.begin() + first)) return false;
       }
     }
     return true;
   }
-
- private:
-  static std::vector<double> channels_of_head(const HeadsTable& heads, std::int64_t row,
-                                              std::int64_t head) {
-    std::vector<double> all(static_cast<std::size_t>(heads.sizes[2]));
-    const std::int64_t begin = row * heads.strides[0] + head * heads.strides[1];
-    with_type(heads.type, [&]<class T>(T) {
-      const T* const data = static_cast<const T*>(heads.data) + begin;
-      for (std::int64_t i = 0; i < heads.sizes[2]; ++i)
-        all[static_cast<std::size_t>(i)] = to_double(data[i * heads.strides[2]]);
-    });
-    return all;
-  }
-
-  HeadsTable before_, after_;
 };
 
 /// Sums of squares until all are added.
@@ -151,27 +131,18 @@ void take_roots(AngleErrors& of) {
 class Judge {
  public:
   Judge(const Heads& heads, const RotarySpec& rotary, const RotatedOptions& options,
-        RotaryLayout channels, DataType type)
+        RowPositions positions, RotaryLayout channels, DataType type)
       : heads_(heads),
         rotary_(rotary),
         options_(options),
-        positions_(options.positions ? *options.positions
-                                     : RowPositions(RowRange{options.first, heads.rows()})),
+        positions_(std::move(positions)),
         half_(rotary.dimension() / 2),
-        turns_(heads.rows(), 2 * half_),
-        noise_(heads.rows(), half_) {
+        turns_(static_cast<std::size_t>(heads.rows())) {
     report_ = {.rows = heads.rows(), .heads = heads.heads(), .type = type, .rotary = rotary};
     report_.by_pair.resize(static_cast<std::size_t>(half_));
     parallel_for(heads.rows(), 16, options.threads, [&](auto begin, auto end, int) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        const auto turns = heads.turns(row, channels, 2 * half_, rotary.attention_factor);
-        for (std::int64_t k = 0; k < half_; ++k) {
-          const Turn& turn = turns[static_cast<std::size_t>(k)];
-          turns_(row, k) = turn.factor.real();
-          turns_(row, half_ + k) = turn.factor.imag();
-          noise_(row, k) = turn.noise;
-        }
-      }
+      for (std::int64_t row = begin; row < end; ++row)
+        turns_[static_cast<std::size_t>(row)] = heads.turns(row, channels, 2 * half_);
     });
   }
 
@@ -201,20 +172,18 @@ class Judge {
     if (report_.angles_off == 0) return std::move(report_);
     if (heads_.keeps_channels(0)) {
       say(CauseKind::unset_rows, "the heads are as they were before: nothing is turned");
-      return std::move(report_);
-    }
-    if (const std::string text = other_axes(); !text.empty()) {
+    } else if (const std::string text = other_axes(); !text.empty()) {
       say(CauseKind::other_axis, text);
-      return std::move(report_);
+    } else {
+      for (std::size_t part = 0; part < rotary_.angles.parts.size(); ++part)
+        for (const Cause& each : causes_of_part(part)) say(each.kind, each.text);
     }
-    for (std::size_t part = 0; part < rotary_.angles.parts.size(); ++part)
-      for (const Cause& each : causes_of_part(part)) say(each.kind, each.text);
     return std::move(report_);
   }
 
  private:
-  Complex turn(std::int64_t row, std::int64_t k) const noexcept {
-    return {turns_(row, k), turns_(row, half_ + k)};
+  const Turn& turn(std::int64_t row, std::int64_t pair) const noexcept {
+    return turns_[static_cast<std::size_t>(row)][static_cast<std::size_t>(pair)];
   }
 
   /// Compares all rows with exact cosines and sines.
@@ -239,10 +208,9 @@ class Judge {
       RotatedReport::Octave& of = by_octave[octave(farthest)];
       of = {std::min(of.least, farthest), std::max(of.most, farthest), of.errors};
       for (std::int64_t k = 0; k < half_; ++k) {
-        const Complex got = turn(row, k);
+        const auto& [got, noise, before, after] = turn(row, k);
         const Complex wanted(values(row % block, k), values(row % block, half_ + k));
         const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
-        const double noise = noise_(row, k);
         if (std::isnan(noise)) continue;  // nothing to see
         const bool is_finite = std::isfinite(std::abs(ratio));
         if (!is_finite && first_not_finite_ < 0) first_not_finite_ = row;
@@ -271,13 +239,10 @@ class Judge {
   /// "pairs 16 .. 39 turn by axis 2, not 1", if they do.
   std::string other_axes() const {
     const AxesSpec& angles = rotary_.angles;
-    std::string text;
-    std::int64_t first = 0, last = -2, from = 0, to = 0;
-    const auto say_run = [&] {
-      if (last < 0) return;
-      text += format_text("{}pairs {} .. {} turn by axis {}, not {}", text.empty() ? "" : ", ",
-                          first, last, to, from);
+    struct Run {
+      std::int64_t first, last, axis, wanted;
     };
+    std::vector<Run> runs;
     for (const AxisPair& pair : pairs_of(angles)) {
       const AxisPairs& part = angles.parts[pair.part];
       const double frequency = frequencies_of(part.spec)[static_cast<std::size_t>(pair.k)];
@@ -285,7 +250,8 @@ class Judge {
         double sum = 0;
         for (const std::int64_t row : scattered(heads_.rows(), 64)) {
           const double angle = static_cast<double>(positions_(axis, row)) * frequency;
-          const Complex off = turn(row, pair.place) - std::polar(rotary_.attention_factor, angle);
+          const Complex off =
+              turn(row, pair.place).factor - std::polar(rotary_.attention_factor, angle);
           if (std::isfinite(std::abs(off))) sum += std::norm(off);
         }
         return std::sqrt(sum);
@@ -294,16 +260,16 @@ class Judge {
       for (std::int64_t axis = 0; axis < angles.axes(); ++axis)
         if (error_of(axis) < error_of(nearest)) nearest = axis;
       if (8 * error_of(nearest) >= error_of(part.axis)) continue;
-      if (pair.place != last + 1 || part.axis != from || nearest != to) {
-        say_run();
-        first = pair.place;
-      }
-      last = pair.place;
-      from = part.axis;
-      to = nearest;
+      if (runs.empty() || runs.back().last + 1 != pair.place || runs.back().axis != nearest ||
+          runs.back().wanted != part.axis)
+        runs.push_back({pair.place, pair.place, nearest, part.axis});
+      runs.back().last = pair.place;
     }
-    say_run();
-    return text;
+    std::vector<std::string> texts;
+    for (const Run& each : runs)
+      texts.push_back(format_text("pairs {} .. {} turn by axis {}, not {}", each.first, each.last,
+                                  each.axis, each.wanted));
+    return join(texts, ", ");
   }
 
   /// Those of the pairs of one axis, which are a table of cosines and sines. A frequency that no
@@ -320,10 +286,11 @@ class Judge {
     for (const AxisPair& pair : pairs_of(rotary_.angles)) {
       if (pair.part != number) continue;
       for (std::int64_t row = 0; row < heads_.rows(); ++row) {
-        if (std::isnan(noise_(row, pair.place))) continue;
-        values(row, pair.k) = turns_(row, pair.place);
-        values(row, half + pair.k) = turns_(row, half_ + pair.place);
-        noise(row, pair.k) = noise_(row, pair.place);
+        const Turn& shown = turn(row, pair.place);
+        if (std::isnan(shown.noise)) continue;
+        values(row, pair.k) = shown.factor.real();
+        values(row, half + pair.k) = shown.factor.imag();
+        noise(row, pair.k) = shown.noise;
       }
     }
     TableIdentity wanted = {.spec = part.spec, .arrangement = Arrangement::halves_cos_first};
@@ -349,8 +316,7 @@ class Judge {
   const RotatedOptions& options_;
   const RowPositions positions_;
   const std::int64_t half_;
-  BasicMatrix<double> turns_;  ///< cosines, then sines
-  BasicMatrix<double> noise_;
+  std::vector<std::vector<Turn>> turns_;  ///< of each row
   RotatedReport report_;
   std::int64_t first_not_finite_ = -1;
 };
@@ -383,8 +349,13 @@ RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
       rotary.channels == RotaryLayout::halves ? RotaryLayout::interleaved : RotaryLayout::halves;
   for (const bool heads_first : {false, true}) {
     if (options.positions && options.positions->count() != before.sizes[heads_first]) continue;
+    Heads heads = {before, after};
+    for (HeadsTable* const each : {&heads.before, &heads.after}) {
+      if (!heads_first) break;
+      std::swap(each->sizes[0], each->sizes[1]);
+      std::swap(each->strides[0], each->strides[1]);
+    }
     for (const RotaryLayout channels : {rotary.channels, other}) {
-      const Heads heads(before, after, heads_first);
       const double unexplained =
           heads.unexplained(channels, rotary.dimension(), rotary.attention_factor);
       // What is claimed, and rows first, unless the other one explains far more.
@@ -397,7 +368,7 @@ RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
   const RowPositions positions =
       options.positions.value_or(RowPositions(RowRange{options.first, best->heads.rows()}));
   validate(positions, rotary.angles.axes());
-  return Judge(best->heads, rotary, options, best->channels, after.type)
+  return Judge(best->heads, rotary, options, positions, best->channels, after.type)
       .report(best->channels == rotary.channels);
 }
 

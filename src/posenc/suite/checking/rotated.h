@@ -9,11 +9,10 @@
 ///
 ///     c = sum conj(before) after / sum |before|^2
 ///
-/// Each element is rounded, so that c is uncertain: the noise is its standard deviation, which
-/// falls with the root of the number of heads. An angle is good if it is within an ulp of float32
-/// at 1 (cosines and sines are rounded once), and six times the noise, of the exact one. Means over
-/// positions and pairs show errors far below the noise of one angle. Heads should hold random
-/// numbers: with zeros there is nothing to see, and equal heads count as one.
+/// Elements are rounded: the noise is the standard deviation of the angle of c, which falls with
+/// the root of the number of heads. An angle is good within an ulp of float32 at 1 and six times
+/// the noise. Heads should hold random numbers: with zeros there is nothing to see, and equal heads
+/// count as one.
 #pragma once
 
 #include "posenc/data_type.h"

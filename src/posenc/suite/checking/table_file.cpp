@@ -9,11 +9,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <map>
 #include <regex>
 #include <span>
-#include <system_error>
 #include <utility>
 
 namespace posenc::suite {
@@ -94,17 +91,10 @@ void set_shape(StoredTable& table, Shape shape, bool is_complex, bool holds_head
                   is_too_large ? "more than 2^63" : std::to_string(bytes));
 }
 
-[[noreturn]] void refuse_npy(const char* what) {
-  throw_invalid(
-      "the header of the .npy file is damaged: {}; allowed: a dictionary of descr, "
-      "fortran_order and shape, each once",
-      what);
-}
-[[noreturn]] void refuse_safetensors(const char* what) {
-  throw_invalid(
-      "the header of the .safetensors file is damaged: {}; allowed: tensors with dtype, shape "
-      "and data_offsets",
-      what);
+[[noreturn]] void refuse_header(std::string_view format, std::string_view what) {
+  throw_invalid("the header of the {} file is damaged: {}; allowed: {}, each once", format, what,
+                format == ".npy" ? "a dictionary of descr, fortran_order and shape"
+                                 : "tensors with dtype, shape and data_offsets");
 }
 
 /// The fields of a header, after a prefix that ends with their length. The length is compared with
@@ -128,12 +118,12 @@ std::string_view header_fields(std::string_view start, std::size_t prefix_bytes,
 }
 
 /// The integers of at least 0 in an array of a header.
-Shape sizes(const Json& fields, const char* key) {
+Shape sizes(const Json& fields, const char* key, std::string_view format) {
   Shape all;
-  for (const Json& each : fields.at(key)) {
+  for (const Json& each : fields.at(key).get_ref<const Json::array_t&>()) {
     // An integer of at least 0 is unsigned, for nlohmann/json.
     if (!each.is_number_unsigned() || each.get<std::uint64_t>() > INT64_MAX)
-      refuse_safetensors("a size is not a number");
+      refuse_header(format, "a size is no number of 63 bits");
     all.push_back(each.get<std::int64_t>());
   }
   return all;
@@ -150,20 +140,21 @@ struct Tensor {
 };
 
 std::vector<Tensor> tensors_of(std::string_view header) {
+  const char* const format = ".safetensors";
   std::vector<Tensor> all;
   try {
     const auto fields = parse_json_text<Json>(header, "the header of the .safetensors file");
-    if (!fields.is_object()) refuse_safetensors("it is no object");
+    if (!fields.is_object()) refuse_header(format, "it is no object");
     for (const auto& [name, json] : fields.items()) {
       if (name == "__metadata__") continue;
-      all.push_back({name, json.at("dtype").get<std::string>(), sizes(json, "shape"),
-                     sizes(json, "data_offsets")});
-      if (all.back().offsets.size() != 2) refuse_safetensors("data_offsets are not two");
+      all.push_back({name, json.at("dtype").get<std::string>(), sizes(json, "shape", format),
+                     sizes(json, "data_offsets", format)});
+      if (all.back().offsets.size() != 2) refuse_header(format, "data_offsets are not two");
     }
   } catch (const Json::parse_error&) {
-    refuse_safetensors("it cannot be parsed");
+    refuse_header(format, "it cannot be parsed");
   } catch (const Json::exception&) {
-    refuse_safetensors("a field is missing, or of another kind");
+    refuse_header(format, "a field is missing, or of another kind");
   }
   return all;
 }
@@ -231,37 +222,29 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   const std::size_t length_bytes = version[0] == 1 ? 2 : 4;
   const std::string_view fields = header_fields(start, length_at + length_bytes, length_bytes,
                                                 file_bytes, max_npy_header_bytes, ".npy");
-  NpyHeader header = {.bytes = static_cast<std::int64_t>(length_at + length_bytes + fields.size())};
-  // A dictionary of Python, without its padding: so short that a regex does not recurse deeply.
+  // A dictionary of Python is JSON after these steps; what only JSON has is refused by the first.
+  static const std::pair<std::regex, const char*> steps[] = {
+      {std::regex(R"([\[\]]|true|false|\(\s*,|\(\s*\d+L?\s*\))"), "?"},
+      {std::regex("'"), "\""},
+      {std::regex("True"), "true"},
+      {std::regex("False"), "false"},
+      {std::regex(R"((\d)L)"), "$1"},  // as Python 2 wrote
+      {std::regex(R"(\()"), "["},
+      {std::regex(R"(,?\s*\))"), "]"},
+      {std::regex(R"(,\s*\}\s*$)"), "}"}};
   std::string text(fields.substr(0, fields.find_last_not_of(" \n") + 1));
-  text.erase(0, text.find_first_not_of(' '));
-  constexpr std::size_t most_bytes = 1000;
-  if (text.size() > most_bytes || !text.starts_with('{')) refuse_npy("it is no short dictionary");
-  text.front() = ',';  // before every field
-  std::ranges::replace(text, '"', '\'');
-  static const std::regex field(R"(,\s*'(\w+)'\s*:\s*('[^']*'|True|False|\([\dL,\s]*\))\s*)"),
-      end(R"(,?\s*\})"), name("'.*'"), flag("True|False"), number(R"(\d+)"),
-      shape(R"(\(\s*\)|\((\s*\d+L?\s*,)+(\s*\d+L?)?\s*\))");  // 3L, as Python 2 wrote
-  std::map<std::string, std::string> values;
-  auto at = text.cbegin();
-  for (std::smatch found;
-       std::regex_search(at, text.cend(), found, field, std::regex_constants::match_continuous);
-       at = found[0].second)
-    if (!values.emplace(found[1], found[2]).second) refuse_npy("a field is given twice");
-  if (!std::regex_match(at, text.cend(), end) || values.size() != 3 ||
-      !std::regex_match(values["descr"], name) ||
-      !std::regex_match(values["fortran_order"], flag) || !std::regex_match(values["shape"], shape))
-    refuse_npy("a field is missing, or another one is there");
-  header.descr = values["descr"].substr(1, values["descr"].size() - 2);
-  header.is_column_major = values["fortran_order"] == "True";
-  const std::string& sizes = values["shape"];
-  for (std::sregex_iterator each(sizes.begin(), sizes.end(), number), none; each != none; ++each) {
-    const std::string digits = each->str();
-    std::int64_t& size = header.shape.emplace_back();
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), size).ec != std::errc())
-      refuse_npy("a size is no number of 64 bits");
+  constexpr std::size_t most_bytes = 1000;  // so short that a regex does not recurse deeply
+  if (text.size() > most_bytes) refuse_header(".npy", "it is no short dictionary");
+  for (const auto& [python, json] : steps) text = std::regex_replace(text, python, json);
+  try {
+    const auto json = parse_json_text<Json>(text, "the header of the .npy file");
+    if (json.size() == 3)
+      return {json.at("descr").get<std::string>(), json.at("fortran_order").get<bool>(),
+              sizes(json, "shape", ".npy"),
+              static_cast<std::int64_t>(length_at + length_bytes + fields.size())};
+  } catch (const Json::exception&) {
   }
-  return header;
+  refuse_header(".npy", "a field is missing, or another one is there");
 }
 
 StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, bool holds_heads) {

@@ -29,7 +29,7 @@ struct StoredTable {
   std::int64_t offset = 0;  ///< of the first byte
 };
 
-/// So many bytes at the start of a file hold the header of a table, or the file is refused.
+/// A header is within so many bytes, or the file is refused.
 inline constexpr std::int64_t safetensors_prefix_bytes = 8;
 inline constexpr std::int64_t table_header_bytes =
     safetensors_prefix_bytes + max_safetensors_header_bytes;

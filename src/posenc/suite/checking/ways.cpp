@@ -7,7 +7,6 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -37,8 +36,7 @@ double rounded(double value, Rounding to) noexcept {
 
 // The list: how a frequency is computed, and how its parts are rounded.
 
-/// What a frequency is computed from: w_k = base^(-k / h), each operation
-/// rounded.
+/// What a frequency is computed from: w_k = base^(-k / h), each operation rounded.
 struct Operands {
   double base, k, h;
   Rounding rounding;
@@ -63,9 +61,7 @@ constexpr FrequencyForm forms[] = {
      [](const Operands& o) { return o.r(1 / o.power()); }},
     {": the position divided by a power of the base", true,
      [](const Operands& o) { return o.power(); }},
-    {", of exp(-ln(base) * k / h), multiplied, then divided, as diffusers "
-     "computes them",
-     false,
+    {", of exp(-ln(base) * k / h), multiplied, then divided, as diffusers computes them", false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.r(o.r(-std::log(o.base)) * o.k) / o.h))); }},
     {", of base ** (-k / h)", false,
      [](const Operands& o) { return o.r(std::pow(o.r(o.base), o.r(-o.k / o.h))); }},
@@ -143,8 +139,7 @@ double open_bits(const SampledTable& sample, std::size_t index, std::int64_t pos
   return off < 0x1p24 ? std::log2(1 + off) : most_open_bits;
 }
 
-/// Of the sample, whose entries are value_of(entry). Stops where they exceed
-/// the limit.
+/// Of the sample, whose entries are value_of(entry). Stops where they exceed the limit.
 template <class ValueOf>
 double open_bits(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
                  double limit, const ValueOf& value_of) {
@@ -169,8 +164,7 @@ struct RowRecurrence {
 constexpr RowRecurrence row_recurrences[] = {
     {"rows rotated from row to row in float32, never re-anchored",
      [](Pair now, Pair, Pair step) { return now * step; }},
-    {"rows rotated from row to row in float32 with fused operations, never "
-     "re-anchored",
+    {"rows rotated from row to row in float32 with fused operations, never re-anchored",
      [](Pair now, Pair, Pair step) {
        return Pair(std::fma(now.real(), step.real(), -(now.imag() * step.imag())),
                    std::fma(now.imag(), step.real(), now.real() * step.imag()));
@@ -199,37 +193,28 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
     columns.push_back({pair_at(identity.position(0)), pair_at(identity.position(-1)),
                        pair_at(identity.step), sign * identity.factor, is_cosine});
   }
-  std::map<std::int64_t, std::size_t> order;
-  for (std::size_t i = 0; i < sample.rows.size(); ++i) order[sample.rows[i]] = i;
   std::vector<double> values(sample.got.size());
   double bits = 0;
-  std::int64_t row = 0;
-  for (const auto& [sampled, i] : order) {
-    for (; row < sampled; ++row) {
-      for (Column& each : columns)
-        each.before = std::exchange(each.now, recurrence.next(each.now, each.before, each.step));
-    }
+  for (std::int64_t row = 0; row <= std::ranges::max(sample.rows) && bits <= limit; ++row) {
+    const auto i = static_cast<std::size_t>(std::ranges::find(sample.rows, row) -
+                                            sample.rows.begin()),
+               first = i * columns.size();
     for (std::size_t column = 0; column < columns.size(); ++column) {
-      const Column& each = columns[column];
-      const std::size_t index = i * columns.size() + column;
-      values[index] =
-          each.scale * static_cast<double>(each.is_cosine ? each.now.real() : each.now.imag());
-      bits += open_bits(sample, index, identity.position(sampled), values[index]);
+      Column& each = columns[column];
+      if (i < sample.rows.size()) {
+        double& value = values[first + column];
+        value =
+            each.scale * static_cast<double>(each.is_cosine ? each.now.real() : each.now.imag());
+        bits += open_bits(sample, first + column, identity.position(row), value);
+      }
+      each.before = std::exchange(each.now, recurrence.next(each.now, each.before, each.step));
     }
-    if (bits > limit) return {};
   }
+  if (bits > limit) values.clear();
   return values;
 }
 
-}  // namespace
-
-double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
-  double phase = rounded(static_cast<double>(at), position);
-  for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
-  const double operand = operands[static_cast<std::size_t>(k)];
-  return rounded(divides ? phase / operand : phase * operand, product);
-}
-
+/// All of them, of which the first one is exact; and each with entries that are rounded so.
 std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> entries) {
   const std::vector<double> exact = frequencies_of(spec);
   const auto denominator = static_cast<double>(exponent_denominator(spec));
@@ -298,6 +283,15 @@ std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> ent
     }
   }
   return all;
+}
+
+}  // namespace
+
+double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
+  double phase = rounded(static_cast<double>(at), position);
+  for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
+  const double operand = operands[static_cast<std::size_t>(k)];
+  return rounded(divides ? phase / operand : phase * operand, product);
 }
 
 double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
