@@ -216,6 +216,7 @@ int run(int argc, char** argv, void (*register_benchmarks)()) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::AddCustomContext("cpu", cpu().model);
   benchmark::AddCustomContext("compiler", compiler());
+  benchmark::AddCustomContext("compiler_flags", POSENC_FLAGS);
   benchmark::AddCustomContext("posenc_version", library_version());
   benchmark::AddCustomContext("kernels", std::string(kernels_digest()));
   benchmark::AddCustomContext("xsimd_version", xsimd_version());

@@ -204,7 +204,7 @@ such a type of NumPy or PyTorch.)")
              "dtype"_a = DataType::float32, "threads"_a = 1,
              R"(Returns encodings with the float32 phases of another system: shape (rows, d_model).
 
-system: "tutorial", "transformers", "vllm_bfloat16" (dtype "bfloat16" alone) or "ggml".
+system: "tutorial" or "transformers", whose rotary embeddings vLLM has, too.
 positions: range(first, last + 1), or a number of rows, from position `first`.
 
 Phases are rounded as the system rounds them, operation for operation. Each entry is the correctly

@@ -92,29 +92,11 @@ TEST(Parity, TransformersPhasesByEveryRule) {
 TEST(Parity, VllmConvertsTheFloat32ValuesOfTransformersToBfloat16) {
   const EncodingSpec spec = {.d_model = 128, .layout = Layout::halves_cos_first};
   const RowRange rows = {4000, 40};
-  const Matrix wide = encoded(*plan_like(System::transformers, spec), rows);
-  const auto narrow = encoded<BFloat16>(*plan_like(System::vllm_bfloat16, spec), rows);
+  const auto encoder = plan_like(System::transformers, spec);
+  const Matrix wide = encoded(*encoder, rows);
+  const auto narrow = encoded<BFloat16>(*encoder, rows);
   for (std::int64_t i = 0; i < rows.count * 128; ++i) {
     ASSERT_EQ(narrow.data()[i], nearest<BFloat16>(to_double(wide.data()[i])));
-  }
-}
-
-TEST(Parity, GgmlMultipliesFromChannelToChannel) {
-  const auto phases_at = [](float factor) {
-    return [factor](float position) {
-      const float theta_scale = f(std::pow(10000.0, static_cast<double>(-2.0F / 128.0F)));
-      std::vector<float> phases;
-      for (float theta = position; phases.size() < 64; theta *= theta_scale)
-        phases.push_back(theta * (1.0F / factor));
-      return phases;
-    };
-  };
-  const auto plain = plan_like(System::ggml, {.d_model = 128});
-  const auto scaled =
-      plan_like(System::ggml, {.d_model = 128, .frequencies = LinearScaling{.factor = 4}});
-  for (const RowRange rows : ranges) {
-    expect_phases(*plain, rows, phases_at(1));
-    expect_phases(*scaled, rows, phases_at(4));
   }
 }
 
@@ -122,17 +104,16 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
   const EncodingSpec spec = {.d_model = 128, .base = 5e5};
   for (const System system : all_systems) {
     const auto encoder = plan_like(system, spec);
-    const DataType type = system == System::vllm_bfloat16 ? DataType::bfloat16 : DataType::float32;
     for (const RowRange rows : {RowRange{0, 3000}, RowRange{1'000'000, 3000}}) {
-      const AccuracyReport report = accuracy_of(*encoder, rows, {.type = type, .progress = {}});
+      const AccuracyReport report = accuracy_of(*encoder, rows, {.progress = {}});
       EXPECT_LE(report.error.max_abs, report.promise.max_abs) << to_string(system);
     }
-    EXPECT_LT(encoder->error_bound({0, 4096}, type), 1e-2) << to_string(system);
+    EXPECT_LT(encoder->error_bound({0, 4096}, DataType::float32), 1e-2) << to_string(system);
   }
 }
 
 TEST(Parity, RowsAreTheSameInEveryRangeAndThread) {
-  for (const System system : {System::tutorial, System::transformers, System::ggml}) {
+  for (const System system : all_systems) {
     const auto encoder = plan_like(system, {.d_model = 66});
     const Matrix whole = encoded(*encoder, {5000, 100}, 3);
     for (std::int64_t row = 0; row < 100; ++row) {
@@ -155,14 +136,8 @@ TEST(Parity, WhatASystemDoesNotHaveIsRefused) {
   }
   EXPECT_EQ(planned(System::tutorial, {.frequencies = Llama3Scaling{}}),
             "frequencies is llama3; allowed like tutorial: base");
-  EXPECT_EQ(planned(System::ggml, {.frequencies = NtkScaling{2}}),
-            "frequencies is ntk; allowed like ggml: base, linear");
-  Matrix table(1, 64);
-  const auto vllm = plan_like(System::vllm_bfloat16, {.d_model = 64});
-  EXPECT_THAT(refusal([&] { vllm->encode({.first = 0, .count = 1}, table.view()); }),
-              HasSubstr("dtype is float32; allowed for backend vllm_bfloat16: bfloat16"));
   EXPECT_EQ(refusal([] { parse_system("torch"); }),
-            "system is 'torch'; allowed: tutorial, transformers, vllm_bfloat16, ggml");
+            "system is 'torch'; allowed: tutorial, transformers");
   for (const System system : all_systems) EXPECT_EQ(parse_system(to_string(system)), system);
 }
 

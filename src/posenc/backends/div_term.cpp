@@ -28,7 +28,7 @@ class DivTermEncoder final : public Encoder {
                                     .phases = "float32"};
 
   DivTermEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels&)
-      : Encoder(spec, backend), phases_(Float32Phases::tutorial(spec)) {}
+      : Encoder(spec, backend), frequencies_(tutorial_frequencies(spec)) {}
 
   /// The sum of three errors. The last rounding adds half an ulp of 1 of a type narrower than
   /// float32. The sine adds one float32 ulp below 1, 2^-24: half of it for its rounding, half for
@@ -54,15 +54,17 @@ class DivTermEncoder final : public Encoder {
   void write_rows(const RowTask& task) const noexcept {
     for (std::int64_t row = 0; row < task.count; ++row) {
       T* const out = task.row<T>(row);
-      phases_.for_each(task.first + row, [&](std::int64_t k, float phase) {
+      const auto position = static_cast<float>(task.first + row);
+      for (std::int64_t k = 0; k < std::ssize(frequencies_); ++k) {
+        const float phase = position * frequencies_[static_cast<std::size_t>(k)];
         const ChannelPair channel = channels_of(spec(), k);
         out[channel.sine] = nearest<T>(to_double(std::sin(phase)));
         out[channel.cosine] = nearest<T>(to_double(std::cos(phase)));
-      });
+      }
     }
   }
 
-  Float32Phases phases_;
+  std::vector<float> frequencies_;
 };
 
 }  // namespace

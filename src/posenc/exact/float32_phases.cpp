@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <variant>
 
 namespace posenc::detail {
@@ -99,20 +98,14 @@ class TransformersRules {
 
 }  // namespace
 
-Float32Phases::Float32Phases(std::vector<float> frequencies)
-    : count_(static_cast<std::int64_t>(frequencies.size())), frequencies_(std::move(frequencies)) {}
-
-Float32Phases::Float32Phases(std::int64_t count, float step, float scale)
-    : count_(count), step_(step), scale_(scale) {}
-
-Float32Phases Float32Phases::tutorial(const EncodingSpec& spec) {
+std::vector<float> tutorial_frequencies(const EncodingSpec& spec) {
   std::vector<float> frequencies;
   frequencies.reserve(static_cast<std::size_t>(spec.d_model / 2));
   if (!is_base(spec.frequencies)) {
     const Frequencies exact(spec);
     for (std::int64_t k = 0; k < exact.count(); ++k)
       frequencies.push_back(static_cast<float>(to_radians(exact[k])));
-    return Float32Phases(std::move(frequencies));
+    return frequencies;
   }
   // As PyTorch multiplies a float32 tensor by a Python float: the scalar is computed in double and
   // rounded to float32 before the product.
@@ -121,31 +114,20 @@ Float32Phases Float32Phases::tutorial(const EncodingSpec& spec) {
   const auto step = static_cast<float>(-std::log(spec.base) / denominator);
   for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
     frequencies.push_back(nearest_exp(static_cast<float>(paper ? 2 * k : k) * step));
-  return Float32Phases(std::move(frequencies));
+  return frequencies;
 }
 
-Float32Phases Float32Phases::transformers(const EncodingSpec& spec) {
-  return Float32Phases(std::visit(TransformersRules(spec), spec.frequencies));
+std::vector<float> transformers_frequencies(const EncodingSpec& spec) {
+  return std::visit(TransformersRules(spec), spec.frequencies);
 }
 
-Float32Phases Float32Phases::ggml(const EncodingSpec& spec) {
-  const float step =
-      nearest_power(static_cast<float>(spec.base), -2.0F / static_cast<float>(spec.d_model));
-  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
-  const float scale = linear != nullptr ? 1 / static_cast<float>(linear->factor) : 1.0F;
-  return {spec.d_model / 2, step, scale};
-}
-
-double Float32Phases::error_per_position(const EncodingSpec& spec) const {
+double error_per_position(const std::vector<float>& frequencies, const EncodingSpec& spec) {
   const Frequencies exact(spec);
   double largest = 0;
-  for (std::int64_t k = 0; k < count_; ++k) {
-    const double frequency =
-        step_ ? to_double(scale_) * std::pow(to_double(*step_), static_cast<double>(k))
-              : to_double(frequencies_[static_cast<std::size_t>(k)]);
-    // Each rounding is one of 2^-24: of the position, and of each product.
-    const double roundings = 2 + (step_ ? static_cast<double>(k) : 0);
-    const double of_roundings = frequency * std::expm1(roundings * 0x1p-24);
+  for (std::int64_t k = 0; k < exact.count(); ++k) {
+    const double frequency = to_double(frequencies[static_cast<std::size_t>(k)]);
+    // The position and the product are rounded.
+    const double of_roundings = frequency * std::expm1(2 * 0x1p-24);
     const double error = std::remainder(frequency - to_radians(exact[k]), two_pi);
     largest = std::max(largest, std::fabs(error) + of_roundings);
   }

@@ -16,16 +16,15 @@
 namespace posenc::suite {
 namespace {
 
-constexpr auto system_names =
-    enum_names<System>("system", "tutorial", "transformers", "vllm_bfloat16", "ggml");
+constexpr auto system_names = enum_names<System>("system", "tutorial", "transformers");
 static_assert(system_names.names.size() == std::size(all_systems));
 
 class ParityEncoder final : public Encoder {
  public:
-  ParityEncoder(const EncodingSpec& spec, const Backend& backend, Float32Phases phases)
+  ParityEncoder(const EncodingSpec& spec, const Backend& backend, std::vector<float> frequencies)
       : Encoder(spec, backend),
-        phases_(std::move(phases)),
-        error_per_position_(phases_.error_per_position(spec)) {}
+        frequencies_(std::move(frequencies)),
+        error_per_position_(error_per_position(frequencies_, spec)) {}
 
   /// The roundings of the entry to float32, and from there to a narrower type, and the error of the
   /// phase.
@@ -41,16 +40,18 @@ class ParityEncoder final : public Encoder {
     with_type(task.type, [&]<class T>(T) {
       for (std::int64_t row = 0; row < task.count; ++row) {
         T* const out = task.row<T>(row);
-        phases_.for_each(task.first + row, [&](std::int64_t k, float phase) {
+        const auto position = static_cast<float>(task.first + row);
+        for (std::int64_t k = 0; k < std::ssize(frequencies_); ++k) {
+          const float phase = position * frequencies_[static_cast<std::size_t>(k)];
           const ChannelPair channel = channels_of(spec(), k);
           out[channel.sine] = nearest<T>(to_double(nearest_sine(phase)));
           out[channel.cosine] = nearest<T>(to_double(nearest_cosine(phase)));
-        });
+        }
       }
     });
   }
 
-  Float32Phases phases_;
+  std::vector<float> frequencies_;
   double error_per_position_;
 };
 
@@ -58,15 +59,12 @@ class ParityBackend final : public Backend {
  public:
   /// `rules` are names of rules of frequencies.
   ParityBackend(System system, std::vector<std::string_view> rules,
-                Float32Phases (*phases_of)(const EncodingSpec& spec))
-      : system_(system), rules_(std::move(rules)), phases_of_(phases_of) {}
+                std::vector<float> (*frequencies_of)(const EncodingSpec& spec))
+      : system_(system), rules_(std::move(rules)), frequencies_of_(frequencies_of) {}
 
   std::string_view name() const noexcept override { return to_string(system_); }
   std::string_view description() const noexcept override { return "phases as that system's"; }
   Isa isa() const noexcept override { return Isa::portable; }
-  bool supports(DataType type) const noexcept override {
-    return system_ != System::vllm_bfloat16 || type == DataType::bfloat16;
-  }
   bool can_be_picked() const noexcept override { return false; }
 
  private:
@@ -76,12 +74,12 @@ class ParityBackend final : public Backend {
     const std::string_view rule = rule_names[spec.frequencies.index()];
     if (std::ranges::count(rules_, rule) == 0)
       throw_invalid("frequencies is {}; allowed like {}: {}", rule, name(), join(rules_, ", "));
-    return std::make_unique<ParityEncoder>(spec, *this, phases_of_(spec));
+    return std::make_unique<ParityEncoder>(spec, *this, frequencies_of_(spec));
   }
 
   System system_;
   std::vector<std::string_view> rules_;
-  Float32Phases (*phases_of_)(const EncodingSpec& spec);
+  std::vector<float> (*frequencies_of_)(const EncodingSpec& spec);
 };
 
 }  // namespace
@@ -91,13 +89,10 @@ std::string_view to_string(System system) noexcept { return system_names[system]
 System parse_system(std::string_view name) { return system_names.parse(name); }
 
 std::unique_ptr<const Encoder> plan_like(System system, const EncodingSpec& spec) {
-  static const ParityBackend backends[] = {
-      {System::tutorial, {"base"}, Float32Phases::tutorial},
-      {System::transformers,
-       {"base", "linear", "ntk", "yarn", "llama3"},
-       Float32Phases::transformers},
-      {System::vllm_bfloat16, {"base", "llama3"}, Float32Phases::transformers},
-      {System::ggml, {"base", "linear"}, Float32Phases::ggml}};
+  static const ParityBackend backends[] = {{System::tutorial, {"base"}, tutorial_frequencies},
+                                           {System::transformers,
+                                            {"base", "linear", "ntk", "yarn", "llama3"},
+                                            transformers_frequencies}};
   system_names.check(system);
   return backends[static_cast<std::size_t>(system)].plan(spec);
 }

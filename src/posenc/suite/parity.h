@@ -27,19 +27,13 @@ namespace posenc::suite {
 enum class System {
   /// PyTorch's Transformer tutorial: div_term = exp(2k * (-ln base / d)). No rule of frequencies.
   tutorial,
-  /// Rotary embeddings of Transformers: 1 / base^(2k / d). Rules: linear, ntk, yarn, llama3.
+  /// Rotary embeddings of Transformers and vLLM: 1 / base^(2k / d). Rules: linear, ntk, yarn,
+  /// llama3.
   transformers,
-  /// vLLM's rotary cache of a bfloat16 model: the phases of Transformers, in bfloat16 alone. Its
-  /// layout is halves_cos_first. Rule: llama3.
-  vllm_bfloat16,
-  /// ggml's rope cache: position * theta_scale * theta_scale ..., rounded after every product.
-  /// Rule: linear.
-  ggml,
 };
 
 /// All of them.
-inline constexpr System all_systems[] = {System::tutorial, System::transformers,
-                                         System::vllm_bfloat16, System::ggml};
+inline constexpr System all_systems[] = {System::tutorial, System::transformers};
 
 /// The name of the enumerator: "transformers".
 std::string_view to_string(System system) noexcept;

@@ -243,7 +243,7 @@ std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> ent
                      precision.position, precision.product});
     };
     if (linear == nullptr && !is_base(spec.frequencies)) {
-      const std::vector<float> theirs = Float32Phases::transformers(spec).frequencies();
+      const std::vector<float> theirs = transformers_frequencies(spec);
       if (spec.spacing == Spacing::paper && !theirs.empty() && precision.arithmetic == f32)
         add(forms[2], {theirs.begin(), theirs.end()});
       add(forms[0], exact);
