@@ -2,7 +2,8 @@
 
     check.py [NAME ...]     all claims, or those whose file has one of these names
 
-A claim is a file of Sollya, Gappa or Coq, or a program that tries every value. Its comments state it in lines `word: text`:
+A claim is a file of Sollya, Gappa or Coq, or a program that tries every value. Its comments state
+it in lines `word: text`:
 
     claim       what is shown, in a few words
     unit        of the bound: an expression, 1 if not given
@@ -35,10 +36,10 @@ import time
 import sources
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-CHECKERS = {".sollya": "sollya", ".gappa": "gappa", ".v": "coqc", ".cpp": "c++"}
+CHECKERS = {".sollya": "sollya", ".gappa": "gappa", ".v": "coqc", ".cc": "c++"}
 LEMMAS = pathlib.Path(tempfile.mkdtemp())  # the files of lemmas/, compiled
 OPTIONS = {".gappa": ["-Eprecision=200"], ".v": ["-Q", str(LEMMAS), "Lemmas"]}
-NAMES = {".sollya": "Sollya", ".gappa": "Gappa", ".v": "Coq", ".cpp": "all values"}
+NAMES = {".sollya": "Sollya", ".gappa": "Gappa", ".v": "Coq", ".cc": "all values"}
 WORD = re.compile(r"^\W*(claim|unit|bound|constant|source|formula|modes): +(.*?)(?: *\*\))?$")
 SKIPPED = 77
 TIME_LIMIT = 600  # seconds
@@ -213,7 +214,7 @@ class Claim:
             file.write_text(text, encoding="utf-8")
             suffix = self.path.suffix
             command = [CHECKERS[suffix], *OPTIONS.get(suffix, []), file.name]
-            if suffix == ".cpp":
+            if suffix == ".cc":
                 options = ["-std=c++20", "-O2", "-ffp-contract=off", "-o", "every_value"]
                 subprocess.run([*sources.compiler(), *options, file], cwd=folder, check=True)
                 command = ["./every_value"]

@@ -12,7 +12,7 @@
 
    The row at an angle a above the centre theta; below it, a is negative. The cosine's value and
    factor are those of the sine at theta + pi / 2. No value, factor or entry of the table is larger
-   than 1 (centre.cpp), and neither are products. *)
+   than 1 (centre.cc), and neither are products. *)
 From Coq Require Import Reals Lra Psatz.
 From Lemmas Require Import angles.
 Open Scope R_scope.

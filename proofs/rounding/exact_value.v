@@ -1,6 +1,6 @@
 (* claim: rounding: values in integers, to every type
    source: exact/sincos.cpp
-   formula: const Fraction<Limbs> low = less(magnitude, error) ? Fraction<Limbs>{} : magnitude - error;
+   formula: low = less(magnitude, error) ? Fraction<Limbs>{} : magnitude - error;
    formula: Fraction<Limbs> high = magnitude + error;
    formula: return {sign | nearest(magnitude), nearest(low) == nearest(high)};
 

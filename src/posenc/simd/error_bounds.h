@@ -57,7 +57,7 @@ inline constexpr std::int64_t grouped_blocks = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre, of every phase: proofs/rotation32/centre.cpp tries them all.
+  /// The sine or cosine of a centre, of every phase: proofs/rotation32/centre.cc tries them all.
   constexpr double centre() const { return has_fused_operations ? 1.44 : 1.86; }
   /// The cosine or sine of an angle, in the table.
   static constexpr double angle = 0.5;

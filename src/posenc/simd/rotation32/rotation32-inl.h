@@ -1,7 +1,8 @@
 // rotation32: symmetric angle addition in float32 for every entry. This is the fastest tier.
 //
 // Method  the rows of a block, in pairs around its centre, share the products of an angle addition
-// Error   Rotation32Error in error_bounds.h: 2.3e-7, 2.9e-7 without fused operations; half an ulp of
+// Error   Rotation32Error in error_bounds.h: 2.3e-7, 2.9e-7 without fused operations; half an ulp
+// of
 //         a 16-bit type more
 // Range   every position up to max_position; every type but float64
 // Cost    three operations for two vectors of floats, and two (or four) to keep them in [-1, 1]
