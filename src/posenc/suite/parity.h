@@ -9,10 +9,8 @@
 /// rounded from that float32, as the systems do. A model that was trained with such phases may need
 /// them rather than the exact ones, from which they differ by 1e-2 at position 131072.
 ///
-/// What is not reproducible: a system's own expf, powf, sinf and cosf are those of its C library or
-/// of its vector library, and may be off by an ulp or two, each in another way; a frequency that is
-/// off takes the phases of its channel along. Here all are correctly rounded, and the bits are the
-/// same on every machine.
+/// A system's own expf, powf, sinf and cosf, which may be off by an ulp or two, are not reproduced:
+/// here all are correctly rounded, with the same bits on every machine.
 #pragma once
 
 #include "posenc/encoder.h"
