@@ -1,16 +1,12 @@
 // What do sums and rotary embeddings cost beside a plain loop over a kept table? Wall time.
 //
-//   add/source:fused/batch:1/rows:512/d:512/threads:1   x += PE. automatic is what the layer does
-//                                                       by itself, fused computes PE, cached keeps
-//                                                       a table
-//   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys, angles computed
-//   .../source:plain/...                                the same without posenc, on one thread: a
-//                                                       plain loop over a float32 table, compiled
-//                                                       for the ISA that the compiler assumes; it
-//                                                       converts float16 by calls on x86-64
+//   add/source:fused/batch:1/rows:512/d:512/threads:1   x += PE
+//   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys
 //
-// Types but float32 follow as /dtype:float16. Errors of `rotate` are of turned channels, of pairs
-// of length 0.98.
+// The sources are automatic (what the layer does by itself), fused (PE is computed), cached (a
+// table is kept) and plain: without posenc, on one thread, a loop over a float32 table, compiled for
+// the ISA that the compiler assumes, which converts float16 by calls on x86-64. Types but float32
+// follow as /dtype:float16. Errors of `rotate` are of turned channels, of pairs of length 0.98.
 
 #include "bench.h"
 

@@ -1,14 +1,12 @@
 // What does a row cost if rows are not asked for as a table, and what does planning cost?
 //
 //   row_random/<backend>:<isa>/d:512                      one row at random positions
-//   row_cursor/<backend>:<isa>/rows:32/d:512                consecutive rows from a Cursor, as
-//                                                           decoding asks for them
-//   gather_random/<backend>:<isa>/rows:1024/d:512           random positions in one call
-//   plan/<backend>:<isa>/d:512/spacing:paper                planning, with a base that no encoder
-//                                                           had before
-//   plan_again/<backend>:<isa>/d:512/spacing:paper          planning the same spec again
-//   axes/<system>/rows:4096/d:128                           the cells of a grid, on several axes
-//   axes/one/rows:4096/d:128                                the same of one axis, by an Encoder
+//   row_cursor/<backend>:<isa>/rows:32/d:512              consecutive rows from a Cursor
+//   gather_random/<backend>:<isa>/rows:1024/d:512         random positions in one call
+//   plan/<backend>:<isa>/d:512/spacing:paper              planning, with a base of its own
+//   plan_again/<backend>:<isa>/d:512/spacing:paper        planning the same spec again
+//   axes/<system>/rows:4096/d:128                         the cells of a grid, on several axes
+//   axes/one/rows:4096/d:128                              the same of one axis, by an Encoder
 //
 // Positions are below 2^20. The formula as it is read is `naive`.
 

@@ -9,7 +9,6 @@
 #include "posenc/spec.h"
 #include "posenc/support/detail.h"
 
-#include <cstddef>
 #include <vector>
 
 namespace posenc::detail {
