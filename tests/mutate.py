@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Whether the tests notice a change: makes single changes in the sources, and runs the tests.
 
 Usage: tests/mutate.py core|suite COUNT [--seed N] [--jobs N] [--list]
@@ -5,10 +6,8 @@ Usage: tests/mutate.py core|suite COUNT [--seed N] [--jobs N] [--list]
 Draws COUNT changes of the core (simd, exact, backends) or of the suite: an operator, a comparison,
 an integer by one, a condition negated, or a statement deleted. Each is made alone, in a copy of the
 committed tree below build/mutants, which is built and tested. A change that does not compile is
-replaced by another. Prints those that no test notices, and the share that tests do. Results are
-kept in build/mutants/PART.tsv: what was tried of the same commit is not tried again.
-
-tests/data/mutants.tsv lists the changes that alter nothing a test could see, and why.
+replaced by another. Prints those that no test notices, and the share that tests do. Outcomes are
+kept in build/mutants/COMMIT.tsv, so that a run that is cut off goes on where it was.
 """
 
 from __future__ import annotations
@@ -20,14 +19,12 @@ import queue
 import random
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "mutants"
-EQUIVALENT = ROOT / "tests" / "data" / "mutants.tsv"
 PARTS = {"core": ("simd", "exact", "backends"), "suite": ("suite",)}
 # Of each part: the tests, those that take long last. Others cover other parts.
 TESTS = {
@@ -169,18 +166,25 @@ def main() -> None:
     for number in range(arguments.jobs):
         trees.put(Tree(number))
     outcomes: dict[str, list[Mutant]] = {"invalid": [], "killed": [], "survived": []}
+    head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=True, text=True,
+                          capture_output=True).stdout.strip()
+    kept = FOLDER / f"{head}.tsv"
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    known = dict(line.split("\t") for line in lines)
 
     def try_out(mutant: Mutant) -> None:
-        tree = trees.get()
-        enough = len(outcomes["killed"]) + len(outcomes["survived"]) >= arguments.count
-        outcome = "" if enough else tree.outcome(mutant, TESTS[arguments.part])
-        trees.put(tree)
-        if outcome:
-            outcomes[outcome].append(mutant)
-        if outcome == "survived":
+        if len(outcomes["killed"]) + len(outcomes["survived"]) >= arguments.count:
+            return
+        name = f"{mutant.file}:{mutant.line} {mutant.after.strip()}"
+        if name not in known:
+            tree = trees.get()
+            known[name] = tree.outcome(mutant, TESTS[arguments.part])
+            trees.put(tree)
+            with kept.open("a") as file:
+                file.write(f"{name}\t{known[name]}\n")
+        outcomes[known[name]].append(mutant)
+        if known[name] == "survived":
             print(mutant, flush=True)
-        if sys.stderr.isatty():
-            print({each: len(all_) for each, all_ in outcomes.items()}, end="\r", file=sys.stderr)
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(try_out, drawn))
