@@ -28,9 +28,9 @@ void wait(const std::atomic<int>& value, const IsOver& is_over) {
 struct Loop {
   const LoopBody& body;
   std::int64_t count, grain, pieces;
-  std::int64_t threads;                 ///< that may take part
-  std::int64_t own = 0;                 ///< pieces of the caller
-  std::atomic<std::int64_t> taken = 0;  ///< pieces that somebody has begun
+  std::int64_t threads;                                ///< that may take part
+  std::atomic<std::int64_t> taken = 0;                 ///< pieces that somebody has begun
+  std::atomic<std::int64_t> front = 0, back = pieces;  ///< where the caller and helpers go on
   std::atomic<bool> has_failed = false;
   std::exception_ptr failure = nullptr;
 };
@@ -63,7 +63,7 @@ class Pool {
     wait(seats_, [](int seats) { return seats == 0; });
     last_end_ = Clock::now();
     // Alone, every piece would have taken as long as the caller's own did.
-    const double share = static_cast<double>(loop.own) / static_cast<double>(pieces);
+    const double share = static_cast<double>(loop.front) / static_cast<double>(pieces);
     if ((last_end_ - begin) * share > own_end - begin)
       alone_until_ = last_end_ + settings_.rest_factor * (last_end_ - own_end);
     is_taken_ = false;
@@ -97,9 +97,13 @@ class Pool {
       if (before >= loop.pieces) return false;
       count = std::clamp<std::int64_t>((loop.pieces - before) / loop.threads, 1, most);
     } while (!loop.taken.compare_exchange_weak(before, before + count));
-    if (thread == 0) loop.own += count;
+    // The caller works from the front, and helpers from the back, so that each finds its part in
+    // its cache if the same table is written again. They do not meet: only so many pieces are
+    // taken.
+    const std::int64_t first =
+        thread == 0 ? loop.front.fetch_add(count) : loop.back.fetch_sub(count) - count;
     try {
-      loop.body(before * loop.grain, std::min((before + count) * loop.grain, loop.count), thread);
+      loop.body(first * loop.grain, std::min((first + count) * loop.grain, loop.count), thread);
     } catch (...) {
       loop.taken = loop.pieces;
       if (!loop.has_failed.exchange(true)) loop.failure = std::current_exception();
