@@ -27,6 +27,18 @@ Proof.
   destruct (Rle_dec (p + q) 1.414214); [assumption | nra].
 Qed.
 
+(* Errors of a sine and a cosine, in any direction. *)
+Lemma in_direction x y e a :
+  Rabs x <= e -> Rabs y <= e -> Rabs (x * cos a + y * sin a) <= e * 1.414214.
+Proof.
+  intros X Y. eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
+  pose proof (both a). pose proof (Rabs_pos x).
+  pose proof (Rabs_pos (cos a)). pose proof (Rabs_pos (sin a)). nra.
+Qed.
+
+Lemma product_of_small x y d e : Rabs x <= d -> Rabs y <= e -> Rabs (x * y) <= d * e.
+Proof. intros X Y. rewrite Rabs_mult. apply Rmult_le_compat; try apply Rabs_pos; assumption. Qed.
+
 Lemma sine_below d : Rabs (sin d) <= Rabs d.
 Proof.
   assert (H : forall a, 0 <= a -> Rabs (sin a) <= a).

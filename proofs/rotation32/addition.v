@@ -37,41 +37,18 @@ Hypothesis clamped_below : sum < -1 -> result = -1.
 
 Theorem entry : Rabs (result - sin (theta + a)) <= @{bound} * u.
 Proof.
-  pose proof (both a) as B. pose proof (both theta) as T.
-  destruct (at_most_1 a) as [A1 A2].
   set (dv := value - sin theta) in *. set (df := factor - cos theta) in *.
   set (dc := cosine - cos a) in *. set (ds := sine - sin a) in *.
-  assert (C1 : Rabs (dv * cos a + df * sin a) <= centre * u * 1.414214).
-  { eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-    pose proof (Rabs_pos (cos a)). pose proof (Rabs_pos (sin a)).
-    assert (Rabs dv * Rabs (cos a) <= centre * u * Rabs (cos a))
-      by (apply Rmult_le_compat_r; assumption).
-    assert (Rabs df * Rabs (sin a) <= centre * u * Rabs (sin a))
-      by (apply Rmult_le_compat_r; assumption).
-    unfold centre, u in *. lra. }
-  assert (C2 : Rabs (dc * sin theta + ds * cos theta) <= angle * u * 1.414214).
-  { eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-    pose proof (Rabs_pos (cos theta)). pose proof (Rabs_pos (sin theta)).
-    assert (Rabs dc * Rabs (sin theta) <= angle * u * Rabs (sin theta))
-      by (apply Rmult_le_compat_r; assumption).
-    assert (Rabs ds * Rabs (cos theta) <= angle * u * Rabs (cos theta))
-      by (apply Rmult_le_compat_r; assumption).
-    unfold angle, u in *. lra. }
-  assert (C3 : Rabs (dv * dc + df * ds) <= 2 * (centre * u) * (angle * u)).
-  { eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-    pose proof (Rabs_pos dv). pose proof (Rabs_pos df).
-    pose proof (Rabs_pos dc). pose proof (Rabs_pos ds).
-    assert (Rabs dv * Rabs dc <= (centre * u) * (angle * u))
-      by (apply Rmult_le_compat; assumption).
-    assert (Rabs df * Rabs ds <= (centre * u) * (angle * u))
-      by (apply Rmult_le_compat; assumption).
-    lra. }
+  pose proof (in_direction dv df _ a value_near factor_near) as C1.
+  pose proof (in_direction ds dc _ theta sine_near cosine_near) as C2.
+  pose proof (product_of_small _ _ _ _ value_near cosine_near) as C3.
+  pose proof (product_of_small _ _ _ _ factor_near sine_near) as C4.
   (* The sum, before it is rounded. *)
-  assert (S : sum - sin (theta + a) = (dv * cos a + df * sin a) + (dc * sin theta + ds * cos theta)
-      + (dv * dc + df * ds) + (product - factor * sine) + (other_product - value * cosine))
+  assert (S : sum - sin (theta + a) = (dv * cos a + df * sin a) + (ds * cos theta + dc * sin theta)
+      + dv * dc + df * ds + (product - factor * sine) + (other_product - value * cosine))
     by (rewrite sin_plus, exact_sum; unfold dv, df, dc, ds; ring).
   pose proof (SIN_bound (theta + a)) as M.
-  apply parts in C1, C2, C3, product_near, other_near.
+  apply parts in C1, C2, C3, C4, product_near, other_near.
   apply Rabs_le. unfold centre, angle, u in *.
   destruct (Rle_dec sum 1) as [I|I]; [|rewrite clamped_above by lra; lra].
   destruct (Rle_dec (-1) sum) as [J|J]; [|rewrite clamped_below by lra; lra].

@@ -43,33 +43,14 @@ Hypothesis below_1 : Rabs (sin (theta + a)) <= 1 - 0x1p-13.
 
 Theorem bracket : second <= sin (theta + a) <= first.
 Proof.
-  pose proof (both a) as B. pose proof (both theta) as T.
   destruct (at_most_1 a) as [A1 A2]. destruct (at_most_1 theta) as [T1 T2].
   pose proof (products theta a) as P.
   set (dv := value - sin theta) in *. set (df := factor - cos theta) in *.
   set (dc := cosine - cos a) in *. set (ds := sine - sin a) in *.
-  assert (C1 : Rabs (dv * cos a + df * sin a) <= rounded * u * 1.414214).
-  { eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-    pose proof (Rabs_pos (cos a)). pose proof (Rabs_pos (sin a)).
-    assert (Rabs dv * Rabs (cos a) <= rounded * u * Rabs (cos a))
-      by (apply Rmult_le_compat_r; assumption).
-    assert (Rabs df * Rabs (sin a) <= rounded * u * Rabs (sin a))
-      by (apply Rmult_le_compat_r; assumption).
-    unfold rounded, u in *. lra. }
-  assert (C2 : Rabs (dc * sin theta + ds * cos theta) <= rounded * u * 1.414214).
-  { eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-    pose proof (Rabs_pos (cos theta)). pose proof (Rabs_pos (sin theta)).
-    assert (Rabs dc * Rabs (sin theta) <= rounded * u * Rabs (sin theta))
-      by (apply Rmult_le_compat_r; assumption).
-    assert (Rabs ds * Rabs (cos theta) <= rounded * u * Rabs (cos theta))
-      by (apply Rmult_le_compat_r; assumption).
-    unfold rounded, u in *. lra. }
-  assert (Small : forall x y, Rabs x <= rounded * u -> Rabs y <= rounded * u ->
-      Rabs (x * y) <= (rounded * u) * (rounded * u)).
-  { intros x y X Y. rewrite Rabs_mult.
-    apply Rmult_le_compat; try apply Rabs_pos; assumption. }
-  pose proof (Small dv dc value_near cosine_near) as C3.
-  pose proof (Small df ds factor_near sine_near) as C4.
+  pose proof (in_direction dv df _ a value_near factor_near) as C1.
+  pose proof (in_direction ds dc _ theta sine_near cosine_near) as C2.
+  pose proof (product_of_small _ _ _ _ value_near cosine_near) as C3.
+  pose proof (product_of_small _ _ _ _ factor_near sine_near) as C4.
   (* The product of the factor is below 1, by as much as the value is. *)
   assert (L : Rabs (cos theta * sin a) <= 1 - 0x1p-14).
   { rewrite sin_plus in below_1. apply parts in below_1.
@@ -77,20 +58,14 @@ Proof.
     { unfold Rabs in *.
       destruct (Rcase_abs (sin theta * cos a)), (Rcase_abs (cos theta * sin a)); lra. }
     lra. }
-  assert (F : Rabs (df * sin a + ds * cos theta) <= 0x1p-22).
-  { eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-    pose proof (Rabs_pos df). pose proof (Rabs_pos ds).
-    assert (Rabs df * Rabs (sin a) <= rounded * u * 1)
-      by (apply Rmult_le_compat; try apply Rabs_pos; assumption).
-    assert (Rabs ds * Rabs (cos theta) <= rounded * u * 1)
-      by (apply Rmult_le_compat; try apply Rabs_pos; assumption).
-    unfold rounded, u in *. lra. }
-  assert (E1 : factor * sine = cos theta * sin a + (df * sin a + ds * cos theta) + df * ds)
+  pose proof (product_of_small _ _ _ _ factor_near A1) as F1.
+  pose proof (product_of_small _ _ _ _ sine_near T2) as F2.
+  assert (E1 : factor * sine = cos theta * sin a + df * sin a + ds * cos theta + df * ds)
     by (unfold df, ds; ring).
   assert (E2 : factor * sine + value * cosine = sin (theta + a) + (dv * cos a + df * sin a)
-      + (dc * sin theta + ds * cos theta) + dv * dc + df * ds)
+      + (ds * cos theta + dc * sin theta) + dv * dc + df * ds)
     by (rewrite sin_plus; unfold dv, df, dc, ds; ring).
-  apply parts in C1, C2, C3, C4, L, F, product_near, other_near, below_1.
+  apply parts in C1, C2, C3, C4, L, F1, F2, product_near, other_near, below_1.
   unfold rounded, total, to_second, u in *.
   assert (I : Rabs (product + error) <= 1) by (apply Rabs_le; lra).
   pose proof (of_inner I) as I2. apply parts in I2.
