@@ -9,8 +9,8 @@
 #include "support.h"
 
 #include <atomic>
-#include <barrier>
 #include <functional>
+#include <thread>
 #include <vector>
 
 namespace posenc::test {
@@ -18,13 +18,14 @@ namespace {
 
 constexpr int thread_count = 8;
 
-/// Calls work(0) to work(thread_count - 1), each on its own thread, all released together.
+/// Calls work(0) to work(thread_count - 1), each on its own thread, all released together. Not by
+/// std::barrier, whose waits can last forever with libstdc++ 12 on Windows.
 void at_once(const std::function<void(int)>& work) {
-  std::barrier start(thread_count);
+  std::atomic<int> missing = thread_count;
   std::vector<JoiningThread> threads;
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&, i] {
-      start.arrive_and_wait();
+      for (--missing; missing > 0;) std::this_thread::yield();
       work(i);
     });
   }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -17,12 +18,29 @@ using Clock = std::chrono::steady_clock;
 /// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
 constexpr std::chrono::microseconds awake_for{100};
 
-template <class IsOver>
-void wait(const std::atomic<int>& value, const IsOver& is_over) {
-  const auto sleep_at = Clock::now() + awake_for;
-  while (!is_over(value) && Clock::now() < sleep_at) std::this_thread::yield();
-  for (int seen = value; !is_over(seen); seen = value) value.wait(seen);
-}
+/// Threads that wait for others to change an atomic value. Not std::atomic::wait(): where there is
+/// no futex (on Windows), that of libstdc++ 12 can sleep through a change.
+struct Waiters {
+  std::mutex mutex;
+  std::condition_variable changed;
+
+  template <class IsOver>
+  void wait(const IsOver& is_over) {
+    const auto sleep_at = Clock::now() + awake_for;
+    do {
+      if (is_over()) return;
+      std::this_thread::yield();
+    } while (Clock::now() < sleep_at);
+    std::unique_lock lock(mutex);
+    changed.wait(lock, is_over);
+  }
+
+  /// What to notify after a change: who has looked at the value before it sleeps by then.
+  std::condition_variable& sleepers() {
+    const std::lock_guard lock(mutex);
+    return changed;
+  }
+};
 
 /// A loop in progress, on the caller's stack.
 struct Loop {
@@ -60,7 +78,7 @@ class Pool {
     }
     const auto own_end = Clock::now();
     seats_ &= ~(one_seated - 1);
-    wait(seats_, [](int seats) { return seats == 0; });
+    caller_.wait([&] { return seats_ == 0; });
     last_end_ = Clock::now();
     // Alone, every piece would have taken as long as the caller's own did.
     const double share = static_cast<double>(loop.front) / static_cast<double>(pieces);
@@ -75,7 +93,7 @@ class Pool {
     const std::lock_guard lock(starting_);
     stops_ = true;
     ++offers_;
-    offers_.notify_all();
+    idle_.sleepers().notify_all();
     for (int i = 0; i < started_; ++i) helpers_[i].join();
     started_ = 0;
   }
@@ -83,6 +101,8 @@ class Pool {
   /// In the child of a fork, which has only the thread that forked.
   void forget_helpers() noexcept {
     std::construct_at(&starting_);
+    std::construct_at(&caller_);
+    std::construct_at(&idle_);
     for (int i = 0; i < settings_.most_helpers; ++i) std::construct_at(&helpers_[i]);
     started_ = seats_ = 0;
     is_taken_ = false;
@@ -129,7 +149,7 @@ class Pool {
   /// Wakes helpers for two free seats. As each who takes one does so, too, all are woken soon, and
   /// nobody spends much time on it.
   void wake_some() noexcept {
-    for (int i = std::min(seats_ % one_seated, 2); i > 0; --i) offers_.notify_one();
+    for (int i = std::min(seats_ % one_seated, 2); i > 0; --i) idle_.sleepers().notify_one();
   }
 
   /// The number of a free seat, from which it goes down to 1; 0 if there is none.
@@ -148,14 +168,13 @@ class Pool {
     for (int seen = offers_; !stops_; seen = offers_) {
       const int thread = take_seat();
       if (thread == 0) {
-        wait(offers_, [=](int offers) { return offers != seen; });
+        idle_.wait([&] { return offers_ != seen; });
         continue;
       }
       wake_some();
       while (work_on_pieces(*loop_, thread, loop_->pieces)) {
       }
-      seats_ -= one_seated;
-      seats_.notify_all();  // the caller, if it sleeps
+      if ((seats_ -= one_seated) == 0) caller_.sleepers().notify_all();
     }
   }
 
@@ -167,6 +186,7 @@ class Pool {
   Loop* loop_ = nullptr;
   std::atomic<int> seats_ = 0;   ///< free ones, and helpers that have one, times one_seated
   std::atomic<int> offers_ = 0;  ///< how often there were free ones
+  Waiters caller_, idle_;        ///< who waits for the former to be 0, and for the latter to change
 
   std::atomic<Clock::time_point> alone_until_{};
   std::mutex starting_;  ///< guards the start and end of helpers
