@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 
 namespace posenc::detail {
@@ -18,30 +19,6 @@ using Clock = std::chrono::steady_clock;
 /// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
 constexpr std::chrono::microseconds awake_for{100};
 
-/// Threads that wait for others to change an atomic value. Not std::atomic::wait(): where there is
-/// no futex (on Windows), that of libstdc++ 12 can sleep through a change.
-struct Waiters {
-  std::mutex mutex;
-  std::condition_variable changed;
-
-  template <class IsOver>
-  void wait(const IsOver& is_over) {
-    const auto sleep_at = Clock::now() + awake_for;
-    do {
-      if (is_over()) return;
-      std::this_thread::yield();
-    } while (Clock::now() < sleep_at);
-    std::unique_lock lock(mutex);
-    changed.wait(lock, is_over);
-  }
-
-  /// What to notify after a change: who has looked at the value before it sleeps by then.
-  std::condition_variable& sleepers() {
-    const std::lock_guard lock(mutex);
-    return changed;
-  }
-};
-
 /// A loop in progress, on the caller's stack.
 struct Loop {
   const LoopBody& body;
@@ -51,15 +28,28 @@ struct Loop {
   std::atomic<std::int64_t> front = 0, back = pieces;  ///< where the caller and helpers go on
   std::atomic<bool> has_failed = false;
   std::exception_ptr failure = nullptr;
+  // Changed under the mutex of the pool.
+  std::atomic<int> working = 0;  ///< helpers
+  int joined = 0;                ///< helpers that work, or did
+  int to_wake = 0;               ///< the first helper that nobody has woken for it
+  std::condition_variable done{};
 };
 
-/// Threads that help callers with their loops, one loop at a time: one that finds another works
-/// alone. A helper touches a loop only while it has one of its seats, which the caller takes away
-/// in the end. It then waits for helpers that still have one.
+struct Helper {
+  std::thread thread;
+  std::condition_variable wake;
+  // Changed under the mutex of the pool.
+  std::atomic<Loop*> loop = nullptr;  ///< that it works on, or is asked to
+  bool works = false;
+};
+
+/// Threads that help callers with their loops. A helper touches a loop only once it works on it:
+/// in the end, the caller asks those back that do not yet, and waits for those that do. The first
+/// helpers that are free are asked, so that those that helped with a table do so again.
 class Pool {
  public:
   explicit Pool(const PoolSettings& settings)
-      : settings_(settings), helpers_(new std::thread[settings.most_helpers]) {}
+      : settings_(settings), helpers_(new Helper[settings.most_helpers]) {}
   ~Pool() { stop(); }
 
   int most_helpers() const noexcept { return settings_.most_helpers; }
@@ -68,47 +58,47 @@ class Pool {
     const auto begin = Clock::now();
     const std::int64_t pieces = count / grain + (count % grain != 0);
     Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
-    if (loop.threads == 1 || begin < alone_until_.load() || is_taken_.exchange(true))
-      return body(0, count, 0);
-    const bool follows = begin - last_end_ < awake_for;
+    if (loop.threads == 1 || begin < alone_until_.load()) return body(0, count, 0);
+    const bool follows = begin - last_end_.load() < awake_for;
     const bool has_more = follows || work_on_pieces(loop, 0, 1);
     const auto left = (Clock::now() - begin) * static_cast<double>(pieces - 1);
-    if (follows || (has_more && left >= settings_.wake_after)) offer(loop);
+    if (follows || (has_more && left >= settings_.wake_after)) ask_helpers(loop);
     while (work_on_pieces(loop, 0, pieces)) {
     }
     const auto own_end = Clock::now();
-    seats_ &= ~(one_seated - 1);
-    caller_.wait([&] { return seats_ == 0; });
-    last_end_ = Clock::now();
+    wait_for_helpers(loop);
+    const auto end = Clock::now();
+    last_end_ = end;
     // Alone, every piece would have taken as long as the caller's own did.
     const double share = static_cast<double>(loop.front) / static_cast<double>(pieces);
-    if ((last_end_ - begin) * share > own_end - begin)
-      alone_until_ = last_end_ + settings_.rest_factor * (last_end_ - own_end);
-    is_taken_ = false;
+    if ((end - begin) * share > own_end - begin)
+      alone_until_ = end + settings_.rest_factor * (end - own_end);
     if (loop.failure) std::rethrow_exception(loop.failure);
   }
 
   /// Ends all helpers. Loops then do without.
   void stop() {
-    const std::lock_guard lock(starting_);
-    stops_ = true;
-    ++offers_;
-    idle_.sleepers().notify_all();
-    for (int i = 0; i < started_; ++i) helpers_[i].join();
-    started_ = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      stops_ = true;
+    }
+    for (Helper& each : helpers()) each.wake.notify_one();
+    for (Helper& each : helpers()) {
+      if (each.thread.joinable()) each.thread.join();
+    }
   }
 
   /// In the child of a fork, which has only the thread that forked.
   void forget_helpers() noexcept {
-    std::construct_at(&starting_);
-    std::construct_at(&caller_);
-    std::construct_at(&idle_);
-    for (int i = 0; i < settings_.most_helpers; ++i) std::construct_at(&helpers_[i]);
-    started_ = seats_ = 0;
-    is_taken_ = false;
+    std::construct_at(&mutex_);
+    for (Helper& each : helpers()) std::construct_at(&each);
   }
 
  private:
+  std::span<Helper> helpers() noexcept {
+    return {helpers_.get(), static_cast<std::size_t>(settings_.most_helpers)};
+  }
+
   bool work_on_pieces(Loop& loop, int thread, std::int64_t most) noexcept {
     settings_.at_step();
     // An equal share of what is left, since the first row of a call is costly.
@@ -131,68 +121,84 @@ class Pool {
     return true;
   }
 
-  /// Offers seats to helpers, and starts those that are missing, if the system allows it.
-  void offer(Loop& loop) {
-    const auto wanted = static_cast<int>(loop.threads) - 1;
+  /// Asks as many helpers as may take part, and starts those that are missing, if the system
+  /// allows it.
+  void ask_helpers(Loop& loop) {
+    const std::lock_guard lock(mutex_);
+    std::int64_t missing = stops_ ? 0 : loop.threads - 1;
     try {
-      const std::lock_guard lock(starting_);
-      for (; started_ < wanted && !stops_; ++started_)
-        helpers_[started_] = start_helper([this] { serve(); });
+      for (Helper& each : helpers()) {
+        if (missing == 0) break;
+        if (each.loop != nullptr) continue;
+        if (!each.thread.joinable()) each.thread = start_helper([this, &each] { serve(each); });
+        each.loop = &loop;
+        --missing;
+      }
     } catch (const std::exception&) {  // The others do.
     }
-    loop_ = &loop;
-    seats_ = wanted;
-    ++offers_;
-    wake_some();
+    wake_two(loop);
   }
 
-  /// Wakes helpers for two free seats. As each who takes one does so, too, all are woken soon, and
-  /// nobody spends much time on it.
-  void wake_some() noexcept {
-    for (int i = std::min(seats_ % one_seated, 2); i > 0; --i) idle_.sleepers().notify_one();
-  }
-
-  /// The number of a free seat, from which it goes down to 1; 0 if there is none.
-  int take_seat() noexcept {
-    int seats = seats_;
-    do {
-      settings_.at_step();
-      if (seats % one_seated == 0) return 0;
-    } while (!seats_.compare_exchange_weak(seats, seats - 1 + one_seated));
-    return seats % one_seated;
-  }
-
-  void serve() {
-    std::fesetenv(FE_DFL_ENV);
-    take_affinity_of_process();
-    for (int seen = offers_; !stops_; seen = offers_) {
-      const int thread = take_seat();
-      if (thread == 0) {
-        idle_.wait([&] { return offers_ != seen; });
-        continue;
-      }
-      wake_some();
-      while (work_on_pieces(*loop_, thread, loop_->pieces)) {
-      }
-      if ((seats_ -= one_seated) == 0) caller_.sleepers().notify_all();
+  /// Each helper that begins wakes two more, so that all are soon, and nobody spends much time.
+  void wake_two(Loop& loop) noexcept {
+    for (int left = 2; loop.to_wake < settings_.most_helpers && left > 0; ++loop.to_wake) {
+      Helper& helper = helpers_[loop.to_wake];
+      if (helper.loop != &loop) continue;
+      helper.wake.notify_one();
+      --left;
     }
   }
 
-  static constexpr int one_seated = 2 * most_threads;
+  void wait_for_helpers(Loop& loop) {
+    std::unique_lock lock(mutex_);
+    for (Helper& each : helpers()) {
+      if (each.loop == &loop && !each.works) each.loop = nullptr;
+    }
+    wait(lock, loop.done, [&] { return loop.working == 0; });
+  }
+
+  /// Waits for a change that is made under the mutex. (std::atomic::wait() of libstdc++ 12 can
+  /// sleep through changes where there is no futex, as on Windows.)
+  template <class IsOver>
+  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& change,
+            const IsOver& is_over) {
+    lock.unlock();
+    const auto sleep_at = Clock::now() + awake_for;
+    while (!is_over() && Clock::now() < sleep_at) std::this_thread::yield();
+    settings_.at_step();
+    lock.lock();
+    change.wait(lock, is_over);
+  }
+
+  void serve(Helper& helper) {
+    std::fesetenv(FE_DFL_ENV);
+    take_affinity_of_process();
+    std::unique_lock lock(mutex_);
+    while (!stops_) {
+      Loop* const loop = helper.loop;
+      if (loop == nullptr) {
+        wait(lock, helper.wake, [&] { return helper.loop != nullptr || stops_; });
+        continue;
+      }
+      helper.works = true;
+      ++loop->working;
+      const int thread = ++loop->joined;
+      wake_two(*loop);
+      lock.unlock();
+      while (work_on_pieces(*loop, thread, loop->pieces)) {
+      }
+      lock.lock();
+      helper.works = false;
+      helper.loop = nullptr;
+      if (--loop->working == 0) loop->done.notify_one();
+    }
+  }
 
   const PoolSettings settings_;
-  std::atomic<bool> is_taken_ = false;  ///< by the caller of a loop, to which what follows belongs
-  Clock::time_point last_end_;
-  Loop* loop_ = nullptr;
-  std::atomic<int> seats_ = 0;   ///< free ones, and helpers that have one, times one_seated
-  std::atomic<int> offers_ = 0;  ///< how often there were free ones
-  Waiters caller_, idle_;        ///< who waits for the former to be 0, and for the latter to change
-
-  std::atomic<Clock::time_point> alone_until_{};
-  std::mutex starting_;  ///< guards the start and end of helpers
-  std::unique_ptr<std::thread[]> helpers_;
-  int started_ = 0;
+  std::mutex mutex_;
+  std::unique_ptr<Helper[]> helpers_;
   std::atomic<bool> stops_ = false;
+  std::atomic<Clock::time_point> last_end_{}, alone_until_{};
 };
 
 /// That of the process. It is never destroyed: programs may run loops while they exit.
