@@ -19,6 +19,30 @@ using Clock = std::chrono::steady_clock;
 /// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
 constexpr std::chrono::microseconds awake_for{100};
 
+/// Threads that wait for others to change an atomic value. Not std::atomic::wait(): where there is
+/// no futex (on Windows), that of libstdc++ 12 can sleep through a change.
+struct Waiters {
+  std::mutex mutex;
+  std::condition_variable changed;
+
+  template <class IsOver>
+  void wait(const IsOver& is_over) {
+    const auto sleep_at = Clock::now() + awake_for;
+    do {
+      if (is_over()) return;
+      std::this_thread::yield();
+    } while (Clock::now() < sleep_at);
+    std::unique_lock lock(mutex);
+    changed.wait(lock, is_over);
+  }
+
+  /// After a change.
+  void wake() {
+    { const std::lock_guard lock(mutex); }  // Who did not see it sleeps by now.
+    changed.notify_all();
+  }
+};
+
 /// A loop in progress, on the caller's stack.
 struct Loop {
   const LoopBody& body;
@@ -28,24 +52,22 @@ struct Loop {
   std::atomic<std::int64_t> front = 0, back = pieces;  ///< where the caller and helpers go on
   std::atomic<bool> has_failed = false;
   std::exception_ptr failure = nullptr;
-  // Changed under the mutex of the pool.
-  std::atomic<int> working = 0;  ///< helpers
-  int joined = 0;                ///< helpers that work, or did
-  int to_wake = 0;               ///< the first helper that nobody has woken for it
-  std::condition_variable done{};
+  std::atomic<int> asked_end = 0;    ///< helpers from here on were not asked
+  std::atomic<int> last_thread = 0;  ///< the caller is 0
+  std::atomic<int> missing = 0;  ///< helpers that were asked, and neither ended nor were let off
 };
 
 struct Helper {
   std::thread thread;
-  std::condition_variable wake;
-  // Changed under the mutex of the pool.
-  std::atomic<Loop*> loop = nullptr;  ///< that it works on, or is asked to
-  bool works = false;
+  Waiters waiters;
+  std::atomic<Loop*> loop = nullptr;  ///< that it is asked to work on
+  std::atomic<bool> works = false;    ///< a hint: it is not asked
 };
 
-/// Threads that help callers with their loops. A helper touches a loop only once it works on it:
-/// in the end, the caller asks those back that do not yet, and waits for those that do. The first
-/// helpers that are free are asked, so that those that helped with a table do so again.
+/// Threads that help callers with their loops. A helper touches a loop from when it takes it until
+/// it is no longer missing. In the end, the caller lets those off that have not taken it, and waits
+/// for the others. The first helpers that are free are asked, so that those that helped with a
+/// table do so again.
 class Pool {
  public:
   explicit Pool(const PoolSettings& settings)
@@ -78,19 +100,18 @@ class Pool {
 
   /// Ends all helpers. Loops then do without.
   void stop() {
-    {
-      const std::lock_guard lock(mutex_);
-      stops_ = true;
-    }
-    for (Helper& each : helpers()) each.wake.notify_one();
+    const std::lock_guard lock(asking_);
+    stops_ = true;
     for (Helper& each : helpers()) {
+      each.waiters.wake();
       if (each.thread.joinable()) each.thread.join();
     }
   }
 
   /// In the child of a fork, which has only the thread that forked.
   void forget_helpers() noexcept {
-    std::construct_at(&mutex_);
+    std::construct_at(&asking_);
+    std::construct_at(&callers_);
     for (Helper& each : helpers()) std::construct_at(&each);
   }
 
@@ -124,79 +145,66 @@ class Pool {
   /// Asks as many helpers as may take part, and starts those that are missing, if the system
   /// allows it.
   void ask_helpers(Loop& loop) {
-    const std::lock_guard lock(mutex_);
-    std::int64_t missing = stops_ ? 0 : loop.threads - 1;
     try {
-      for (Helper& each : helpers()) {
-        if (missing == 0) break;
-        if (each.loop != nullptr) continue;
-        if (!each.thread.joinable()) each.thread = start_helper([this, &each] { serve(each); });
-        each.loop = &loop;
-        --missing;
+      const std::lock_guard lock(asking_);
+      std::int64_t seats = stops_ ? 0 : loop.threads - 1;
+      for (int i = 0; i < settings_.most_helpers && seats > 0; ++i) {
+        Helper& helper = helpers_[i];
+        if (helper.works || helper.loop != nullptr) continue;
+        if (!helper.thread.joinable())
+          helper.thread = start_helper([this, &helper] { serve(helper); });
+        ++loop.missing;
+        helper.loop = &loop;
+        loop.asked_end = i + 1;
+        --seats;
       }
     } catch (const std::exception&) {  // The others do.
     }
     wake_two(loop);
   }
 
-  /// Each helper that begins wakes two more, so that all are soon, and nobody spends much time.
-  void wake_two(Loop& loop) noexcept {
-    for (int left = 2; loop.to_wake < settings_.most_helpers && left > 0; ++loop.to_wake) {
-      Helper& helper = helpers_[loop.to_wake];
-      if (helper.loop != &loop) continue;
-      helper.wake.notify_one();
+  /// Of those that have not begun. As each who begins does so, too, all are woken soon, and nobody
+  /// spends much time on it.
+  void wake_two(const Loop& loop) {
+    for (int i = 0, left = 2; i < loop.asked_end && left > 0; ++i) {
+      if (helpers_[i].loop != &loop) continue;
+      helpers_[i].waiters.wake();
       --left;
     }
   }
 
   void wait_for_helpers(Loop& loop) {
-    std::unique_lock lock(mutex_);
-    for (Helper& each : helpers()) {
-      if (each.loop == &loop && !each.works) each.loop = nullptr;
+    for (int i = 0; i < loop.asked_end; ++i) {
+      settings_.at_step();
+      Loop* expected = &loop;
+      if (helpers_[i].loop.compare_exchange_strong(expected, nullptr)) --loop.missing;
     }
-    wait(lock, loop.done, [&] { return loop.working == 0; });
-  }
-
-  /// Waits for a change that is made under the mutex. (std::atomic::wait() of libstdc++ 12 can
-  /// sleep through changes where there is no futex, as on Windows.)
-  template <class IsOver>
-  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& change,
-            const IsOver& is_over) {
-    lock.unlock();
-    const auto sleep_at = Clock::now() + awake_for;
-    while (!is_over() && Clock::now() < sleep_at) std::this_thread::yield();
-    settings_.at_step();
-    lock.lock();
-    change.wait(lock, is_over);
+    callers_.wait([&] { return loop.missing == 0; });
   }
 
   void serve(Helper& helper) {
     std::fesetenv(FE_DFL_ENV);
     take_affinity_of_process();
-    std::unique_lock lock(mutex_);
     while (!stops_) {
-      Loop* const loop = helper.loop;
-      if (loop == nullptr) {
-        wait(lock, helper.wake, [&] { return helper.loop != nullptr || stops_; });
-        continue;
-      }
+      helper.waiters.wait([&] { return helper.loop != nullptr || stops_; });
+      settings_.at_step();
+      Loop* const loop = helper.loop.exchange(nullptr);
+      if (loop == nullptr) continue;
       helper.works = true;
-      ++loop->working;
-      const int thread = ++loop->joined;
       wake_two(*loop);
-      lock.unlock();
+      const int thread = ++loop->last_thread;
       while (work_on_pieces(*loop, thread, loop->pieces)) {
       }
-      lock.lock();
       helper.works = false;
-      helper.loop = nullptr;
-      if (--loop->working == 0) loop->done.notify_one();
+      settings_.at_step();
+      if (--loop->missing == 0) callers_.wake();
     }
   }
 
   const PoolSettings settings_;
-  std::mutex mutex_;
+  std::mutex asking_;  ///< guards the start and end of helpers, and what they are asked
   std::unique_ptr<Helper[]> helpers_;
+  Waiters callers_;
   std::atomic<bool> stops_ = false;
   std::atomic<Clock::time_point> last_end_{}, alone_until_{};
 };
