@@ -56,8 +56,7 @@ void register_benchmarks() {
 #endif
   peers::register_peers();
 
-  // Real tables, one for each size: other presets differ in layout or spacing, which cost next to
-  // nothing.
+  // Real tables, one for each size: layouts and spacings of other presets cost next to nothing.
   for (const char* name :
        {"chunk", "model_garden", "m2m_100", "tutorial", "whisper", "long_context", "wide"})
     add_encodes(running_backends(), table_of(preset_or_benchmark_shape(name)));

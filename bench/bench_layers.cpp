@@ -57,8 +57,7 @@ Float16 rounded<Float16>(float value) {
 }
 #endif
 
-/// How far a result of less than `limit`, a power of two, is off that was rounded to float32 and to
-/// the type.
+/// How far a result below `limit`, a power of two, is off, rounded to float32 and to the type.
 template <class T>
 constexpr double rounding_below(double limit) {
   const double of_float32 = 0x1p-25, of_type = half_ulp_of_one(data_type_of<T>);

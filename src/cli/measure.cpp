@@ -129,8 +129,7 @@ std::string program_file() {
   throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
 }
 
-/// Starts a process that answers the request. Throws std::runtime_error with the reason if that
-/// fails.
+/// Starts a process that answers the request. Throws std::runtime_error with the reason.
 Timing time_in_new_process(const TimingRequest& request) {
   Json rows = Json::array();
   for (const Measurement& row : request.rows) rows.push_back(to_json(row));

@@ -73,8 +73,7 @@ std::vector<Isa> detect_isas() {
   return {Isa::portable};
 }
 
-/// The architecture, and the processor's details in /proc/cpuinfo. Each architecture has other
-/// keys.
+/// The architecture, and the processor's details in /proc/cpuinfo, by keys of each architecture.
 std::string detect_model() {
   std::ifstream info("/proc/cpuinfo");
   std::string details;

@@ -1,12 +1,12 @@
 # Writes a header with a digest of the sources that decide the speed and the error of the kernels:
-# cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P kernels_digest.cmake. Comments do not count.
+# cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P kernels_digest.cmake. Comments and empty lines do not.
 set(all "")
 foreach(folder IN ITEMS backends exact simd)
   file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.cpp)
   list(SORT files)
   foreach(file IN LISTS files)
     file(READ ${SOURCE}/${file} text)
-    string(REGEX REPLACE "[ \t]*//[^\n]*" "" text "${text}")
+    string(REGEX REPLACE "([ \t]*(//[^\n]*)?\n)+" "\n" text "${text}")
     string(SHA256 digest "${text}")
     string(APPEND all "${file} ${digest}\n")
   endforeach()

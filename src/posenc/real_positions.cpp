@@ -29,8 +29,7 @@ int bits_of_denominator(double denominator) {
   throw_invalid("denominator is {}; allowed: a power of two, 1 to 2^64", denominator);
 }
 
-/// The bits of the smallest denominator that makes all positions exact, or of the largest allowed
-/// one.
+/// The bits of the smallest denominator that makes all positions exact, or of the largest one.
 int enough_bits(std::span<const double> positions) {
   int wanted = 0;
   double most = 0;

@@ -6,8 +6,7 @@
 // Cost    std::sin and std::cos of float for each pair of entries
 //
 // The roundings of frequency, position and product to float32 decide the error. The phases are
-// those of exact/float32_phases.h; the sines of the C library may be off by an ulp. (For correctly
-// rounded sines of the same phases, see parity.h.)
+// those of exact/float32_phases.h; parity.h has correctly rounded sines of them.
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"

@@ -1,21 +1,15 @@
 // Entries of an encoding, correctly rounded in integers: what rotation recomputes, and what tests
 // compare with.
 //
-// Method. First stage: the phase of 256 bits, and the value to 118 bits (sincos.h). If a midpoint
-// between two values of the type is within the errors of the value and of its phase, the second
-// stage computes the frequency anew to 640 bits, and the value from it in 768.
-//
-// Error bound: every entry is correctly rounded that is farther than 2^-584 from a midpoint, the
-// absolute error of the second stage.
-//
-// Valid range: frequencies that are 0 or at least 2^-100 radians per position; any frequency, if
-// the type is not float64. A float64 of another frequency has no second stage.
+// Method  the phase of 256 bits, and the value to 118 (sincos.h); if a midpoint of the type is
+//         within their errors, the frequency anew to 640 bits, and the value from it in 768
+// Error   half an ulp, of entries farther than 2^-584 from a midpoint, the second stage's error
+// Range   frequencies that are 0 or at least 2^-100 radians per position; any, but for float64,
+//         of which such a one has no second stage
+// Cost    0.2 us; 0.1 ms for the second stage, by chance of one float64 entry in 2^63
 //
 // docs/how-it-works.md says why no other entry is that near, and what is left to chance. Such a one
 // would be rounded from the second stage's value, with the same bits everywhere.
-//
-// Cost: about 0.2 microseconds for the first stage, and 0.1 milliseconds for the second.
-// By chance it runs for one float64 entry in 2^63.
 #pragma once
 
 #include "posenc/data_type.h"

@@ -12,8 +12,7 @@ namespace posenc::detail {
 
 __extension__ typedef unsigned __int128 uint128;
 
-/// A fraction in [0, 1) in units of 2^(-64 Limbs); limb 0 is the most significant. Arithmetic is
-/// modulo 1.
+/// A fraction in [0, 1) in units of 2^(-64 Limbs); limb 0 is the highest. Arithmetic is modulo 1.
 template <std::size_t Limbs>
 struct Fraction {
   std::array<std::uint64_t, Limbs> limb{};

@@ -13,8 +13,7 @@
 
 namespace posenc::detail {
 
-/// 2 pi times the rest of a reduced phase, which is at most 1/8. Too low by less than 4 Limbs
-/// units.
+/// 2 pi times the rest of a reduced phase, which is at most 1/8; low by less than 4 Limbs units.
 template <std::size_t Limbs, std::size_t PhaseLimbs>
 Fraction<Limbs> radians_of(const Fraction<PhaseLimbs>& rest) noexcept {
   return leading<Limbs>(rest * 4) * leading<Limbs>(quarter_pi) * 2;

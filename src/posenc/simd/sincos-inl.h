@@ -5,10 +5,9 @@
 // Range   every position up to max_position; float32 and float64
 // Cost    one sincos of xsimd for two vectors of doubles
 //
-// A phase in radians, at most pi in magnitude, carries the roundings of a product and of a sum, at
-// most 2^-52 each, and 2^-52.8 from the rounding of 2 pi. xsimd's double sincos adds one ulp, at
-// most 2^-53. Blocks, which share an anchor, begin at multiples of sincos_block_rows, so that a row
-// is a function of its position alone.
+// A phase carries the roundings of a product and of a sum, at most 2^-52 each, and 2^-52.8 of 2 pi;
+// xsimd's sincos adds 2^-53. Blocks, which share an anchor, begin at multiples of
+// sincos_block_rows, so that a row is a function of its position alone.
 #pragma once
 
 namespace posenc::simd {

@@ -75,8 +75,7 @@ std::vector<double> own_seconds(const Candidate& one, const std::vector<Candidat
   return own;
 }
 
-/// A/A within every process, and between successive processes, of each candidate that was timed
-/// twice.
+/// A/A within every process, and between successive ones, of each candidate that was timed twice.
 double noise_floor(const std::vector<Candidate>& candidates,
                    const std::vector<RowsOfBackend>& rows) {
   std::vector<std::vector<double>> ratios;

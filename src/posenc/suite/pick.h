@@ -16,8 +16,7 @@
 
 namespace posenc::suite {
 
-/// The time of one candidate over that of another, paired by process, so that noise common to both
-/// cancels.
+/// The time of one candidate over another's, paired by process, so that common noise cancels.
 struct PairedRatio {
   double ratio = 1;  ///< geometric mean over the processes
   double low = 0;    ///< its 95 % interval; unbounded if there are fewer than two processes

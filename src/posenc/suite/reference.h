@@ -37,8 +37,7 @@ struct ReferencePair {
 enum class ReferenceMethod {
   /// Phases of 256 bits, reduced to an eighth of a turn in two long doubles, then sinl and cosl.
   long_double,
-  /// The same phases, then the series of exact/sincos.h in integers. Slower, but available on every
-  /// platform.
+  /// The same phases, then the series of exact/sincos.h in integers. Slower, but on every platform.
   integers,
 };
 

@@ -8,8 +8,8 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <thread>
+#include <vector>
 
 namespace posenc::detail {
 namespace {
@@ -64,14 +64,13 @@ struct Helper {
   std::atomic<bool> works = false;    ///< a hint: it is not asked
 };
 
-/// Threads that help callers with their loops. A helper touches a loop from when it takes it until
-/// it is no longer missing. In the end, the caller lets those off that have not taken it, and waits
-/// for the others. The first helpers that are free are asked, so that those that helped with a
-/// table do so again.
+/// Threads that help callers with their loops. A helper that has taken a loop is missing until its
+/// end; in the end, the caller lets off those that have not, and waits for the others. Always the
+/// first free helpers are asked: they have their part of a table in their caches.
 class Pool {
  public:
   explicit Pool(const PoolSettings& settings)
-      : settings_(settings), helpers_(new Helper[settings.most_helpers]) {}
+      : settings_(settings), helpers_(static_cast<std::size_t>(settings.most_helpers)) {}
   ~Pool() { stop(); }
 
   int most_helpers() const noexcept { return settings_.most_helpers; }
@@ -102,7 +101,7 @@ class Pool {
   void stop() {
     const std::lock_guard lock(asking_);
     stops_ = true;
-    for (Helper& each : helpers()) {
+    for (Helper& each : helpers_) {
       each.waiters.wake();
       if (each.thread.joinable()) each.thread.join();
     }
@@ -112,14 +111,10 @@ class Pool {
   void forget_helpers() noexcept {
     std::construct_at(&asking_);
     std::construct_at(&callers_);
-    for (Helper& each : helpers()) std::construct_at(&each);
+    for (Helper& each : helpers_) std::construct_at(&each);
   }
 
  private:
-  std::span<Helper> helpers() noexcept {
-    return {helpers_.get(), static_cast<std::size_t>(settings_.most_helpers)};
-  }
-
   bool work_on_pieces(Loop& loop, int thread, std::int64_t most) noexcept {
     settings_.at_step();
     // An equal share of what is left, since the first row of a call is costly.
@@ -129,8 +124,7 @@ class Pool {
       count = std::clamp<std::int64_t>((loop.pieces - before) / loop.threads, 1, most);
     } while (!loop.taken.compare_exchange_weak(before, before + count));
     // The caller works from the front, and helpers from the back, so that each finds its part in
-    // its cache if the same table is written again. They do not meet: only so many pieces are
-    // taken.
+    // its cache if the same table is written again. They do not meet, since `taken` ends first.
     const std::int64_t first =
         thread == 0 ? loop.front.fetch_add(count) : loop.back.fetch_sub(count) - count;
     try {
@@ -142,8 +136,7 @@ class Pool {
     return true;
   }
 
-  /// Asks as many helpers as may take part, and starts those that are missing, if the system
-  /// allows it.
+  /// Asks as many helpers as may take part, and starts those that are missing if it can.
   void ask_helpers(Loop& loop) {
     try {
       const std::lock_guard lock(asking_);
@@ -203,7 +196,7 @@ class Pool {
 
   const PoolSettings settings_;
   std::mutex asking_;  ///< guards the start and end of helpers, and what they are asked
-  std::unique_ptr<Helper[]> helpers_;
+  std::vector<Helper> helpers_;
   Waiters callers_;
   std::atomic<bool> stops_ = false;
   std::atomic<Clock::time_point> last_end_{}, alone_until_{};

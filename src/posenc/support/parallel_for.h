@@ -37,8 +37,7 @@ constexpr std::int64_t successive_rows_per_piece(std::int64_t elements) noexcept
 struct PoolSettings {
   int most_helpers;
   /// A helper that sleeps takes 10 to 50 us to come, and waking it costs the caller some. Helpers
-  /// are asked by a loop that will take so long after its first piece, or that follows another
-  /// closely.
+  /// are asked by a loop that will take so long after its first piece, or soon follows another.
   std::chrono::microseconds wake_after{100};
   /// If another process had the CPU of a helper, so that a loop took longer than without helpers,
   /// the process does without for that many times the wait: it loses a sixteenth at most.

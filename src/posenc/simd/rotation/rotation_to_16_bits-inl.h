@@ -12,11 +12,9 @@
 // evaluated in double (anchored-inl.h). The second bound is the first one minus or plus the width,
 // 2 E and the rounding of the first.
 //
-// In a column of a slow frequency, all sines of a block are at most M = w times the last position,
-// and E is at most 2 M times that of others. It is at least 2^-50, because truncated frequencies
-// add an absolute error of 2^-70. A value below 2^-14, which has fewer bits in float16, must be
-// recomputed: the width is at least 2^-25, and two bounds that are so far apart do not round to the
-// same float of 11 bits.
+// In a column of sines of at most M, E is at most 2 M times that of others, and at least 2^-50:
+// truncated frequencies add 2^-70. A value below 2^-14, which has fewer bits in float16, must be
+// recomputed: bounds at least 2^-25 apart do not round to the same float of 11 bits.
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"

@@ -1,9 +1,7 @@
 // rotation32: symmetric angle addition in float32 for every entry. This is the fastest tier.
 //
 // Method  the rows of a block, in pairs around its centre, share the products of an angle addition
-// Error   Rotation32Error in error_bounds.h: 2.3e-7, 2.9e-7 without fused operations; half an ulp
-// of
-//         a 16-bit type more
+// Error   Rotation32Error: 2.3e-7, 2.9e-7 without fused operations; half a 16-bit ulp more
 // Range   every position up to max_position; every type but float64
 // Cost    three operations for two vectors of floats, and two (or four) to keep them in [-1, 1]
 //
@@ -19,8 +17,7 @@
 // magnitude of a phase that is shifted by a quarter turn folds it to the quarters next to 0; a
 // cosine is the sine of a phase shifted by another one: 11 operations for a vector of both.
 //
-// Source: the angle addition theorems; a minimax polynomial whose coefficients are rounded one
-// after another, the lowest first.
+// Source: angle addition; a minimax polynomial, its coefficients rounded one by one, lowest first.
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"

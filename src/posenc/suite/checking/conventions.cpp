@@ -110,8 +110,7 @@ class Conventions {
         std::min(points_.size(), std::max<std::size_t>(4, static_cast<std::size_t>(head))))));
   }
 
-  /// Those that leave the fewest bits open. The most usual ones are kept, whatever a few noisy rows
-  /// show.
+  /// Those that leave the fewest bits open. The most usual are kept, whatever noisy rows show.
   std::vector<Hypothesis> nearest() && {
     constexpr std::size_t most = 24;
     constexpr double usual = 6;

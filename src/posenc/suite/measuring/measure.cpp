@@ -49,8 +49,7 @@ Progress part_of(const Progress& whole, double from, double to) {
   };
 }
 
-/// All rows if they are few; else evenly spread runs of equal length, which include the first and
-/// the last row.
+/// All rows if they are few; else evenly spread runs of equal length, from the first to the last.
 std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
   const std::int64_t affordable =
       std::max<std::int64_t>(max_checked_entries / table.spec.d_model, checked_runs);
