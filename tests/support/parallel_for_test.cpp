@@ -148,6 +148,44 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
   EXPECT_GT(most_threads_seen, 1) << "no helper ever came";
 }
 
+/// Each has a part of the table in its cache.
+TEST_P(Helpers, AreTheSameInTheNextLoop) {
+  std::set<std::thread::id> seen;
+  const auto loop = [&](int threads) {
+    std::mutex mutex;
+    parallel_for(100, 1, threads, [&](std::int64_t, std::int64_t, int thread) {
+      yield_at_random();
+      const std::lock_guard lock(mutex);
+      if (thread > 0) seen.insert(std::this_thread::get_id());
+    });
+  };
+  repeat_until([&] { return loop(GetParam() + 1), seen.size() > 1; });
+  EXPECT_GT(seen.size(), 1U);
+  seen.clear();
+  repeat_until([&] { return loop(2), !seen.empty(); });
+  for (int repetition = 0; repetition < 50; ++repetition) loop(2);
+  EXPECT_EQ(seen.size(), 1U);
+}
+
+/// Each of two callers waits in its loop until a helper of the other's has come. Nobody is asked
+/// before a loop's first piece is done.
+TEST_P(Helpers, WorkForCallersAtOnce) {
+  std::atomic<bool> has_come[2] = {};
+  {
+    std::vector<JoiningThread> callers;
+    for (int caller = 0; caller < 2; ++caller) {
+      callers.emplace_back([&, caller] {
+        parallel_for(4, 1, 2, [&](std::int64_t begin, std::int64_t, int thread) {
+          if (begin == 0) return;
+          if (thread > 0) has_come[caller] = true;
+          repeat_until([&] { return has_come[0] && has_come[1]; });
+        });
+      });
+    }
+  }
+  EXPECT_TRUE(has_come[0] && has_come[1]);
+}
+
 TEST_P(Helpers, MayNestLoopsAndThrow) {
   std::atomic<int> wrong = 0;
   const auto call = [&] {
