@@ -1,5 +1,6 @@
 """docs/map.md follows a call through the sources: each function of its table stands in the file
-that it names, in this order of calls, and the table is short."""
+that it names, in this order of calls, and the table is short. Other files that the docs name exist,
+too."""
 
 import pathlib
 import re
@@ -42,6 +43,16 @@ class Walk(unittest.TestCase):
         self.assertGreater(len(self.rows), 12)
         self.assertLessEqual(len(self.rows), 22)
         self.assertLessEqual(len({file for _, _, file in self.rows}), 11)
+
+    def test_files_exist(self) -> None:
+        pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+        path = re.compile(r"`(?:\./)?((?:\w[\w.-]*/)+[\w.-]+\.(?:h|cpp|inc|py|sh|v|cc|cmake))`")
+        folders = [ROOT, ROOT / "src", ROOT / "src" / "c", SOURCE]
+        foreign = {"rotary_embedding/base.py", "ggml-cpu/ops.cpp"}  # of vLLM and llama.cpp
+        for page in pages:
+            for name in set(path.findall(page.read_text(encoding="utf-8"))) - foreign:
+                with self.subTest(page=page.name, file=name):
+                    self.assertTrue(any((folder / name).exists() for folder in folders))
 
 
 if __name__ == "__main__":
