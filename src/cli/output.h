@@ -36,8 +36,7 @@ void write_document(const Options& options, const Json& document, const std::str
 /// error. Where that cannot be written, the exit code alone tells.
 void print_message(std::string_view message);
 
-/// Progress of long work, with an estimate of the time left, on standard error if that is a
-/// terminal.
+/// Progress of long work, with the time left, on standard error if that is a terminal.
 class Progress {
  public:
   explicit Progress(bool wanted = true);

@@ -69,8 +69,7 @@ class RotationEncoder final : public Encoder {
 
   void write(RowTask task, const simd::Addition* addition) const noexcept {
     if (task.first == 0) {
-      // No error bound, however small, makes the rounding of 0 certain: the kernel would recompute
-      // every sine.
+      // No error bound makes the rounding of 0 certain: the kernel would recompute every sine.
       addition == nullptr ? write_row_0(spec(), task) : add_row_0(task, *addition);
       if (task.count == 1) return;
       task = task.after(1);

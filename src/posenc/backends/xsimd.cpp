@@ -40,8 +40,7 @@ class XsimdEncoder final : public Encoder {
                                    : write_narrowed<BFloat16>(tables, task);
   }
 
-  /// Rounds doubles to 16-bit types, a few columns at a time. Rounding to float32 first would round
-  /// twice.
+  /// Rounds doubles to 16-bit types, a few columns at a time: once, not to float32 first.
   template <class T>
   void write_narrowed(const simd::SincosTables& tables, const RowTask& task) const noexcept {
     constexpr std::int64_t piece = 128;  // frequencies

@@ -69,8 +69,7 @@ class Frequencies {
 };
 
 /// The k at which YaRN's ramp begins and ends: Transformers' find_correction_range(). The
-/// logarithms are exact, and the other operations those of doubles, so that every machine has the
-/// same range.
+/// logarithms are exact, and the other operations those of doubles: the same on every machine.
 struct YarnRange {
   double low, high;
 };

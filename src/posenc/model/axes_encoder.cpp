@@ -84,8 +84,7 @@ std::vector<AxisPair> sorted_pairs(const AxesSpec& spec) {
   return pairs;
 }
 
-/// Where the channels of an encoding of these pairs are in a row. Channels that are consecutive in
-/// both are merged.
+/// Where channels of an encoding of these pairs are in a row. What follows in both is merged.
 std::vector<CopiedChannels> copied_channels(std::span<const AxisPair> pairs, Layout layout) {
   const EncodingSpec own = {.d_model = 2 * std::ssize(pairs), .layout = layout};
   std::vector<std::int64_t> to(2 * pairs.size());

@@ -1,5 +1,6 @@
 #include "posenc/support/parallel_for.h"
 
+#include "posenc/support/cache_line.h"
 #include "posenc/support/system.h"
 
 #include <atomic>
@@ -18,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 /// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
 constexpr std::chrono::microseconds awake_for{100};
+/// The longest wait for helpers that counts. In a longer one the process itself was stopped.
+constexpr std::chrono::milliseconds longest_wait{100};
 
 /// Threads that wait for others to change an atomic value. Not std::atomic::wait(): where there is
 /// no futex (on Windows), that of libstdc++ 12 can sleep through a change.
@@ -53,11 +56,12 @@ struct Loop {
   std::atomic<bool> has_failed = false;
   std::exception_ptr failure = nullptr;
   std::atomic<int> asked_end = 0;    ///< helpers from here on were not asked
+  std::atomic<int> to_wake = 0;      ///< the first helper that nobody has woken, if it was asked
   std::atomic<int> last_thread = 0;  ///< the caller is 0
   std::atomic<int> missing = 0;  ///< helpers that were asked, and neither ended nor were let off
 };
 
-struct Helper {
+struct alignas(cache_line_bytes) Helper {
   std::thread thread;
   Waiters waiters;
   std::atomic<Loop*> loop = nullptr;  ///< that it is asked to work on
@@ -66,7 +70,7 @@ struct Helper {
 
 /// Threads that help callers with their loops. A helper that has taken a loop is missing until its
 /// end; in the end, the caller lets off those that have not, and waits for the others. Always the
-/// first free helpers are asked: they have their part of a table in their caches.
+/// first free helpers are asked, which have parts of a table in their caches.
 class Pool {
  public:
   explicit Pool(const PoolSettings& settings)
@@ -81,26 +85,28 @@ class Pool {
     Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
     if (loop.threads == 1 || begin < alone_until_.load()) return body(0, count, 0);
     const bool follows = begin - last_end_.load() < awake_for;
-    const bool has_more = follows || work_on_pieces(loop, 0, 1);
+    if (!follows) work_on_pieces(loop, 0, 1);
     const auto left = (Clock::now() - begin) * static_cast<double>(pieces - 1);
-    if (follows || (has_more && left >= settings_.wake_after)) ask_helpers(loop);
-    while (work_on_pieces(loop, 0, pieces)) {
-    }
+    if (follows || left >= settings_.wake_after) ask_helpers(loop);
+    while (work_on_pieces(loop, 0, pieces)) wake_two(loop);
     const auto own_end = Clock::now();
     wait_for_helpers(loop);
     const auto end = Clock::now();
     last_end_ = end;
     // Alone, every piece would have taken as long as the caller's own did.
     const double share = static_cast<double>(loop.front) / static_cast<double>(pieces);
-    if ((end - begin) * share > own_end - begin)
-      alone_until_ = end + settings_.rest_factor * (end - own_end);
+    const auto waited = std::min<Clock::duration>(end - own_end, longest_wait);
+    const auto until = end + settings_.rest_factor * waited;
+    if ((end - begin) * share > own_end - begin && until > alone_until_.load())
+      alone_until_ = until;
     if (loop.failure) std::rethrow_exception(loop.failure);
   }
 
   /// Ends all helpers. Loops then do without.
   void stop() {
-    const std::lock_guard lock(asking_);
+    asking_.lock();
     stops_ = true;
+    asking_.unlock();
     for (Helper& each : helpers_) {
       each.waiters.wake();
       if (each.thread.joinable()) each.thread.join();
@@ -158,15 +164,18 @@ class Pool {
 
   /// Of those that have not begun. As each who begins does so, too, all are woken soon, and nobody
   /// spends much time on it.
-  void wake_two(const Loop& loop) {
-    for (int i = 0, left = 2; i < loop.asked_end && left > 0; ++i) {
-      if (helpers_[i].loop != &loop) continue;
-      helpers_[i].waiters.wake();
-      --left;
+  void wake_two(Loop& loop) noexcept {
+    for (int left = 2, i = loop.to_wake; left > 0 && i < loop.asked_end;) {
+      if (!loop.to_wake.compare_exchange_weak(i, i + 1)) continue;
+      if (helpers_[i].loop == &loop) {
+        helpers_[i].waiters.wake();
+        --left;
+      }
+      ++i;
     }
   }
 
-  void wait_for_helpers(Loop& loop) {
+  void wait_for_helpers(Loop& loop) noexcept {
     for (int i = 0; i < loop.asked_end; ++i) {
       settings_.at_step();
       Loop* expected = &loop;
@@ -186,7 +195,7 @@ class Pool {
       helper.works = true;
       wake_two(*loop);
       const int thread = ++loop->last_thread;
-      while (work_on_pieces(*loop, thread, loop->pieces)) {
+      while (!stops_ && work_on_pieces(*loop, thread, loop->pieces)) {
       }
       helper.works = false;
       settings_.at_step();

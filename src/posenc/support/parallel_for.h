@@ -55,14 +55,13 @@ using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
 /// parallel_for() of more than one piece, by more than one thread.
 void share_loop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body);
 
-/// Calls work(begin, end, thread) for contiguous pieces of [0, count), by the calling thread and
+/// Calls work(begin, end, thread) for contiguous parts of [0, count), by the calling thread and
 /// by at most threads - 1 others, in the default floating-point environment. `thread` is below
 /// usable_threads(threads), and no two calls at the same time have the same one: memory can be
-/// indexed by it. Pieces have `grain` indices, except the last one; which thread gets which depends
-/// on time. A count below 2 * grain, or one thread, is one piece.
+/// indexed by it. Parts have a multiple of `grain` indices, except the last one; which thread gets
+/// which depends on time. A count below 2 * grain, or one thread, is one part.
 ///
-/// Throws what one of the calls threw, when no piece is being worked on; others may then not have
-/// begun.
+/// Throws what one of the calls threw, when no part is being worked on; others may not have begun.
 template <class Work>
 void parallel_for(std::int64_t count, std::int64_t grain, int threads, const Work& work) {
   if (count <= 0) return;

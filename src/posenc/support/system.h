@@ -28,8 +28,8 @@ void free_aligned(void* memory) noexcept;
 /// std::system_error.
 std::thread start_helper(const std::function<void()>& work);
 
-/// Gives the calling thread the CPUs and the priority of the process, that is of its first thread,
-/// not those of the thread that started it.
+/// Gives the calling thread the CPUs and the scheduling policy of the process, that is of its first
+/// thread, not those of the thread that started it.
 void take_affinity_of_process() noexcept;
 
 /// Makes sure that the code of this library stays loaded, if the system has libraries that are

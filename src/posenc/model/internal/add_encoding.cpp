@@ -11,8 +11,7 @@
 namespace posenc {
 namespace {
 
-/// In float32, a piece that stays in the first-level cache at a time. `first` is the index of the
-/// first element.
+/// In float32, by pieces that stay in the L1 cache. `first` is the index of the first element.
 void combine_and_drop(const RowWork& work, const void* x, const float* encoding, void* out,
                       std::int64_t count, std::int64_t first) noexcept {
   const simd::Kernels& kernels = simd::best_kernels();

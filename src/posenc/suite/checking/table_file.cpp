@@ -67,8 +67,7 @@ Shape heads_shape(Shape shape) {
   return shape.size() == 3 ? shape : Shape{};
 }
 
-/// Sets rows, heads and columns. Throws unless elements of that shape take the bytes that are
-/// present.
+/// Sets rows, heads and columns. Throws unless they take the bytes that are there.
 void set_shape(StoredTable& table, Shape shape, bool is_complex, bool holds_heads,
                std::int64_t present, const std::string& what) {
   if (is_complex) shape.push_back(2);
