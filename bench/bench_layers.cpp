@@ -3,11 +3,11 @@
 //   add/source:fused/batch:1/rows:512/d:512/threads:1   x += PE
 //   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys
 //
-// The sources are automatic (what the layer does by itself), fused (PE is computed), cached (a
-// table is kept) and plain: without posenc, on one thread, a loop over a float32 table, compiled
-// for the ISA that the compiler assumes, which converts float16 by calls on x86-64. Types but
-// float32 follow as /dtype:float16. Errors of `rotate` are of turned channels, of pairs of length
-// 0.98.
+// Sources: automatic (what the layer does by itself), fused (PE is computed), cached (a table is
+// kept) and plain: without posenc, on one thread, a loop over a float32 table, compiled for the
+// compiler's ISA, which converts float16 by calls on x86-64. `rotate` has fused and plain. Types
+// but float32 follow as /dtype:float16. Errors of `rotate` are of turned channels, of pairs of
+// length 0.98.
 
 #include "bench.h"
 

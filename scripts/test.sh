@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs missing dependencies, builds the preset release, and runs the tests, but for those with
-# the label thorough: the proofs, and builds of what is installed. Arguments go to ctest, and may
-# name these, too: scripts/test.sh -R rotation, scripts/test.sh -L thorough. All output goes to a
-# log; the terminal shows the progress, the tests that failed or were skipped, and ctest's summary.
-# With -V it shows everything. It installs packages, and otherwise writes below build/ alone.
+# the label thorough: the proofs, and builds of what is installed. Arguments go to ctest; those that
+# select tests select of all: scripts/test.sh -R rotation, scripts/test.sh -L thorough. All output
+# goes to a log; the terminal shows the progress, failed and skipped tests, and ctest's summary;
+# with -V everything. It installs packages, and otherwise writes below build/ alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/logs/test.log
@@ -30,7 +30,7 @@ show() {
     is_shown { --left }'
 }
 
-[[ $# -gt 0 ]] || set -- -LE thorough
+[[ " $*" == *" -"[LREI]* ]] || set -- -LE thorough "$@"
 ./scripts/install_dependencies.sh build test peers
 ./scripts/build.sh release
 filter=show

@@ -9,6 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "posenc"
+FOLDERS = ["src", "bench", "tests", "scripts", "docs", "proofs"]
 ROW = re.compile(r"^\| (\d+) \| `([\w:~]+)[^`]*`[^|]* \| (?:`([^`]+)`)? *\|", re.MULTILINE)
 
 
@@ -46,13 +47,17 @@ class Walk(unittest.TestCase):
 
     def test_files_exist(self) -> None:
         pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-        path = re.compile(r"`(?:\./)?((?:\w[\w.-]*/)+[\w.-]+\.(?:h|cpp|inc|py|sh|v|cc|cmake))`")
+        path = re.compile(r"`(?:\./)?((?:\w[\w.-]*/)*\w[\w-]*\.(?:h|cpp|inc|sh|v|cc|cmake|py))`")
+        names = {file.name for part in FOLDERS for file in (ROOT / part).rglob("*.*")}
         folders = [ROOT, ROOT / "src", ROOT / "src" / "c", SOURCE]
-        foreign = {"rotary_embedding/base.py", "ggml-cpu/ops.cpp"}  # of vLLM and llama.cpp
+        # Of vLLM, llama.cpp and Google Benchmark.
+        foreign = {"rotary_embedding/base.py", "ggml-cpu/ops.cpp", "compare.py"}
         for page in pages:
             for name in set(path.findall(page.read_text(encoding="utf-8"))) - foreign:
                 with self.subTest(page=page.name, file=name):
-                    self.assertTrue(any((folder / name).exists() for folder in folders))
+                    self.assertTrue(
+                        any((folder / name).exists() for folder in folders) or name in names
+                    )
 
 
 if __name__ == "__main__":

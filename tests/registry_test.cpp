@@ -119,6 +119,15 @@ TEST(Registry, OnlyRegisteredBackendsCanBeUnregistered) {
   EXPECT_EQ(backends(), before);
 }
 
+TEST(Registry, BuiltInBackendsCanBeUnregistered) {
+  const std::size_t before = backends().size();
+  std::unique_ptr<Backend> taken = unregister_backend(backend("naive"));
+  EXPECT_EQ(taken->name(), "naive");
+  EXPECT_EQ(backends().size(), before - 1);
+  register_backend(std::move(taken));
+  EXPECT_EQ(backends().size(), before);
+}
+
 TEST(Registry, BackendsOfOtherCpusAreListedAndRefused) {
   const RegisteredFake registered({.name = "foreign", .isa = foreign_isa()});
   const Backend& foreign = *registered;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Of the faster store loop on the same table; infinite if the document has none.
+/// Of the faster store loop on the same table; NaN if the document has none.
 double seconds_of_limit(const MeasuredTable& table, const Measurements& document) {
   double limit = infinity;
   for (const Measurement& each : document.all) {
@@ -30,7 +30,7 @@ double seconds_of_limit(const MeasuredTable& table, const Measurements& document
     if (each.role == Role::limit && stores && each.is_timed() && each.table == table)
       limit = std::min(limit, median(each.seconds));
   }
-  return limit;
+  return limit < infinity ? limit : std::nan("");
 }
 
 /// By size of the table; within a table backends and peers by time, and then the limits.
@@ -129,7 +129,7 @@ std::string program_file() {
   throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
 }
 
-/// Starts a process that answers the request. Throws std::runtime_error with the reason.
+/// Starts a process that answers the request. Throws std::runtime_error if it fails.
 Timing time_in_new_process(const TimingRequest& request) {
   Json rows = Json::array();
   for (const Measurement& row : request.rows) rows.push_back(to_json(row));

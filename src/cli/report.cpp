@@ -191,7 +191,7 @@ Column number(const std::string& header, const std::string& path,
               std::string (*format)(double number)) {
   const auto cell = [=](const Json& row) {
     const Json value = at(row, path);
-    const bool is_shown = value.is_number() && std::isfinite(value.get<double>());
+    const bool is_shown = value.is_number() && !std::isnan(value.get<double>());
     return is_shown ? format(value.get<double>()) : "-";
   };
   return {header, cell};

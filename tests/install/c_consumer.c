@@ -1,5 +1,5 @@
 /* A program in C99 that uses an installed posenc: the layout of every struct, a table, an error
- * message, a rotary embedding and a measured accuracy. */
+ * message and a rotary embedding. */
 #include <posenc/c_api.h>
 
 #include <math.h>

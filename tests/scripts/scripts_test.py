@@ -194,6 +194,13 @@ exit {code}
         ])  # fmt: skip
         self.assertEqual(self.log("test.log"), f"ctest --preset release -j2 -R a|b\n{CTEST}")
 
+    def test_thorough_tests_run_if_they_are_selected(self):
+        for arguments, passed in [((), "-LE thorough"), (("-V",), "-LE thorough -V"),
+                                  (("-L", "thorough"), "-L thorough"), (("-E", "a"), "-E a")]:
+            self.script("test.sh", *arguments)
+            first = self.log("test.log").splitlines()[0]
+            self.assertEqual(first, f"ctest --preset release -j2 {passed}")
+
     def test_a_thousand_failures_take_few_lines(self):
         lines = [
             f"{n}/1000 Test #{n}: t ...***Failed    0.01 sec\n" + "more\n" * 50 + "why"

@@ -13,7 +13,7 @@ namespace posenc::simd {
 struct UnroundedKernels {
   /// True if the ISA has fused operations.
   bool fused_rounds_once;
-  /// Like RotationKernel, but stores as float64 the values that it would round to float32. The
+  /// Like Kernels::rotation, but stores as float64 the values that it would round to float32. The
   /// tables need no exact_entry.
   void (*rows)(const RotationTables& tables, const RowTask& task) noexcept;
   /// The same for 16-bit types: stores as float32 the values between the bounds of entries.

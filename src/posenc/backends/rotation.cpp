@@ -1,7 +1,7 @@
 // rotation: angle addition from exactly reduced anchors, correctly rounded.
 //
-// Method  simd/rotation/rotation-inl.h, which also derives the error; position 0 is written here
-// Error   half an ulp, for every type
+// Method  simd/rotation/rotation-inl.h; position 0 is written here
+// Error   half an ulp, for every type (docs/how-it-works.md, proofs/)
 // Range   every position up to max_position
 // Cost    AVX2: 56 operations for 32 floats (simd/rotation/rounding-inl.h)
 #include "posenc/backends/backends.h"

@@ -1,6 +1,6 @@
 // rotation32: symmetric angle addition in float32 for every entry. This is the fastest tier.
 //
-// Method  simd/rotation32/rotation32-inl.h, which also derives the error
+// Method  simd/rotation32/rotation32-inl.h; docs/how-it-works.md and proofs/ derive the error
 // Error   simd::Rotation32Error, and half an ulp of a 16-bit type
 // Range   every position up to max_position; every type but float64
 // Cost    five operations for two vectors of floats, or seven

@@ -1,5 +1,5 @@
 /// @file
-/// Positions, ids, batches of sequences, and queries and keys in the caller's memory.
+/// Positions, batches of sequences, and queries and keys in the caller's memory.
 #pragma once
 
 #include "posenc/cxx20.h"
@@ -68,7 +68,7 @@ enum class BatchOrder {
 template <class T>
 struct SequenceView {
   T* data = nullptr;                           ///< the first element of row 0 of sequence 0
-  BatchOrder order = BatchOrder::batch_first;  ///< of elements, for masks and ids
+  BatchOrder order = BatchOrder::batch_first;  ///< of elements, for masks
   std::int64_t batch = 0;                      ///< sequences
   std::int64_t rows = 0;                       ///< of each sequence
   std::int64_t columns = 0;                    ///< of each row

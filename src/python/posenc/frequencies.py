@@ -1,8 +1,8 @@
 """Frequencies other than those of a base: the rules that models with a long context have.
 
-Each is an argument `frequencies` of Encoder and Rotary, as is its text, and a
-sequence of d_model / 2 frequencies in radians per position. Parameters and defaults are those of
-the library: docs/frequencies.md and posenc/frequency_rule.h have their formulas.
+Each is an argument `frequencies` of Encoder and Rotary, as is its text, and a sequence of
+d_model / 2 frequencies in radians per position. Parameters and defaults are those of the library:
+docs/frequencies.md and posenc/frequency_rule.h have their formulas.
 """
 
 from __future__ import annotations

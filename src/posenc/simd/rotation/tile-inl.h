@@ -1,7 +1,7 @@
 // rotation: the tile loop, which computes, rounds and stores the rows of a few columns.
 //
 // Method  v_(n+1) = 2 cos(w) v_n - v_(n-1) for each column, from two rows that stay in registers
-// Error   rotation-inl.h derives it; uncertain entries are computed again and rounded in integers
+// Error   RotationError; uncertain entries are computed again and rounded in integers
 // Range   every position up to max_position
 // Cost    one operation a vector of doubles, and the rounding's; one entry in 50 000 is uncertain
 #pragma once
