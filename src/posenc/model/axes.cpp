@@ -69,12 +69,12 @@ AxesSpec axes_by_pair(std::span<const std::int64_t> sections, const EncodingSpec
   check_equal("sections", "pairs", pairs, "d_model / 2", spec.d_model / 2);
   AxesSpec result = {.layout = spec.layout};
   for (std::int64_t axis = 0; axis < std::ssize(sections); ++axis) {
-    AxisPairs part = {.axis = axis, .spec = spec};
+    std::vector<std::int64_t> own;
     for (std::int64_t k = 0; k < pairs; ++k) {
-      if (axis_of(k) == axis) part.frequencies.push_back(k);
+      if (axis_of(k) == axis) own.push_back(k);
     }
-    part.pairs = part.frequencies;
-    if (!part.pairs.empty()) result.parts.push_back(std::move(part));
+    if (!own.empty())
+      result.parts.push_back({.axis = axis, .spec = spec, .frequencies = own, .pairs = own});
   }
   return result;
 }
