@@ -1,25 +1,18 @@
 #!/usr/bin/env python3
 """Whether the tests notice a change: makes single changes in the sources, and runs the tests.
 
-Usage: tests/mutate.py core|suite COUNT [--seed N] [--jobs N] [--list]
+Usage: tests/mutate.py core|suite COUNT [--seed N]
 
-Draws COUNT changes of the core (simd, exact, backends) or of the suite: an operator, a comparison,
-an integer by one, a condition negated, or a statement deleted. Each is made alone, in a copy of the
-committed tree below build/mutants, which is built and tested. A change that does not compile is
-replaced by another. Prints those that no test notices, and the share that tests do. What is noticed
-is kept in build/mutants, by the hash of src: a run that is cut off goes on where it was, and new
-tests are tried on what the earlier ones did not notice.
-
-A change of kernels is compiled for one ISA first, and for all if no test notices it there. After
-each change, the build is replaced by a copy from before it, which saves building it twice.
+Draws COUNT changes of the core (simd, exact, backends) or of the suite: an operator, an integer by
+one, a condition negated, or a statement deleted. Each is made alone, in a copy of the committed
+tree below build/mutants, which is built (kernels for one ISA first) and tested. If it does not
+compile, another replaces it. Prints those that no test notices. Outcomes are kept in build/mutants
+by the hash of src: a run that is cut off goes on, and new tests are tried on what survived.
 """
-
-from __future__ import annotations
 
 import argparse
 import concurrent.futures
 import os
-import queue
 import random
 import re
 import subprocess
@@ -39,20 +32,16 @@ TESTS = {
               "Check.*:CheckMistakes.*"),
 }
 
-OPERATORS = {
-    " + ": " - ", " - ": " + ", " * ": " + ", " / ": " * ", " += ": " -= ", " -= ": " += ",
-    " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ",
-    " && ": " || ", " || ": " && ", " << ": " >> ", " >> ": " << ", " & ": " | ", " | ": " & ",
-    " % ": " / ",
-}
+PAIRS = ("+,- -,+ *,+ /,* +=,-= -=,+= <,<= <=,< >,>= >=,> ==,!= !=,== &&,|| ||,&& <<,>> >>,<< "
+         "&,| |,& %,/")
+OPERATORS = {" {} ".format(*pair.split(",")): f" {pair.split(',')[1]} " for pair in PAIRS.split()}
 INTEGER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
-CONDITION = re.compile(r"\bif (?:constexpr )?\((.*)\)(?= )|\bwhile \((.*)\)(?= )")
+CONDITION = re.compile(r"\b(?:if|if constexpr|while) \((.*)\)(?= )")
 STATEMENT = re.compile(r"^ +(?!return|using|const|static|constexpr|typedef|break|continue)"
                        r"[\w.\->\[\]():]+(?: [+\-*/|&^]?= |\(|\+\+|--).*;$")
-# What no program runs: comments, texts, the preprocessor, checks and bounds at compile time, and
-# types.
+# What no test sees: comments, the preprocessor, checks at compile time, types, and prefetches.
 SKIPPED = re.compile(r"^\s*(//|#|\*|template|static_assert|using |namespace|friend|case .*:$)"
-                     r"|throw_invalid|InvalidArgument|operator|alignas")
+                     r"|throw_invalid|InvalidArgument|operator|alignas|prefetch")
 
 
 def run(*command: object, cwd: Path = ROOT) -> str:
@@ -61,13 +50,11 @@ def run(*command: object, cwd: Path = ROOT) -> str:
 
 
 def succeeds(seconds: int, *command: object) -> bool:
-    with subprocess.Popen([str(each) for each in command], cwd=FOLDER, start_new_session=True,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            return process.wait(seconds) == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            return False
+    try:
+        return subprocess.run([str(each) for each in command], cwd=FOLDER, timeout=seconds,
+                              check=False, capture_output=True).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 class Mutant(NamedTuple):
@@ -79,8 +66,8 @@ class Mutant(NamedTuple):
     after: str
 
     def __str__(self) -> str:
-        change = self.after.strip() or "(deleted)"
-        return f"{self.file}:{self.line}\n  - {self.before.strip()}\n  + {change}"
+        return "\n".join((f"{self.file}:{self.line}", f"  - {self.before.strip()}",
+                          f"  + {self.after.strip() or '(deleted)'}"))
 
 
 def changes_of(line: str) -> Iterator[str]:
@@ -92,13 +79,11 @@ def changes_of(line: str) -> Iterator[str]:
                 continue  # of types
             yield line[:found.start()] + new + line[found.end():]
     for found in INTEGER.finditer(code):
-        value = int(found[0])
-        for other in {value + 1, max(value - 1, 0)} - {value}:
+        for other in {int(found[0]) + 1, max(int(found[0]) - 1, 0)} - {int(found[0])}:
             yield line[:found.start()] + str(other) + line[found.end():]
     for found in CONDITION.finditer(code):
-        group = 1 if found[1] is not None else 2
-        first, last = found.span(group)
-        if code[first:last].count("(") == code[first:last].count(")") and ";" not in found[0]:
+        first, last = found.span(1)
+        if found[1].count("(") == found[1].count(")") and ";" not in found[1]:
             yield f"{line[:first]}!({line[first:last]}){line[last:]}"
     if STATEMENT.match(code.rstrip()):
         yield ""
@@ -109,10 +94,9 @@ def mutants_of(part: str) -> list[Mutant]:
     for file in run("git", "ls-files", *(f"src/posenc/{each}" for each in PARTS[part])).split():
         if not file.endswith((".h", ".cpp")) or "neon64" in file:
             continue
-        text = run("git", "show", f"HEAD:{file}")
-        for number, line in enumerate(text.splitlines(), 1):
-            if not SKIPPED.search(line):
-                found += [Mutant(file, number, line, after) for after in changes_of(line)]
+        for number, line in enumerate(run("git", "show", f"HEAD:{file}").splitlines(), 1):
+            changes = () if SKIPPED.search(line) else changes_of(line)
+            found += [Mutant(file, number, line, after) for after in changes]
     return found
 
 
@@ -122,13 +106,12 @@ class Tree:
     def __init__(self, number: int) -> None:
         self.root = FOLDER / f"tree{number}"
         self.build, self.kept = self.root / "build" / "mutants", self.root / "build" / "kept"
-        run("git", "worktree", "prune")
         if not self.root.exists():
             run("git", "worktree", "add", "--detach", "--force", self.root)
-        run("git", "checkout", "--force", "--detach", run("git", "rev-parse", "HEAD").strip(),
-            cwd=self.root)
-        run("cmake", "-S", self.root, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-            "-DCMAKE_CXX_FLAGS_DEBUG=-O2", "-DPOSENC_BENCHMARKS=OFF", "-DPOSENC_UNITY_BUILD=OFF")
+        head = run("git", "rev-parse", "HEAD").strip()
+        run("git", "checkout", "--force", "--detach", head, cwd=self.root)
+        run("cmake", "-S", self.root, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+            "-DPOSENC_BENCHMARKS=OFF", "-DPOSENC_UNITY_BUILD=OFF")
         run("ninja", "-C", self.build, "posenc_tests")
         run("rm", "-rf", self.kept)
         run("cp", "-a", self.build, self.kept)
@@ -141,11 +124,11 @@ class Tree:
         lines[mutant.line - 1] = mutant.after
         try:
             file.write_text("\n".join(lines))
-            outcome = self._outcome(self._library(mutant), tests[:1])
-            if outcome != "survived":
-                return outcome
-            run("cp", "-a", f"{self.kept}/.", self.build)
-            return self._outcome("ninja -j1 posenc_tests", tests)
+            outcome = self.outcome_of(self._library(mutant), tests[:1])
+            if outcome == "survived":
+                run("cp", "-a", f"{self.kept}/.", self.build)
+                outcome = self.outcome_of("ninja -j1 posenc_tests", tests)
+            return outcome
         finally:
             file.write_text(original)
             os.utime(file, ns=(modified, modified))
@@ -153,24 +136,26 @@ class Tree:
 
     def _library(self, mutant: Mutant) -> str:
         """The commands that compile the libraries' objects, and link the tests with them."""
-        isas = [isa for isa in ("portable", "sse2", "avx512", "avx2") if isa in str(mutant)]
-        others = {"portable", "sse2", "avx512", "avx2"} - {isas[0] if isas else "avx2"}
+        isas = ["portable", "sse2", "avx512", "avx2"]
+        isas.remove(next((isa for isa in isas if isa in str(mutant)), "avx2"))
+        others = tuple(f"simd/{isa}.cpp.o" for isa in isas)
         steps = ["ar qc src/posenc/libposenc", "-o bin/posenc"]
         for text in run("ninja", "-t", "deps", cwd=self.build).split("\n\n"):
             name = text.partition(":")[0]
             if (f"/{mutant.file}\n" in text + "\n" and name.startswith("src/posenc/")
-                    and not name.endswith(tuple(f"simd/{isa}.cpp.o" for isa in others))):
+                    and not name.endswith(others)):
                 steps.append(f"-o {name} ")
         commands = run("ninja", "-t", "commands", "posenc_tests", cwd=self.build).splitlines()
         return " && ".join(each for each in commands if any(step in each for step in steps))
 
-    def _outcome(self, build: str, tests: tuple[str, ...]) -> str:
+    def outcome_of(self, build: str, tests: tuple[str, ...]) -> str:
         if not succeeds(600, "sh", "-c", f"cd {self.build} && {build}"):
             return "invalid"
         program = (self.build / "bin" / "posenc_tests", "--gtest_fail_fast", "--gtest_shuffle")
-        passed = all(succeeds(600 if number else 100, *program, f"--gtest_filter={those}")
-                     for number, those in enumerate(tests))
-        return "survived" if passed else "killed"
+        for seconds, those in zip((60, 240, 240), tests):
+            if not succeeds(seconds, *program, f"--gtest_filter={those}"):
+                return "killed"
+        return "survived"
 
 
 def main() -> None:
@@ -178,41 +163,37 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--list", action="store_true", help="print the changes, and try none")
     arguments = parser.parse_args()
     drawn = mutants_of(arguments.part)
     random.Random(arguments.seed).shuffle(drawn)
-    if arguments.list:
-        print(*drawn[:arguments.count], sep="\n")
-        return
-    trees: queue.Queue[Tree] = queue.Queue()
-    for number in range(arguments.jobs):
-        trees.put(Tree(number))
-    outcomes: dict[str, list[Mutant]] = {"invalid": [], "killed": [], "survived": []}
+    tests, jobs = TESTS[arguments.part], len(os.sched_getaffinity(0))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        trees = list(pool.map(Tree, range(jobs)))
+    if trees[0].outcome_of("ninja posenc_tests", tests) != "survived":
+        raise SystemExit("Tests fail without a change, too.")
     kept = FOLDER / f"{run('git', 'rev-parse', '--short', 'HEAD:src').strip()}.tsv"
-    known = dict(line.split("\t") for line in kept.read_text().splitlines()) if kept.exists() else {}
+    kept.touch()
+    known = dict(line.split("\t") for line in kept.read_text().splitlines())
+    counts = {"invalid": 0, "killed": 0, "survived": 0}
 
     def try_out(mutant: Mutant) -> None:
-        if len(outcomes["killed"]) + len(outcomes["survived"]) >= arguments.count:
+        if counts["killed"] + counts["survived"] >= arguments.count:
             return
         name = f"{mutant.file}:{mutant.line} {mutant.after.strip()}"
         if name not in known:
-            tree = trees.get()
-            known[name] = tree.outcome(mutant, TESTS[arguments.part])
-            trees.put(tree)
-            if known[name] != "survived":
+            tree = trees.pop()
+            known[name] = tree.outcome(mutant, tests)
+            trees.append(tree)
+            if known[name] == "survived":
+                print(mutant, flush=True)
+            else:
                 with kept.open("a") as file:
                     file.write(f"{name}\t{known[name]}\n")
-        outcomes[known[name]].append(mutant)
-        if known[name] == "survived":
-            print(mutant, flush=True)
+        counts[known[name]] += 1
 
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         list(pool.map(try_out, drawn))
-    killed, survived = len(outcomes["killed"]), len(outcomes["survived"])
-    print(f"{killed} of {killed + survived} changes are noticed, {survived} are not; "
-          f"{len(outcomes['invalid'])} did not compile")
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
 
 
 if __name__ == "__main__":

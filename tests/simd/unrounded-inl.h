@@ -6,6 +6,8 @@
 #include "posenc/simd/rotation/rotation-inl.h"
 #include "posenc/simd/rotation32/rotation32-inl.h"
 
+#include <bit>
+
 namespace posenc::simd {
 namespace {
 
@@ -117,12 +119,33 @@ void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines)
   }
 }
 
+template <class Round>
+RoundedBits rounded_by(double value) {
+  const F64 scaled(value * Round::value_scale);
+  const auto threshold = Round::threshold(F32(1.0f));
+  auto least = Round::largest_margin();
+  typename Round::Value::value_type lanes[float_lanes];
+  Round::round(scaled, scaled, threshold, least).store_unaligned(lanes);
+  return {std::bit_cast<std::uint32_t>(lanes[0]),
+          xsimd::any(Round::is_uncertain(least, threshold))};
+}
+
+RoundedBits rounded(double value, DataType type) noexcept {
+  if (type == DataType::float32) return rounded_by<RoundToFloat32>(value);
+  return type == DataType::float16 ? rounded_by<RoundToFloat16>(value)
+                                   : rounded_by<RoundToBFloat16>(value);
+}
+
 }  // namespace
 
 const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
-  static constexpr UnroundedKernels kernels = {fused_rounds_once,     unrounded_rows,
-                                               values_between_bounds, unrounded_float64_rows,
-                                               rotate_anchors,        folded_sines};
+  static constexpr UnroundedKernels kernels = {fused_rounds_once,
+                                               unrounded_rows,
+                                               values_between_bounds,
+                                               unrounded_float64_rows,
+                                               rotate_anchors,
+                                               folded_sines,
+                                               rounded};
   return kernels;
 }
 
