@@ -49,6 +49,15 @@ void expect_exact(const Turns& phase) {
   }
 }
 
+/// What follows the last limb is 0, whether the leading bit begins a limb or not.
+TEST(ExactTest, LeadingBitsOfTheLastLimb) {
+  for (const std::uint64_t limb : {std::uint64_t{3}, std::uint64_t{3} << 62}) {
+    const LeadingBits bits = leading_bits(Fraction<3>{{0, 0, limb}});
+    EXPECT_TRUE(bits.mantissa == uint128{3} << 126);
+    EXPECT_EQ(bits.exponent, std::bit_width(limb) - 192 - 128);
+  }
+}
+
 TEST(ExactTest, RandomPhases) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) expect_exact({{random(), random(), random(), random()}});

@@ -5,6 +5,7 @@
 #include "posenc/encoder.h"
 #include "support.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -78,8 +79,19 @@ TEST(Parity, TransformersPhasesByEveryRule) {
     }
   }
   const std::vector<float> ntk = inverse_powers(f(5e5 * std::pow(4.0, 128.0 / 126)), 128);
+  std::vector<float> yarn;
+  for (int k = 0; k < 64; ++k) {
+    const float power = f(std::pow(5e5, static_cast<double>(static_cast<float>(2 * k) / 128.0F)));
+    // 32 and 1 turns in 8192 rows: between frequencies 18.08 and 34.98.
+    const float kept = 1.0F - std::clamp((static_cast<float>(k) - 18.0F) / 17.0F, 0.0F, 1.0F);
+    yarn.push_back(1.0F / (4.0F * power) * (1.0F - kept) + 1.0F / power * kept);
+  }
   const std::pair<FrequencyRule, std::vector<float>> rules[] = {
-      {{}, plain}, {LinearScaling{3}, linear}, {NtkScaling{4}, ntk}, {Llama3Scaling{}, llama3}};
+      {{}, plain},
+      {LinearScaling{3}, linear},
+      {NtkScaling{4}, ntk},
+      {YarnScaling{.factor = 4, .trained_rows = 8192, .attention_factor = 1}, yarn},
+      {Llama3Scaling{}, llama3}};
   for (const auto& [rule, frequencies] : rules) {
     SCOPED_TRACE(to_string(rule));
     const auto encoder = plan_like(
