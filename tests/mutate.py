@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Whether the tests notice a change: makes single changes in the sources, and runs the tests.
 
-Usage: tests/mutate.py core|suite COUNT [--seed N]
-
 Draws COUNT changes of the core (simd, exact, backends) or of the suite: an operator, an integer by
 one, a condition negated, or a statement deleted. Each is made alone, in a copy of the committed
 tree below build/mutants, which is built (kernels for one ISA first) and tested. If it does not

@@ -360,49 +360,40 @@ TEST_P(RotationErrors, OfTablesOfFloat64) {
                 bound.total(simd::float64_anchored_blocks - 1), 1);
 }
 
-/// The value of the bits of a positive number.
-double value_of(std::uint32_t bits, DataType type) {
-  const auto half = static_cast<std::uint16_t>(bits);
-  return type == DataType::float32   ? static_cast<double>(std::bit_cast<float>(bits))
-         : type == DataType::float16 ? to_double(Float16{half})
-                                     : to_double(BFloat16{half});
-}
-
 /// Values within their error of a midpoint are uncertain. Those a little farther from it are not,
 /// and are rounded to its side. Of 16-bit types, values below the least are uncertain.
-TEST_P(RotationErrors, AreWithinTheMarginOfWhatIsCertain) {
-  struct Bits {
-    DataType type;
-    std::uint32_t least, one, minus;  ///< the least value that is tried, 1, and the sign
-  };
-  const double most_error = 0.999 * error().total() * simd::double_roundoff;
+template <class T, class Bits>
+void expect_margins(const simd::UnroundedKernels& kernels, double most_error, double least) {
+  const auto bits_of = [](double value) { return std::bit_cast<Bits>(nearest<T>(value)); };
+  const auto value_of = [](unsigned bits) { return to_double(std::bit_cast<T>(Bits(bits))); };
+  const DataType type = data_type_of<T>;
   std::mt19937_64 random(4);
-  for (const auto& [type, least, one, minus] :
-       {Bits{DataType::float32, 0x3a800000, 0x3f800000, 0x80000000},
-        Bits{DataType::float16, 0x0400, 0x3c00, 0x8000},
-        Bits{DataType::bfloat16, 0x3600, 0x3f80, 0x8000}}) {
-    const bool is_float32 = type == DataType::float32;
-    for (int i = 0; i < 5000; ++i) {
-      const auto bits =
-          i == 0 ? least : least + static_cast<std::uint32_t>(random() % (one - least));
-      SCOPED_TRACE(testing::Message() << to_string(type) << ", bits " << bits);
-      const double below = value_of(bits, type), above = value_of(bits + 1, type);
-      const double certain = is_float32 ? 2.2 * most_error : 2.5 * 0x1p-16 * (above - below);
-      for (const std::uint32_t sign : {std::uint32_t{0}, minus}) {
-        const auto rounded = [&](double distance) {
-          const double value = (below + above) / 2 + distance;
-          return kernels().round(sign == 0 ? value : -value, type);
-        };
-        for (const double distance : {-most_error, 0.0, most_error})
-          ASSERT_TRUE(rounded(distance).is_uncertain) << distance;
-        const simd::RoundedBits down = rounded(-certain), up = rounded(certain);
-        ASSERT_FALSE(down.is_uncertain || up.is_uncertain);
-        ASSERT_EQ(down.bits & (2 * minus - 1), sign + bits);
-        ASSERT_EQ(up.bits & (2 * minus - 1), sign + bits + 1);
-      }
+  for (unsigned i = 0; i < 5000; ++i) {
+    const unsigned of_least = bits_of(least),
+                   bits = of_least + unsigned(random() % (bits_of(1) - of_least)) * (i > 0);
+    SCOPED_TRACE(testing::Message() << to_string(type) << ", bits " << bits);
+    const double below = value_of(bits), above = value_of(bits + 1);
+    const double certain = sizeof(T) == 4 ? 2.2 * most_error : 2.5 * 0x1p-16 * (above - below);
+    for (const double sign : {1.0, -1.0}) {
+      const auto rounded = [&](double distance) {
+        return kernels.round(sign * ((below + above) / 2 + distance), type);
+      };
+      for (const double distance : {-most_error, 0.0, most_error})
+        ASSERT_TRUE(rounded(distance).is_uncertain) << distance;
+      const simd::RoundedBits down = rounded(-certain), up = rounded(certain);
+      ASSERT_FALSE(down.is_uncertain || up.is_uncertain);
+      ASSERT_EQ(Bits(down.bits), bits_of(sign * below));
+      ASSERT_EQ(Bits(up.bits), bits_of(sign * above));
     }
-    EXPECT_EQ(kernels().round(0.999 * value_of(least, type), type).is_uncertain, !is_float32);
   }
+  EXPECT_EQ(kernels.round(0.999 * least, type).is_uncertain, sizeof(T) == 2);
+}
+
+TEST_P(RotationErrors, AreWithinTheMarginOfWhatIsCertain) {
+  const double most = 0.999 * error().total() * simd::double_roundoff;
+  expect_margins<float, std::uint32_t>(kernels(), most, 0x1p-10);
+  expect_margins<Float16, std::uint16_t>(kernels(), most, 0x1p-14);
+  expect_margins<BFloat16, std::uint16_t>(kernels(), most, 0x1p-19);
 }
 
 /// Sines and cosines of centres, before the phase is rounded: a million phases, spread evenly, and

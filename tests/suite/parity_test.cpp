@@ -124,17 +124,6 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
   }
 }
 
-TEST(Parity, RowsAreTheSameInEveryRangeAndThread) {
-  for (const System system : all_systems) {
-    const auto encoder = plan_like(system, {.d_model = 66});
-    const Matrix whole = encoded(*encoder, {5000, 100}, 3);
-    for (std::int64_t row = 0; row < 100; ++row) {
-      const Matrix one = encoded(*encoder, {5000 + row, 1});
-      EXPECT_TRUE(same_bits(one.row(0), whole.row(row))) << to_string(system);
-    }
-  }
-}
-
 TEST(Parity, WhatASystemDoesNotHaveIsRefused) {
   const auto planned = [](System system, const EncodingSpec& spec) {
     return refusal([&] { plan_like(system, spec); });
