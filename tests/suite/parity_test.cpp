@@ -107,9 +107,8 @@ TEST(Parity, VllmConvertsTheFloat32ValuesOfTransformersToBfloat16) {
   const auto encoder = plan_like(System::transformers, spec);
   const Matrix wide = encoded(*encoder, rows);
   const auto narrow = encoded<BFloat16>(*encoder, rows);
-  for (std::int64_t i = 0; i < rows.count * 128; ++i) {
+  for (std::int64_t i = 0; i < rows.count * 128; ++i)
     ASSERT_EQ(narrow.data()[i], nearest<BFloat16>(to_double(wide.data()[i])));
-  }
 }
 
 TEST(Parity, ErrorsAreWithinTheirBounds) {
