@@ -94,9 +94,8 @@ TYPED_TEST(CApiTypes, EncodesRangesPositionsAndCursorsAsCppDoes) {
   got.assign(got.size(), {});
   const auto cursor = made<posenc_cursor>(posenc_cursor_create, encoder.get(), 0, out.type);
   ASSERT_EQ(posenc_cursor_seek(cursor.get(), first), POSENC_OK);
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::int64_t r = 0; r < rows; ++r)
     ASSERT_EQ(posenc_cursor_next(cursor.get(), got.data() + r * d_model, d_model), POSENC_OK);
-  }
   EXPECT_EQ(got, expected);
   std::vector<std::int64_t> positions;
   for (std::int64_t r = 0; r < rows; ++r) positions.push_back(r * r * r * 1000);

@@ -28,9 +28,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 std::vector<double> in_radians(const EncodingSpec& spec) {
   const Frequencies frequencies(spec);
   std::vector<double> radians;
-  for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+  for (std::int64_t k = 0; k < frequencies.count(); ++k)
     radians.push_back(to_radians(frequencies[k]));
-  }
   return radians;
 }
 
@@ -111,9 +110,8 @@ TEST(FrequencyRule, PositionsOfALinearScalingAreFractions) {
   Matrix quarters(5, 64);
   const std::int64_t positions[] = {400, 404, 408, 412, 416};
   encoder->encode(positions, quarters.view());
-  for (std::int64_t r = 0; r < 5; ++r) {
+  for (std::int64_t r = 0; r < 5; ++r)
     EXPECT_TRUE(same_bits(whole.row(r), quarters.row(r))) << "row " << r;
-  }
 }
 
 TEST(FrequencyRule, HasTheAttentionFactorOfItsModel) {

@@ -110,9 +110,8 @@ TEST(RealPositionsTest, SayWhatIsAllowed) {
   EXPECT_THAT(refused({2 * most_position}, {}),
               HasSubstr("positions[0] is 1.8014398509481984e+16"));
   EXPECT_THAT(refused({9}, 0x1p50), HasSubstr("positions[0] is 9; allowed: -8 to 8"));
-  for (const double bad : {0.0, 0.5, 3.0, -2.0, 0x1p65, HUGE_VAL, std::nan("")}) {
+  for (const double bad : {0.0, 0.5, 3.0, -2.0, 0x1p65, HUGE_VAL, std::nan("")})
     EXPECT_THAT(refused({1}, bad), HasSubstr("allowed: a power of two, 1 to 2^64")) << bad;
-  }
 }
 
 }  // namespace

@@ -31,9 +31,8 @@ std::vector<RowRange> sampled_blocks(RowRange rows, std::int64_t d_model) {
   const std::int64_t entries = sanitized ? 20'000 : 500'000;
   const std::int64_t blocks = std::max<std::int64_t>(entries / (height * d_model), 3);
   std::vector<RowRange> sampled;
-  for (std::int64_t b = 0; b < blocks; ++b) {
+  for (std::int64_t b = 0; b < blocks; ++b)
     sampled.push_back({rows.first + (rows.count - height) * b / (blocks - 1), height});
-  }
   return sampled;
 }
 

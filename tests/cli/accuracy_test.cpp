@@ -17,9 +17,8 @@ TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
   const json document = json::parse(result.out);
   EXPECT_EQ(document.at("measurements").size(), running_backends().size());
   for (const json& each : document.at("measurements")) {
-    for (const char* key : {"entries", "reference", "quantiles", "worst", "by_position"}) {
+    for (const char* key : {"entries", "reference", "quantiles", "worst", "by_position"})
       EXPECT_TRUE(each.at("report").contains(key)) << key;
-    }
     EXPECT_EQ(each.at("table").at("spec").at("d_model"), 8);
     EXPECT_EQ(each.at("table").at("rows").at("first"), 5);
     EXPECT_EQ(each.at("report").at("by_channel").size(), 8U);

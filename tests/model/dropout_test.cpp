@@ -30,9 +30,8 @@ TEST(Philox, GivesTheKnownVectors) {
 std::vector<float> by_definition(const Dropout& dropout, const std::vector<float>& in,
                                  std::uint64_t seed, std::uint64_t first = 0) {
   std::vector<float> out;
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  for (std::size_t i = 0; i < in.size(); ++i)
     out.push_back(dropout.keeps(seed, first + i) ? in[i] * dropout.scale() : 0.0f);
-  }
   return out;
 }
 

@@ -61,9 +61,8 @@ TYPED_TEST(HalfTypes, EveryValueIsWidenedExactly) {
     std::vector<float> wide(all.size());
     kernels.widen(all.data(), std::ssize(all), is_bfloat16<TypeParam>, wide.data());
     std::int64_t wrong = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0; i < all.size(); ++i)
       wrong += std::bit_cast<std::uint32_t>(wide[i]) != widened_bits(TypeParam{all[i]});
-    }
     EXPECT_EQ(wrong, 0);
   });
 }
@@ -76,15 +75,13 @@ std::vector<float> floats_to_narrow() {
   for (std::uint32_t value = 0; value <= 0xffff; ++value) {
     const std::uint32_t bits = widened_bits(T{static_cast<std::uint16_t>(value)});
     for (const std::uint32_t around : {bits, bits + (1u << (dropped - 1))}) {
-      for (const std::uint32_t step : {0u, 1u, ~0u}) {
+      for (const std::uint32_t step : {0u, 1u, ~0u})
         floats.push_back(std::bit_cast<float>(around + step));
-      }
     }
   }
   std::mt19937 random(1);
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0; i < 200'000; ++i)
     floats.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
-  }
   return floats;
 }
 
@@ -148,9 +145,8 @@ struct Tensors {
   /// The number of elements that are not those of float32, rounded once.
   std::int64_t differing() const {
     std::int64_t count = 0;
-    for (std::size_t i = 0; i < narrow.size(); ++i) {
+    for (std::size_t i = 0; i < narrow.size(); ++i)
       count += narrow[i] != nearest<T>(static_cast<double>(wide[i]));
-    }
     return count;
   }
 };

@@ -360,40 +360,43 @@ TEST_P(RotationErrors, OfTablesOfFloat64) {
                 bound.total(simd::float64_anchored_blocks - 1), 1);
 }
 
-/// Values within their error of a midpoint are uncertain. Those a little farther from it are not,
-/// and are rounded to its side. Of 16-bit types, values below the least are uncertain.
+/// Values of type T from `least` to 1, within their error of a midpoint, are uncertain. Those a
+/// little farther from it are certain, and are rounded to its side.
 template <class T, class Bits>
-void expect_margins(const simd::UnroundedKernels& kernels, double most_error, double least) {
+void expect_margins(const simd::UnroundedKernels& kernels, double error, double least) {
   const auto bits_of = [](double value) { return std::bit_cast<Bits>(nearest<T>(value)); };
-  const auto value_of = [](unsigned bits) { return to_double(std::bit_cast<T>(Bits(bits))); };
+  const auto value_of = [](Bits bits) { return to_double(std::bit_cast<T>(bits)); };
   const DataType type = data_type_of<T>;
   std::mt19937_64 random(4);
-  for (unsigned i = 0; i < 5000; ++i) {
-    const unsigned of_least = bits_of(least),
-                   bits = of_least + unsigned(random() % (bits_of(1) - of_least)) * (i > 0);
+  std::uniform_int_distribution<Bits> any(bits_of(least), bits_of(1) - 1);
+  for (int i = 0; i < 5000; ++i) {
+    const Bits bits = any(random);
     SCOPED_TRACE(testing::Message() << to_string(type) << ", bits " << bits);
-    const double below = value_of(bits), above = value_of(bits + 1);
-    const double certain = sizeof(T) == 4 ? 2.2 * most_error : 2.5 * 0x1p-16 * (above - below);
+    const double below = value_of(bits), above = value_of(static_cast<Bits>(bits + 1));
+    // The margin of float32 is up to twice the error, just above powers of two. The distances of
+    // 16-bit types are whole units of 2^-16 ulp, two of which are uncertain.
+    const double certain = sizeof(T) == 4 ? 2.2 * error : 2.5 * 0x1p-16 * (above - below);
     for (const double sign : {1.0, -1.0}) {
       const auto rounded = [&](double distance) {
         return kernels.round(sign * ((below + above) / 2 + distance), type);
       };
-      for (const double distance : {-most_error, 0.0, most_error})
-        ASSERT_TRUE(rounded(distance).is_uncertain) << distance;
-      const simd::RoundedBits down = rounded(-certain), up = rounded(certain);
-      ASSERT_FALSE(down.is_uncertain || up.is_uncertain);
-      ASSERT_EQ(Bits(down.bits), bits_of(sign * below));
-      ASSERT_EQ(Bits(up.bits), bits_of(sign * above));
+      for (const double distance : {-error, 0.0, error})
+        ASSERT_FALSE(rounded(distance).is_certain) << distance;
+      const Rounded down = rounded(-certain), up = rounded(certain);
+      ASSERT_TRUE(down.is_certain && up.is_certain);
+      ASSERT_EQ(static_cast<Bits>(down.bits), bits_of(sign * below));
+      ASSERT_EQ(static_cast<Bits>(up.bits), bits_of(sign * above));
     }
   }
-  EXPECT_EQ(kernels.round(0.999 * least, type).is_uncertain, sizeof(T) == 2);
+  // Of 16-bit types, no smaller value is certain.
+  EXPECT_EQ(kernels.round(0.999 * least, type).is_certain, sizeof(T) == 4);
 }
 
 TEST_P(RotationErrors, AreWithinTheMarginOfWhatIsCertain) {
-  const double most = 0.999 * error().total() * simd::double_roundoff;
-  expect_margins<float, std::uint32_t>(kernels(), most, 0x1p-10);
-  expect_margins<Float16, std::uint16_t>(kernels(), most, 0x1p-14);
-  expect_margins<BFloat16, std::uint16_t>(kernels(), most, 0x1p-19);
+  const double bound = 0.999 * error().total() * simd::double_roundoff;
+  expect_margins<float, std::uint32_t>(kernels(), bound, 0x1p-10);
+  expect_margins<Float16, std::uint16_t>(kernels(), bound, 0x1p-14);
+  expect_margins<BFloat16, std::uint16_t>(kernels(), bound, 0x1p-19);
 }
 
 /// Sines and cosines of centres, before the phase is rounded: a million phases, spread evenly, and

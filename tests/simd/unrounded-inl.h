@@ -114,23 +114,22 @@ void rotate_anchors(const RotationTables& tables, std::int64_t frequencies, doub
 }
 
 void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept {
-  for (std::int64_t i = 0; i < count; i += float_lanes) {
+  for (std::int64_t i = 0; i < count; i += float_lanes)
     folded_sine(I32::load_unaligned(shifted + i)).store_unaligned(sines + i);
-  }
 }
 
 template <class Round>
-RoundedBits rounded_by(double value) {
+Rounded rounded_by(double value) {
   const F64 scaled(value * Round::value_scale);
   const auto threshold = Round::threshold(F32(1.0f));
   auto least = Round::largest_margin();
   typename Round::Value::value_type lanes[float_lanes];
   Round::round(scaled, scaled, threshold, least).store_unaligned(lanes);
   return {std::bit_cast<std::uint32_t>(lanes[0]),
-          xsimd::any(Round::is_uncertain(least, threshold))};
+          !xsimd::any(Round::is_uncertain(least, threshold))};
 }
 
-RoundedBits rounded(double value, DataType type) noexcept {
+Rounded rounded(double value, DataType type) noexcept {
   if (type == DataType::float32) return rounded_by<RoundToFloat32>(value);
   return type == DataType::float16 ? rounded_by<RoundToFloat16>(value)
                                    : rounded_by<RoundToBFloat16>(value);

@@ -2,7 +2,7 @@
 // to float32, and the polynomial of rotation32.
 #pragma once
 
-#include "posenc/data_type.h"
+#include "posenc/exact/sincos.h"
 #include "posenc/isa.h"
 #include "posenc/simd/kernels.h"
 
@@ -10,11 +10,6 @@
 #include <vector>
 
 namespace posenc::simd {
-
-struct RoundedBits {
-  std::uint32_t bits;
-  bool is_uncertain;
-};
 
 struct UnroundedKernels {
   /// True if the ISA has fused operations.
@@ -33,8 +28,8 @@ struct UnroundedKernels {
                  double* cosine) noexcept;
   /// folded_sine() of `count` values (a multiple of the padding) of rotation32-inl.h.
   void (*folded_sines)(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept;
-  /// Rounds a value of a column whose bound is 1, for the 16-bit types an anchor.
-  RoundedBits (*round)(double value, DataType type) noexcept;
+  /// Rounds a value as rotation does in a column of bound 1; to 16-bit types, as an anchor.
+  Rounded (*round)(double value, DataType type) noexcept;
 };
 
 struct IsaUnroundedKernels {

@@ -284,6 +284,8 @@ std::vector<Case> cases() {
             arranged(interleaved, 128, in(f32, 64, exp2))),
       wrong("KerasHub in bfloat16", "computed in bfloat16, and phases", bfloat16, 512, 128,
             arranged(interleaved, 128, in(bf16, 64, keras))),
+      wrong("KerasHub in float16", "computed in float16, and phases", float16, 512, 128,
+            arranged(interleaved, 128, in(f16, 64, keras))),
       wrong("a product of channels", "multiplied from channel to channel", float32, 2048, 128,
             arranged(interleaved, 128, in(f32, 64, multiplied))),
       wrong("audiocraft in bfloat16", "computed in bfloat16, and phases", bfloat16, 1024, 128,

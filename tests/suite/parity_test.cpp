@@ -1,7 +1,6 @@
 // Tables like those of other systems, against each system's formula as plain loops in float32.
 #include "posenc/suite/parity.h"
 
-#include "posenc/backend.h"
 #include "posenc/encoder.h"
 #include "support.h"
 
@@ -120,6 +119,17 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
       EXPECT_LE(report.error.max_abs, report.promise.max_abs) << to_string(system);
     }
     EXPECT_LT(encoder->error_bound({0, 4096}, DataType::float32), 1e-2) << to_string(system);
+  }
+}
+
+TEST(Parity, RowsAreTheSameInEveryRangeAndThread) {
+  for (const System system : all_systems) {
+    const auto encoder = plan_like(system, {.d_model = 66});
+    const Matrix whole = encoded(*encoder, {5000, 100}, 3);
+    for (std::int64_t row = 0; row < 100; ++row) {
+      const Matrix one = encoded(*encoder, {5000 + row, 1});
+      EXPECT_TRUE(same_bits(one.row(0), whole.row(row))) << to_string(system);
+    }
   }
 }
 
