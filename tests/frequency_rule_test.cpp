@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -23,7 +22,6 @@ namespace posenc::test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> in_radians(const EncodingSpec& spec) {
   const Frequencies frequencies(spec);

@@ -53,7 +53,7 @@ MeasuredTable table_in(ShapeClass wanted) {
 
 /// A document of this machine with these times for tables of the L2 cache, of three processes that
 /// differ by 0.1 %.
-Measurements document_of(const std::vector<Claim>& claims) {
+Measurements claimed_document(const std::vector<Claim>& claims) {
   Measurements document = measurements_of_this_machine();
   for (const auto& [name, isa, seconds] : claims) {
     Measurement row = measured(name, 1);
@@ -243,7 +243,7 @@ TEST(Selection, TheSimpleCallTakesAnAccuracyOrThreads) {
 }
 
 TEST(Profile, SelectsTheFastestThatPromisesTheAccuracyInItsShapeClass) {
-  const Profile profile(document_of(misleading_claims()));
+  const Profile profile(claimed_document(misleading_claims()));
   const Selection exact = selected(profile, ShapeClass::l2);
   EXPECT_EQ(exact.backend, running_backends("rotation").front());
   EXPECT_EQ(exact.source, SelectionSource::profile);
@@ -268,7 +268,7 @@ TEST(Profile, OfATieTakesTheSimplestMethodAtItsBestIsa) {
     claims.push_back(
         {std::string(each->name()), each->isa(), each->name() == "rotation32" ? 1e-10 : 1.01e-10});
   }
-  const Profile profile(document_of(claims));
+  const Profile profile(claimed_document(claims));
   const Selection rough = selected(profile, ShapeClass::l2, Accuracy::within(1e-6));
   EXPECT_EQ(rough.backend->full_name(), backend(backends().front()->name()).full_name());
   EXPECT_THAT(rough.reason, HasSubstr("ties with the fastest"));
@@ -276,14 +276,14 @@ TEST(Profile, OfATieTakesTheSimplestMethodAtItsBestIsa) {
 }
 
 TEST(Profile, OfAnUnknownBackendSelectsByTheBuiltInOrder) {
-  const Profile profile(document_of({{"discontinued", Isa::portable, 1e-10}}));
+  const Profile profile(claimed_document({{"discontinued", Isa::portable, 1e-10}}));
   EXPECT_EQ(selected(profile, ShapeClass::l2).backend->full_name(), best_rotation());
 }
 
 TEST(Profile, IsNeverLoadedUnlessTheProgramAsksForIt) {
   const ScratchFolder folder;
   std::filesystem::create_directories(folder / "posenc");
-  write_measurements(document_of(misleading_claims()), folder / "posenc" / "profile.json");
+  write_measurements(claimed_document(misleading_claims()), folder / "posenc" / "profile.json");
   const std::string file = (folder / "posenc" / "profile.json").string();
   EXPECT_EQ(used({{"POSENC_PROFILE", file}, {"XDG_CONFIG_HOME", folder.path().string()}}).source,
             "built_in");

@@ -12,7 +12,6 @@ namespace posenc::test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 std::string refusal_of(const EncodingSpec& spec) {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <ostream>
 #include <span>
 #include <string>
@@ -65,6 +66,8 @@ inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = is_thread_sanitizer;
 #endif
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// A std::jthread, which libc++ has from version 20 on.
 class JoiningThread {

@@ -60,7 +60,7 @@ struct Case {
   friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 };
 
-constexpr std::pair<const char*, std::int64_t> far_starts[] = {
+constexpr std::pair<const char*, std::int64_t> named_far_starts[] = {
     {"1e6", 1'000'000},
     {"2_31", std::int64_t{1} << 31},
     {"1e12", 1'000'000'000'000},
@@ -80,7 +80,7 @@ std::vector<Case> all_cases() {
   }
   const auto everywhere = [&cases](const std::string& name, const EncodingSpec& spec) {
     cases.push_back({name + "_from_0", spec, {0, 1000}});
-    for (const auto& [start, position] : far_starts)
+    for (const auto& [start, position] : named_far_starts)
       cases.push_back({name + "_from_" + start, spec, {position, 301}});
   };
   everywhere("d512", {512, 1e4, Layout::interleaved, Spacing::paper});

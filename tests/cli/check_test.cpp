@@ -151,9 +151,9 @@ TEST(CheckCommand, JudgesRotatedHeads) {
   const std::string after = write("after.npy");
   expect_exit(run_check(after, with), 0, "good: every angle is within 5.9");
   expect_exit(run_check(after, with + Arguments{"--base", "500000"}), 1, "wrong: ");
-  const auto json = nlohmann::json::parse(
+  const auto parsed = nlohmann::json::parse(
       run_check(after, with + Arguments{"--rotary", "interleaved", "--format", "json"}).out);
-  EXPECT_EQ(json.at("causes").at(0).at("kind"), "other_arrangement");
+  EXPECT_EQ(parsed.at("causes").at(0).at("kind"), "other_arrangement");
   expect_refused(run_check(after, {"--rotary", "halves"}), "--rotary");
 }
 
@@ -179,16 +179,16 @@ TEST(CheckCommand, JsonHasAVersionAndTheFigures) {
   const CommandResult result = run_check(file, {"--format", "json", "--output", report});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, IsEmpty());
-  const auto json = nlohmann::json::parse(read_file(report));
-  EXPECT_EQ(json.at("version"), 1);
-  EXPECT_EQ(json.at("good"), true);
-  EXPECT_EQ(json.at("table"),
+  const auto parsed = nlohmann::json::parse(read_file(report));
+  EXPECT_EQ(parsed.at("version"), 1);
+  EXPECT_EQ(parsed.at("good"), true);
+  EXPECT_EQ(parsed.at("table"),
             (nlohmann::json{{"rows", 60}, {"columns", 32}, {"dtype", "float32"}}));
-  EXPECT_EQ(json.at("identity").at("first"), 2);
-  EXPECT_EQ(json.at("entries_off"), 0);
-  EXPECT_EQ(json.at("correctly_rounded"), 1.0);
-  EXPECT_LE(json.at("error").at("max_abs"), 0x1p-25);
-  EXPECT_THAT(json.at("causes"), IsEmpty());
+  EXPECT_EQ(parsed.at("identity").at("first"), 2);
+  EXPECT_EQ(parsed.at("entries_off"), 0);
+  EXPECT_EQ(parsed.at("correctly_rounded"), 1.0);
+  EXPECT_LE(parsed.at("error").at("max_abs"), 0x1p-25);
+  EXPECT_THAT(parsed.at("causes"), IsEmpty());
 }
 
 /// With one NaN, at the start of row 30.

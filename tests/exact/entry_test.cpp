@@ -25,7 +25,7 @@ std::string trace(const EncodingSpec& spec, std::int64_t k, std::int64_t positio
          (is_cosine ? ", cosine, " : ", sine, ") + std::string(to_string(type));
 }
 
-std::vector<EncodingSpec> specs() {
+std::vector<EncodingSpec> specs_of_rules() {
   std::vector<EncodingSpec> all;
   for (const SpecOfRule& each : specs_of_every_rule()) all.push_back(each.spec);
   for (const double base : {1e4, 1.0001, 1e12, 1e60, 1e308})
@@ -42,7 +42,7 @@ struct Decided {
 Decided expect_exact_entries(EntryPrecision precision, int entries) {
   Decided decided;
   std::mt19937_64 random(3);
-  for (const EncodingSpec& spec : specs()) {
+  for (const EncodingSpec& spec : specs_of_rules()) {
     const Frequencies frequencies(spec);
     for (int i = 0; i < entries; ++i) {
       const auto k =

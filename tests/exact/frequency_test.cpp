@@ -99,9 +99,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return "case_" + std::to_string(test.index); });
 
 std::vector<EncodingSpec> specs_of(const std::vector<SpecOfRule>& rules) {
-  std::vector<EncodingSpec> specs;
-  for (const SpecOfRule& each : rules) specs.push_back(each.spec);
-  return specs;
+  std::vector<EncodingSpec> all;
+  for (const SpecOfRule& each : rules) all.push_back(each.spec);
+  return all;
 }
 INSTANTIATE_TEST_SUITE_P(Rules, FrequencyTest, testing::ValuesIn(specs_of(specs_of_every_rule())),
                          [](const auto& test) { return specs_of_every_rule()[test.index].name; });

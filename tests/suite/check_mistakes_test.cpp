@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -392,25 +391,25 @@ TEST(CheckMistakes, AliasesOfUsualConventionsAreNotNamed) {
        cos_first, Spacing::paper, "Transformers"},
   };
   constexpr std::pair<int, int> sizes[] = {{5000, 32}, {512, 64}, {64, 768}, {512, 768}};
+  bool has_function_errors = false;
   for (const Family& family : families) {
     for (const auto& [rows, d] : sizes) {
       if (sanitized && rows * d > 200'000) continue;
       for (const double base : {1e4, 5e5, 1e6}) {
-        for (const bool has_function_errors : {false, true}) {
-          const Entry entry = arranged(family.arrangement, d, [&, d = d](int k, int row) {
-            return f32(row * family.frequency(k, d / 2, base));
-          });
-          const CheckReport report =
-              report_of(wrong("", "", float32, rows, d, [&](int row, int column) {
-                const double value = f32(entry(row, column));
-                return has_function_errors ? with_function_error(value) : value;
-              }));
-          EXPECT_EQ(report.identity.spec.base, base) << to_string(report);
-          EXPECT_EQ(report.identity.spec.spacing, family.spacing) << to_string(report);
-          ASSERT_FALSE(report.causes.empty()) << to_string(report);
-          EXPECT_EQ(report.causes.front().kind, CauseKind::float32_phases) << to_string(report);
-          EXPECT_THAT(report.causes.front().text, HasSubstr(family.text)) << to_string(report);
-        }
+        has_function_errors = !has_function_errors;
+        const Entry entry = arranged(family.arrangement, d, [&, d = d](int k, int row) {
+          return f32(row * family.frequency(k, d / 2, base));
+        });
+        const CheckReport report =
+            report_of(wrong("", "", float32, rows, d, [&](int row, int column) {
+              const double value = f32(entry(row, column));
+              return has_function_errors ? with_function_error(value) : value;
+            }));
+        EXPECT_EQ(report.identity.spec.base, base) << to_string(report);
+        EXPECT_EQ(report.identity.spec.spacing, family.spacing) << to_string(report);
+        ASSERT_FALSE(report.causes.empty()) << to_string(report);
+        EXPECT_EQ(report.causes.front().kind, CauseKind::float32_phases) << to_string(report);
+        EXPECT_THAT(report.causes.front().text, HasSubstr(family.text)) << to_string(report);
       }
     }
   }
@@ -452,8 +451,8 @@ double named_factor(int rows, int count, Arrangement arrangement, double factor,
 /// The largest of few sines is no factor: of positions 0 .. 7, it is 0.9589. Of slow frequencies,
 /// few rows show the product of the factor and the frequency alone.
 TEST(CheckMistakes, FewRowsOfOneFunctionHaveTheirOwnFactor) {
-  for (const int rows : {2, 3, 4, 5, 8, 12, 20, 64}) {
-    for (const int count : {16, 32, 256}) {
+  for (const int rows : {2, 3, 4, 8, 20, 64}) {
+    for (const int count : {16, 256}) {
       for (const Arrangement each : {Arrangement::cosines, sines}) {
         EXPECT_NEAR(named_factor(rows, count, each, 1), 1, 2e-6) << rows << " rows";
         if (rows < 3) continue;  // the sine of position 1 alone tells none
@@ -473,7 +472,6 @@ TEST(CheckMistakes, FrequenciesAreNamed) {
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = change(k);
     return check_frequencies(all);
   };
-  const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(check_frequencies(right).is_good);
   EXPECT_THAT(changed([](std::size_t) { return 0.0; }).cause, HasSubstr("0 .. 31 are zero"));
   EXPECT_THAT(changed([](std::size_t) { return 8.4e-45; }).cause, HasSubstr("0 .. 31 are zero"));

@@ -33,7 +33,7 @@ BasicMatrix<T> arranged(EncodingSpec spec, RowRange rows, Arrangement arrangemen
   return table;
 }
 
-Matrix table_of(const EncodingSpec& spec, RowRange rows) {
+Matrix exact_table(const EncodingSpec& spec, RowRange rows) {
   return arranged(spec, rows, arrangement_of(spec.layout));
 }
 
@@ -52,10 +52,12 @@ struct Known {
 
 TEST(Check, FindsWhatATableIs) {
   std::vector<Known> all;
-  for (const Layout layout : {Layout::interleaved, halves, cos_first})
-    for (const std::int64_t first : {0, 2, -40, -5000})
-      for (const DataType type : all_data_types)
-        all.push_back({{.d_model = 64, .base = 5e5, .layout = layout}, {first, 300}, type});
+  std::size_t next_type = 0;
+  for (const std::int64_t first : {0, 2, -40, -5000})
+    for (const Layout layout : {Layout::interleaved, halves, cos_first})
+      all.push_back({{.d_model = 64, .base = 5e5, .layout = layout},
+                     {first, 300},
+                     all_data_types[next_type++ % std::size(all_data_types)]});
   for (const Arrangement each : all_arrangements)
     if (each != Arrangement::alternating)  // a mistake
       all.push_back({{.d_model = 64}, some_rows, float32, each});
@@ -99,7 +101,7 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
   for (const char* const name : {"tutorial", "fairseq", "whisper", "musicgen", "hf_marian", "xlm",
                                  "dit", "llama_3_1", "roformer", "vllm"}) {
     const Preset& from = preset(name);
-    constexpr std::int64_t most_rows = sanitized ? 300 : 3000;
+    constexpr std::int64_t most_rows = sanitized ? 300 : 1500;
     const RowRange rows = {from.rows.first, std::min(from.rows.count, most_rows)};
     const Arrangement arrangement = arrangement_of(from.spec.layout);
     for (const DataType type : all_data_types) {
@@ -157,7 +159,7 @@ TEST(Check, FiveHundredRightTablesRaiseAtMostOneAlarm) {
 
 TEST(Check, JudgesByTheSpecAskedFor) {
   const EncodingSpec spec = {.d_model = 64, .base = 5e5};
-  const Matrix table = table_of(spec, some_rows);
+  const Matrix table = exact_table(spec, some_rows);
   EXPECT_TRUE(check(table.view(), {.spec = spec}).is_good);
   EncodingSpec of_table = spec;
   of_table.d_model = 0;
@@ -185,7 +187,7 @@ TEST(Check, SaysThatNoiseIsNotKnown) {
 
 TEST(Check, ReadsAnyStrides) {
   const EncodingSpec spec = {.d_model = 32};
-  const Matrix table = table_of(spec, some_rows);
+  const Matrix table = exact_table(spec, some_rows);
   std::vector<float> column_major(300 * 32);
   for (std::int64_t row = 0; row < 300; ++row) {
     for (std::int64_t column = 0; column < 32; ++column)
@@ -199,7 +201,7 @@ TEST(Check, ReadsAnyStrides) {
 }
 
 TEST(Check, CountsEntriesThatAreNotFinite) {
-  Matrix table = table_of({.d_model = 32}, some_rows);
+  Matrix table = exact_table({.d_model = 32}, some_rows);
   table(7, 3) = std::numeric_limits<float>::quiet_NaN();
   table(9, 4) = std::numeric_limits<float>::infinity();
   const CheckReport report = check(table.view());
@@ -210,7 +212,7 @@ TEST(Check, CountsEntriesThatAreNotFinite) {
 }
 
 TEST(Check, JudgesNoPaddingRow) {
-  Matrix table = table_of({.d_model = 32}, {1, 300});
+  Matrix table = exact_table({.d_model = 32}, {1, 300});
   for (std::int64_t column = 0; column < 32; ++column) table(1, column) = 0;
   const CheckReport report = check(table.view());
   EXPECT_TRUE(report.is_good) << to_string(report);
@@ -218,7 +220,7 @@ TEST(Check, JudgesNoPaddingRow) {
 }
 
 TEST(Check, HoldsEveryEntryToTheLimitOfTheCallerOnAnyNumberOfThreads) {
-  Matrix table = table_of({.d_model = 32}, some_rows);
+  Matrix table = exact_table({.d_model = 32}, some_rows);
   table(100, 5) += 1e-3F;
   const CheckReport one = check(table.view()), four = check(table.view(), {.threads = 4});
   EXPECT_FALSE(one.is_good);
@@ -230,7 +232,7 @@ TEST(Check, HoldsEveryEntryToTheLimitOfTheCallerOnAnyNumberOfThreads) {
 }
 
 TEST(Check, RefusesWhatDoesNotFit) {
-  const Matrix table = table_of({.d_model = 32}, some_rows);
+  const Matrix table = exact_table({.d_model = 32}, some_rows);
   const Matrix column(5, 1);
   const auto of = [&](const CheckOptions& options, const Matrix& checked) {
     return [=, view = checked.view()] { check(view, options); };
