@@ -35,7 +35,7 @@ Bytes encode_all(const Backend& backend, const EncodingSpec& spec, RowRange rows
   return bytes;
 }
 
-const EncodingSpec specs[] = {
+const EncodingSpec planned_specs[] = {
     {.d_model = 512},
     {.d_model = 6},
     {.d_model = 130, .base = 1e9, .layout = Layout::halves},
@@ -49,7 +49,7 @@ const RowRange ranges[] = {{0, 1}, {0, 300}, {-40, 50}, {1'000'000, 70}, {max_po
 class FloatingPoint : public testing::TestWithParam<const Backend*> {};
 
 TEST_P(FloatingPoint, RaisesNothingButInexactAndUnderflow) {
-  for (const EncodingSpec& spec : specs) {
+  for (const EncodingSpec& spec : planned_specs) {
     for (const RowRange rows : ranges) {
       std::feclearexcept(FE_ALL_EXCEPT);
       encode_all(*GetParam(), spec, rows);
@@ -97,7 +97,7 @@ std::vector<Environment> environments() {
 }
 
 TEST_P(FloatingPoint, OfTheHostDoesNotChangeBitsAndIsRestored) {
-  for (const EncodingSpec& spec : specs) {
+  for (const EncodingSpec& spec : planned_specs) {
     for (const RowRange rows : ranges) {
       const Bytes expected = encode_all(*GetParam(), spec, rows);
       for (const Environment& environment : environments()) {

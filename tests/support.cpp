@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
@@ -40,6 +41,19 @@ std::vector<std::int64_t> positions_of(RowRange rows) {
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](float x, float y) { return bits(x) == bits(y); });
+}
+
+EncodingSpec spec_near_midpoints(DataType type, std::int64_t d_model, int log2_position,
+                                 Layout layout) {
+  OwnFrequencies rule;
+  for (std::int64_t k = 0; k < d_model / 2; ++k) {
+    const double ulp = 2 * half_ulp_of_one(type);  // of values from 1/2 to 1
+    const double value = 0.5 + 0.9 * static_cast<double>(k) / static_cast<double>(d_model);
+    const long double midpoint = std::floor(value / ulp) * ulp + ulp / 2;
+    const long double phase = k % 2 == 0 ? std::asin(midpoint) : std::acos(midpoint);
+    rule.values.push_back(std::ldexp(static_cast<double>(phase), -log2_position));
+  }
+  return {.d_model = d_model, .layout = layout, .frequencies = rule};
 }
 
 void set_environment(const char* name, const std::string& value) {

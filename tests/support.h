@@ -115,6 +115,11 @@ inline AccuracyReport accuracy_of(const Encoder& encoder, RowRange rows,
   return measure_accuracy(one, rows, options).front();
 }
 
+/// Frequencies whose sines and cosines, in turn, are within 2^-53 of a midpoint of two values of a
+/// type at the position 2^log2_position, so that none is certain.
+EncodingSpec spec_near_midpoints(DataType type, std::int64_t d_model, int log2_position,
+                                 Layout layout = Layout::interleaved);
+
 /// What refusal() returns of a call that throws nothing.
 constexpr std::string_view nothing_thrown = "(nothing thrown)";
 /// The message of the InvalidArgument that `call` throws. If it throws another exception, a text in

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -146,6 +147,34 @@ TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
     for (const std::int64_t first :
          {std::int64_t{0}, far_starts[0], far_starts[2], max_position - 79})
       expect_bounds_of(*encoder, {first, 80});
+  }
+}
+
+/// Every entry is computed twice, which fills what holds the uncertain ones.
+TEST_P(BoundsOfBackend, HoldNextToMidpoints) {
+  for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16})
+    for (const Layout layout : {Layout::interleaved, Layout::halves})
+      expect_bounds_of(*GetParam()->plan(spec_near_midpoints(type, 256, 52, layout)),
+                       {(std::int64_t{1} << 52) - 33, 67});
+}
+
+/// A looser bound would hold, too.
+TEST_P(BoundsOfBackend, AreNoLargerThanTheirSources) {
+  struct Published {
+    std::string_view name;
+    double of_base, of_rule;
+  };
+  for (const auto& [name, of_base, of_rule] : {Published{"naive", 3.03e-8, 3.17e-8},
+                                               {"div_term", 0.2501, 0.6251},
+                                               {"xsimd", 2.981e-8, 2.981e-8},
+                                               {"rotation", 2.981e-8, 2.981e-8},
+                                               {"rotation32", 2.9e-7, 2.9e-7}}) {
+    if (name != GetParam()->name()) continue;
+    const auto bound_of = [](const FrequencyRule& rule) {
+      return GetParam()->plan({.d_model = 128, .frequencies = rule})->error_bound({0, 1 << 20});
+    };
+    EXPECT_LE(bound_of(BaseFrequencies{}), of_base);
+    EXPECT_LE(bound_of(Llama3Scaling{}), of_rule);
   }
 }
 

@@ -102,6 +102,13 @@ TEST(RoundedEntry, SaysIfItIsUncertain) {
   EXPECT_LT(uncertain, 150);
 }
 
+/// Of frequencies below 2^-100, fewer bits are kept than a float64 has.
+TEST(RoundedEntry, IsThatOfTheFirstStageBelowTheRangeOfFrequencies) {
+  const Frequencies frequencies({.d_model = 64, .base = 1e300});
+  for (const std::int64_t k : {4, 5, 6, 7, 8})
+    EXPECT_FALSE(rounded_entry(frequencies, k, 12345, false, DataType::float64).by_second_stage);
+}
+
 /// For a small x that is a midpoint, sin(x) is x^3 / 6 away from it: nearer than 118 bits can tell
 /// from 2^-59 on, and nearer than a phase of 256 bits from 2^-80 on.
 TEST(RoundedEntry, IsDecidedNextToAMidpoint) {

@@ -4,6 +4,7 @@
 #include "model/layer_support.h"
 #include "posenc/registry.h"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -230,6 +231,20 @@ TEST(PositionalEncoding, RefusesInvalidOutputs) {
   EXPECT_EQ(memory[5], 2.0f);
   right.data -= 1;
   expect_refused({{"output overlaps input, 12 bytes", [&] { encoding.forward(strided, right); }}});
+}
+
+/// Whatever rows are added at once: those of position 64 are next to midpoints.
+TEST(PositionalEncoding, AddsCorrectedEntries) {
+  constexpr std::int64_t rows = 100, d_model = 512;
+  const EncodingSpec spec = spec_near_midpoints(DataType::float32, d_model, 6);
+  const Matrix expected = encoded(*backend("rotation").plan(spec), {0, rows});
+  for (const EncodingSource source : sources) {
+    Matrix sums(rows, d_model);
+    std::fill_n(sums.data(), rows * d_model, 0.0F);
+    PositionalEncoding(spec, rows, 0, source)
+        .forward(batch_first(sums.data(), 1, rows, d_model), {});
+    EXPECT_TRUE(same_bits(sums, expected));
+  }
 }
 
 // CMake labels tests by the prefix "Threads" of their suite, and the preset tsan runs them.

@@ -2,6 +2,7 @@
 #include "posenc/suite/parity.h"
 
 #include "posenc/encoder.h"
+#include "posenc/exact/float32_phases.h"
 #include "support.h"
 
 #include <algorithm>
@@ -120,6 +121,23 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
     }
     EXPECT_LT(encoder->error_bound({0, 4096}, DataType::float32), 1e-2) << to_string(system);
   }
+}
+
+/// Positions beyond 2^24 are rounded, and the products once more.
+TEST(Parity, PhasesAreOffByWhatIsSaid) {
+  const EncodingSpec spec = {.d_model = 64};
+  const std::vector<float> frequencies = detail::transformers_frequencies(spec);
+  double most = 0;
+  for (int position = (1 << 24) + 1; position < (1 << 24) + 4000; position += 2) {
+    for (std::size_t k = 0; k < 32; ++k) {
+      const float phase = static_cast<float>(position) * frequencies[k];
+      const double exact = position * std::pow(1e4, -static_cast<double>(k) / 32);
+      most = std::max(most, std::fabs(phase - exact) / position);
+    }
+  }
+  const double bound = detail::error_per_position(frequencies, spec);
+  EXPECT_LE(most, bound);
+  EXPECT_GT(most, 0.55 * bound);
 }
 
 TEST(Parity, RowsAreTheSameInEveryRangeAndThread) {
