@@ -64,8 +64,9 @@ struct Loop {
 struct alignas(cache_line_bytes) Helper {
   std::thread thread;
   Waiters waiters;
-  std::atomic<Loop*> loop = nullptr;  ///< that it is asked to work on
-  std::atomic<bool> works = false;    ///< a hint: it is not asked
+  /// The loop that it is asked to work on, or the helper itself while it works: one value, lest a
+  /// caller take a helper that has just begun for a free one.
+  std::atomic<void*> task = nullptr;
 };
 
 /// Threads that help callers with their loops. A helper that has taken a loop is missing until its
@@ -149,11 +150,11 @@ class Pool {
       std::int64_t seats = stops_ ? 0 : loop.threads - 1;
       for (int i = 0; i < settings_.most_helpers && seats > 0; ++i) {
         Helper& helper = helpers_[i];
-        if (helper.works || helper.loop != nullptr) continue;
+        if (helper.task != nullptr) continue;
         if (!helper.thread.joinable())
           helper.thread = start_helper([this, &helper] { serve(helper); });
         ++loop.missing;
-        helper.loop = &loop;
+        helper.task = &loop;
         loop.asked_end = i + 1;
         --seats;
       }
@@ -167,7 +168,7 @@ class Pool {
   void wake_two(Loop& loop) noexcept {
     for (int left = 2, i = loop.to_wake; left > 0 && i < loop.asked_end;) {
       if (!loop.to_wake.compare_exchange_weak(i, i + 1)) continue;
-      if (helpers_[i].loop == &loop) {
+      if (helpers_[i].task == &loop) {
         helpers_[i].waiters.wake();
         --left;
       }
@@ -178,8 +179,8 @@ class Pool {
   void wait_for_helpers(Loop& loop) noexcept {
     for (int i = 0; i < loop.asked_end; ++i) {
       settings_.at_step();
-      Loop* expected = &loop;
-      if (helpers_[i].loop.compare_exchange_strong(expected, nullptr)) --loop.missing;
+      void* expected = &loop;
+      if (helpers_[i].task.compare_exchange_strong(expected, nullptr)) --loop.missing;
     }
     callers_.wait([&] { return loop.missing == 0; });
   }
@@ -188,18 +189,18 @@ class Pool {
     std::fesetenv(FE_DFL_ENV);
     take_affinity_of_process();
     while (!stops_) {
-      helper.waiters.wait([&] { return helper.loop != nullptr || stops_; });
+      helper.waiters.wait([&] { return helper.task != nullptr || stops_; });
       settings_.at_step();
-      Loop* const loop = helper.loop.exchange(nullptr);
-      if (loop == nullptr) continue;
-      helper.works = true;
-      wake_two(*loop);
-      const int thread = ++loop->last_thread;
-      while (!stops_ && work_on_pieces(*loop, thread, loop->pieces)) {
+      void* asked = helper.task;
+      if (asked == nullptr || !helper.task.compare_exchange_strong(asked, &helper)) continue;
+      Loop& loop = *static_cast<Loop*>(asked);
+      wake_two(loop);
+      const int thread = ++loop.last_thread;
+      while (!stops_ && work_on_pieces(loop, thread, loop.pieces)) {
       }
-      helper.works = false;
+      helper.task = nullptr;
       settings_.at_step();
-      if (--loop->missing == 0) callers_.wake();
+      if (--loop.missing == 0) callers_.wake();
     }
   }
 
