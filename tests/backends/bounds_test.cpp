@@ -92,7 +92,7 @@ TEST_P(Bounds, HoldFromPosition0ToFarOnes) {
   }
 }
 
-/// The presets without those whose encoding an earlier one has, for other rows.
+/// Presets that differ by their rows alone are one.
 std::vector<Preset> presets_of_different_encodings() {
   std::vector<Preset> different;
   for (const Preset& each : presets())
@@ -150,7 +150,7 @@ TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
   }
 }
 
-/// Every entry is computed twice, which fills what holds the uncertain ones.
+/// No entry is certain at first, so that the lists of uncertain ones are full.
 TEST_P(BoundsOfBackend, HoldNextToMidpoints) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16})
     for (const Layout layout : {Layout::interleaved, Layout::halves})
@@ -158,8 +158,8 @@ TEST_P(BoundsOfBackend, HoldNextToMidpoints) {
                        {(std::int64_t{1} << 52) - 33, 67});
 }
 
-/// A looser bound would hold, too.
-TEST_P(BoundsOfBackend, AreNoLargerThanTheirSources) {
+/// Every looser bound holds, too.
+TEST_P(BoundsOfBackend, AreNoLooserThanPublished) {
   struct Published {
     std::string_view name;
     double of_base, of_rule;

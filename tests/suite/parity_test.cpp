@@ -123,8 +123,8 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
   }
 }
 
-/// Positions beyond 2^24 are rounded, and the products once more.
-TEST(Parity, PhasesAreOffByWhatIsSaid) {
+/// There, positions are rounded, and products once more.
+TEST(Parity, PhasesBeyond2To24AreWithinTheirBound) {
   const EncodingSpec spec = {.d_model = 64};
   const std::vector<float> frequencies = detail::transformers_frequencies(spec);
   double most = 0;

@@ -64,8 +64,7 @@ struct Loop {
 struct alignas(cache_line_bytes) Helper {
   std::thread thread;
   Waiters waiters;
-  /// The loop that it is asked to work on, or the helper itself while it works: one value, lest a
-  /// caller take a helper that has just begun for a free one.
+  /// The loop that it is asked to work on; from when it begins until it ends, the helper itself.
   std::atomic<void*> task = nullptr;
 };
 
