@@ -13,7 +13,7 @@ emulated=(
   '*RotationBits.*/avx512' '*BoundsOfBackend.HoldNextToMidpoints/*avx512'
   '*EveryEncoder.*/*avx512'
 )
-left_out='*AddOf16BitElementsRoundsOnce*'  # Bochs 2.7 rounds midpoints of float16 away from 0
+left_out='-*AddOf16BitElementsRoundsOnce*'  # Bochs 2.7 rounds midpoints of float16 away from 0
 time_limit=900  # seconds, for the emulator
 
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
@@ -22,7 +22,8 @@ fail() { echo "test-avx512.sh: $1" >&2; exit 1; }
 # One flag a line: the arguments, or else the filter above.
 print_flags() {
   printf '%s\n' --gtest_color=no
-  [[ $# -gt 0 ]] || set -- --gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${emulated[*]}")-$left_out"
+  [[ $# -gt 0 ]] ||
+    set -- --gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${emulated[*]}")$left_out"
   printf '%s\n' "$@"
 }
 
