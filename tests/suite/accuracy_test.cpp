@@ -2,6 +2,7 @@
 // their values.
 #include "posenc/simd/row_task.h"
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/error_tally.h"
 
 #include "fake_backend.h"
 #include "posenc/registry.h"
@@ -177,6 +178,15 @@ TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
   }
   EXPECT_EQ(shares, (std::vector<double>{0.5, 0.9, 0.99, 0.999, 0.9999, 1}));
   EXPECT_DOUBLE_EQ(report.quantiles.back().abs_error, report.error.max_abs);
+}
+
+TEST(Accuracy, QuantilesOfAnySize) {
+  for (double error = 0x1.01p-80; error < 4; error *= 1.013) {
+    ErrorHistogram one;
+    one.add(error);
+    EXPECT_GT(one.quantile(1, 1), error);
+    EXPECT_LE(one.quantile(1, 1), error * (1 + 0x1p-6));
+  }
 }
 
 TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {

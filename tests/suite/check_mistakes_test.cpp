@@ -115,19 +115,6 @@ double ggml_phase(int k, int row, int h) {
 
 double inverse_frequency(int k) { return f32(1 / f32(std::pow(1e4, k / 64.0))); }
 
-/// Rotated from row to row, never re-anchored.
-double rotated(int k, int row, bool is_cosine) {
-  const auto w = static_cast<float>(frequency(k, 64));
-  const float step_sine = std::sin(w), step_cosine = std::cos(w);
-  float sine = 0, cosine = 1;
-  for (int i = 0; i < row; ++i) {
-    const float next = sine * step_cosine + cosine * step_sine;
-    cosine = cosine * step_cosine - sine * step_sine;
-    sine = next;
-  }
-  return is_cosine ? cosine : sine;
-}
-
 double truncated_to_bfloat16(double value) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
   return std::bit_cast<float>(bits & 0xffff0000U);
@@ -161,14 +148,6 @@ std::vector<Case> cases() {
   const auto diffusers = [](Round r, double k, double h, int row) {
     return r(row * r(std::exp(r(r(r(-std::log(1e4)) * k) / (h - 1)))));
   };
-  const auto multiplied = [](Round r, double k, double h, int row) {
-    double w = 1;
-    for (int i = 0; i < k; ++i) w = r(w * r(std::pow(1e4, r(-1 / h))));
-    return r(row * w);
-  };
-  const auto exp2 = [](Round r, double k, double h, int row) {
-    return r(row * r(std::exp2(r(r(-k / h) * r(std::log2(1e4))))));
-  };
   const CheckOptions rotary = claimed({}, {cos_first}, 0);
   const auto rotary_of = [](const Phase& phase) { return arranged(cos_first, 128, phase); };
   const auto rotary_in = [=](Round frequencies, Round positions, Round phases) {
@@ -186,12 +165,8 @@ std::vector<Case> cases() {
             arranged(interleaved, 64,
                      [](int k, int row) { return f32((row - 9000) * inverse_frequency(2 * k)); }),
             claimed({}, {}, {})),
-      wrong("inv_freq cast to bfloat16", "cause: frequencies in bfloat16:", float32, 2048, 128,
-            rotary_in(bf16, f32, f32)),
       wrong("inv_freq cast to float16", "cause: frequencies in float16:", float16, 2048, 128,
             rotary_in(f16, f32, f32), rotary),
-      wrong("positions cast to bfloat16", "cause: positions in bfloat16:", float32, 2048, 128,
-            rotary_in(f32, bf16, f32)),
       wrong("all phases in bfloat16 (autocast)",
             "cause: positions, frequencies and phases in bfloat16:", bfloat16, 2048, 128,
             rotary_in(bf16, bf16, bf16)),
@@ -203,9 +178,6 @@ std::vector<Case> cases() {
               for (int i = 0; i < k; ++i) theta = f32(theta * f32(std::pow(1e4, -1.0 / 64)));
               return theta;
             })),
-      wrong("rotation over rows in float, never re-anchored", "cause: rows rotated from row to row",
-            float32, 2048, 128,
-            [](int row, int column) { return rotated(column % 64, row, column < 64); }),
       wrong("halves exchanged", "cause: the halves are exchanged", arranged(halves, 128, tutorial),
             rotary),
       wrong("interleaved where halves were expected", "the table is interleaved, not halves_cos",
@@ -279,14 +251,8 @@ std::vector<Case> cases() {
       wrong("diffusers' timesteps, as claimed", "multiplied, then divided", float32, 1000, 320,
             arranged(halves, 320, in(f32, 160, diffusers)),
             claimed({.spacing = Spacing::inclusive}, {halves}, 0)),
-      wrong("exp2 of a logarithm", "exp2", float32, 2048, 128,
-            arranged(interleaved, 128, in(f32, 64, exp2))),
       wrong("KerasHub in bfloat16", "computed in bfloat16, and phases", bfloat16, 512, 128,
             arranged(interleaved, 128, in(bf16, 64, keras))),
-      wrong("KerasHub in float16", "computed in float16, and phases", float16, 512, 128,
-            arranged(interleaved, 128, in(f16, 64, keras))),
-      wrong("a product of channels", "multiplied from channel to channel", float32, 2048, 128,
-            arranged(interleaved, 128, in(f32, 64, multiplied))),
       wrong("audiocraft in bfloat16", "computed in bfloat16, and phases", bfloat16, 1024, 128,
             arranged(cos_first, 128, in(bf16, 64, audiocraft))),
       wrong("tinygrad in float16", "computed in float16, and phases", float16, 1024, 128,
@@ -305,7 +271,7 @@ std::vector<Case> cases() {
                        const double w = f32(std::exp(f32(f32(f32(-std::log(1e4)) * k) / 128)));
                        return f32(bf16(bf16(row / 1000.0) * 1000) * w);
                      })),
-      wrong("fast sines", "off by up to",
+      wrong("fast sines", "off by up to 3.94 ulp",
             [=](int row, int column) {
               return fast(arranged(interleaved, 128, tutorial)(row, column), row, column);
             }),
@@ -315,6 +281,8 @@ std::vector<Case> cases() {
            arranged(interleaved, 128, [=](int k, int row) { return tutorial(k, row % 300); })),
       good("positions 0, 3, ..", "positions 0, 3 .. 1497",
            arranged(interleaved, 128, exact(64, 1e4, 0, 3))),
+      good("positions 0, 16, ..", "positions 0, 16 .. 7984",
+           arranged(interleaved, 128, exact(64, 1e4, 0, 16))),
       good("positions 0, 0, 1, 1 ..", "positions 0, 0, 1, 1, 2, 2, ...",
            arranged(interleaved, 128, [=](int k, int row) { return tutorial(k, row / 2); })),
       good("over 2.7182818", "base 10000", arranged(halves, 128, exact(64, 1e4, 0, 1 / 2.7182818))),
@@ -334,9 +302,6 @@ std::vector<Case> cases() {
             }),
       wrong("transposed", "transposed", float32, 128, 500,
             [=](int row, int column) { return arranged(interleaved, 128, tutorial)(column, row); }),
-      wrong("int8 positions", "wrap at 8 bits",
-            arranged(interleaved, 128,
-                     [=](int k, int row) { return tutorial(k, static_cast<std::int8_t>(row)); })),
       good("a sine alone at the end", "half of a pair", float32, 300, 129,
            [=](int row, int column) {
              return arranged(interleaved, 130, exact(64.5))(row, column);
@@ -345,8 +310,6 @@ std::vector<Case> cases() {
            [=](int row, int column) {
              return column == 128 ? 0 : arranged(halves, 128, tutorial)(row, column);
            }),
-      wrong("float32 frequencies, phases in double", "frequencies in float32", float64, 2048, 128,
-            arranged(sines, 128, [](int k, int row) { return row * f32(frequency(k, 128)); })),
   };
 }
 

@@ -169,6 +169,47 @@ TEST(Check, JudgesByTheSpecAskedFor) {
   EXPECT_EQ(report.identity.spec.base, 1e4);
 }
 
+/// What is claimed is tried before what is usual: few rows of 16 bits tell no such base.
+TEST(Check, ExpectsTheSpecAskedFor) {
+  const EncodingSpec spec = {.d_model = 64, .base = 54321.5};
+  auto table = arranged<BFloat16>(spec, {0, 6}, Arrangement::halves);
+  for (std::int64_t row = 0; row < 6; ++row)
+    for (std::int64_t k = 0; k < 32; ++k)
+      table(row, k) = nearest<BFloat16>(-to_double(table(row, k)));
+  for (const std::int64_t d_model : {std::int64_t{0}, spec.d_model}) {
+    EncodingSpec claimed = spec;
+    claimed.d_model = d_model;
+    const CheckReport report =
+        check(table.view(), {.spec = claimed, .arrangements = {Arrangement::halves}, .first = 0});
+    ASSERT_EQ(report.causes.size(), 1U) << to_string(report);
+    EXPECT_EQ(report.causes[0].kind, CauseKind::negated_sines);
+  }
+}
+
+TEST(Check, JudgesFrequenciesOfEachColumnAsPairs) {
+  Matrix table(300, 32);
+  for (std::int64_t row = 0; row < 300; ++row) {
+    for (std::int64_t k = 0; k < 32; ++k) {
+      const double phase = static_cast<double>(row) * std::pow(1e4, -static_cast<double>(k) / 32);
+      table(row, k) = static_cast<float>(k % 2 == 0 ? std::sin(phase) : std::cos(phase));
+    }
+  }
+  const CheckReport report = check(table.view());
+  EXPECT_FALSE(report.is_good);
+  EXPECT_EQ(report.identity.arrangement, Arrangement::interleaved);
+  EXPECT_EQ(report.identity.spec.d_model, 32);
+}
+
+/// Of two columns, a sine and a cosine, every layout is right.
+TEST(Check, ReadsWhatMayBeSeveralAsTheArrangementAskedFor) {
+  const Matrix table = exact_table({.d_model = 2}, some_rows);
+  for (const Arrangement each : {Arrangement::interleaved, Arrangement::halves}) {
+    const CheckReport report = check(table.view(), {.arrangements = {each}});
+    EXPECT_TRUE(report.is_good) << to_string(report);
+    EXPECT_EQ(report.identity.arrangement, each);
+  }
+}
+
 TEST(Check, SaysThatNoiseIsNotKnown) {
   Matrix table(200, 16);
   std::uint32_t state = 1;
@@ -225,6 +266,7 @@ TEST(Check, HoldsEveryEntryToTheLimitOfTheCallerOnAnyNumberOfThreads) {
   const CheckReport one = check(table.view()), four = check(table.view(), {.threads = 4});
   EXPECT_FALSE(one.is_good);
   EXPECT_EQ(one.entries_off, 1);
+  EXPECT_NEAR(one.allowed_error, 0x1p-24, 1e-12);
   EXPECT_EQ(one.errors.error.max_abs, four.errors.error.max_abs);
   EXPECT_EQ(to_string(one), to_string(four));
   EXPECT_TRUE(check(table.view(), {.max_error = 1.1e-3}).is_good);

@@ -102,6 +102,9 @@ TEST(Measure, DefaultTablesGoFromTheFirstCacheToMemory) {
       EXPECT_EQ(each.type, type);
       classes.insert(shape_class(each.bytes()));
     }
+    EXPECT_THAT(names, testing::IsSupersetOf({"8x512", "5000x512", "131072x128"}));
+    const MeasuredTable last = default_tables(type).back();  // no larger than need be
+    EXPECT_TRUE(last.rows.count == 8192 || shape_class(last.bytes() / 2) != ShapeClass::memory);
     EXPECT_TRUE(classes.contains(ShapeClass::l1));
     EXPECT_TRUE(classes.contains(ShapeClass::memory) || cpu().l3_bytes >= (std::int64_t{1} << 30));
   }

@@ -1,5 +1,6 @@
 // Documents of measurements, and the profile, which is one.
 #include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measuring/measurement_json.h"
 
 #include "measurements.h"
 #include "posenc/error.h"
@@ -9,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <system_error>
@@ -84,6 +86,28 @@ TEST(Measurements, RoundTripThroughTheirFile) {
   }
   EXPECT_TRUE(std::isnan(read.all.back().error->max_ulp)) << "JSON has no NaN: null";
   EXPECT_THAT(folder.listing(), ElementsAre("profile.json")) << "no temporary file stays";
+}
+
+TEST(Measurements, HaveOneLineEach) {
+  const ScratchFolder folder;
+  write_measurements(some_document(), folder / "a.json");
+  const std::string text = read_file(folder / "a.json");
+  EXPECT_THAT(text, HasSubstr("\n \"measurements\": [\n  {"));
+  EXPECT_THAT(text, testing::EndsWith("}\n ]\n}\n"));
+  EXPECT_EQ(std::ranges::count(text.substr(text.find("measurements\"")), '\n'), 1 + 4 + 2);
+}
+
+TEST(Measurements, OlderOnesComparedSomeEntries) {
+  json old = saved();
+  old["measurements"][0]["error"].erase("checked");
+  EXPECT_EQ(measurement_from(old["measurements"][0], "").error->checked, 0);
+}
+
+TEST(Measurements, SpeedsAreInBillionsOfEntries) {
+  Measurement row = measured("x", 1);
+  row.table = table_of({.d_model = 64}, {0, 1000});
+  row.seconds = {1e-3, 2e-3, 9e-3};
+  EXPECT_DOUBLE_EQ(row.gfloats_per_second(), 64e3 / 2e-3 / 1e9);
 }
 
 TEST(Measurements, ATableWithoutAPromiseKeptIsSeen) {

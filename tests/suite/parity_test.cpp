@@ -116,8 +116,10 @@ TEST(Parity, ErrorsAreWithinTheirBounds) {
   for (const System system : all_systems) {
     const auto encoder = plan_like(system, spec);
     for (const RowRange rows : {RowRange{0, 3000}, RowRange{1'000'000, 3000}}) {
-      const AccuracyReport report = accuracy_of(*encoder, rows, {.progress = {}});
-      EXPECT_LE(report.error.max_abs, report.promise.max_abs) << to_string(system);
+      for (const DataType type : all_data_types) {
+        const AccuracyReport report = accuracy_of(*encoder, rows, {.type = type, .progress = {}});
+        EXPECT_LE(report.error.max_abs, report.promise.max_abs) << to_string(system);
+      }
     }
     EXPECT_LT(encoder->error_bound({0, 4096}, DataType::float32), 1e-2) << to_string(system);
   }

@@ -104,6 +104,16 @@ INSTANTIATE_TEST_SUITE_P(OfEveryPlatform, ReferenceTest,
                          testing::Combine(specs, testing::Values(ReferenceMethod::integers)),
                          case_and_method);
 
+TEST(ReferenceTest, QuarterTurnsAreExact) {
+  const Reference reference({.d_model = 4, .base = 16, .frequencies = BaseTurns{}});
+  for (int quarters = -4; quarters <= 4; ++quarters) {  // k = 1 turns by a quarter each row
+    constexpr int sines[] = {0, 1, 0, -1};
+    const ReferencePair pair = reference(1, quarters);
+    EXPECT_EQ(pair.sine, sines[(quarters + 4) % 4]) << quarters;
+    EXPECT_EQ(pair.cosine, sines[(quarters + 5) % 4]) << quarters;
+  }
+}
+
 TEST(ReferenceTest, RefusesABadSpec) { EXPECT_THROW(Reference({.d_model = 3}), InvalidArgument); }
 
 }  // namespace

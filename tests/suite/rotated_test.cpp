@@ -192,6 +192,24 @@ TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
   EXPECT_FALSE(broken.checked(base_10000, {}).is_good);
 }
 
+TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
+  constexpr float before[] = {1, 0};
+  const float after[] = {std::cos(1 + 1e-3F), std::sin(1 + 1e-3F)};
+  const auto of = [](const float* pair) {
+    return HeadsTable{pair, DataType::float32, {1, 1, 2}, {2, 2, 1}};
+  };
+  const auto report =
+      check_rotated(of(before), of(after), rotary_spec({.d_model = 2}), {.first = 1});
+  EXPECT_NEAR(report.errors.max, 1e-3, 1e-7);
+  EXPECT_THAT(to_string(report),
+              StartsWith("wrong: 100 % of the angles or lengths are off by more "
+                         "than 5.96e-08 besides the noise, angles by up to 1.00e-03, "));
+  EXPECT_THAT(to_string(report), Not(HasSubstr("float64")));
+  EXPECT_EQ(report.errors.rms, report.errors.max);
+  ASSERT_EQ(report.by_position.size(), 1U);
+  EXPECT_EQ(report.by_position[0].errors.rms, report.errors.max);
+}
+
 TEST(CheckRotatedHeads, Refuses) {
   const Turned<float> turned(run_of(0), exact);
   const HeadsTable before = turned.table(turned.before), after = turned.table(turned.after);

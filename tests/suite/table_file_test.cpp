@@ -88,6 +88,25 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
   EXPECT_THAT(refused("(9223372036854775807, 9)"), HasSubstr("more than 2^63"));
 }
 
+TEST(TableFile, HeadsKeepTheirThreeDimensions) {
+  for (const char* const shape : {"(1, 2, 3)", "(1, 2, 1, 3)", "(2, 3)"}) {
+    const std::string file = npy_file("<f4", shape, std::string(24, '\0'));
+    const StoredTable table = parse_npy(file, static_cast<std::int64_t>(file.size()), true);
+    const bool is_one_row = std::string_view(shape) == "(1, 2, 3)";
+    EXPECT_EQ(table.rows, is_one_row ? 1 : 2) << shape;
+    EXPECT_EQ(table.heads, is_one_row ? 2 : 1) << shape;
+    EXPECT_EQ(table.columns, 3) << shape;
+  }
+}
+
+TEST(TableFile, RawElementsMayHaveOneColumn) {
+  const ScratchFolder folder;
+  write_file(folder / "raw", std::string("\0\0\x80\x3f\0\0\0\xc0", 8));
+  const TableInMemory table = read_table(folder / "raw", {.columns = 1});
+  EXPECT_EQ(table.view().rows, 2);
+  EXPECT_EQ(table.view()(1, 0), -2);
+}
+
 TEST(TableFile, NpyIsWhatNumPyReads) {
   const auto refused = [](std::string fields, const std::string& version) {
     const auto length = static_cast<unsigned>(fields.size());
@@ -99,6 +118,10 @@ TEST(TableFile, NpyIsWhatNumPyReads) {
       good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}";
   EXPECT_EQ(refused(good, v1), nothing_thrown);
   EXPECT_EQ(refused(good + "   \n", v1), nothing_thrown);
+  const std::string longest =
+      good.substr(0, 1) + std::string(1000 - good.size(), ' ') + good.substr(1);
+  EXPECT_EQ(refused(longest, v1), nothing_thrown);
+  EXPECT_THAT(refused(" " + longest, v1), HasSubstr("it is no short dictionary"));
   for (const std::string& each :
        {good + "x", good + good, good + std::string(1, '\0'), "(" + good + ")", "[" + good + "]",
         std::string("'descr' '<f4' 'fortran_order' False 'shape' (2, 3)"),

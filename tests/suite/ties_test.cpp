@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -47,6 +48,24 @@ TEST(Ties, TheNoiseFloorIgnoresAFifthOfTheProcesses) {
     const auto self_ratios = each.at("self_ratios").get<std::vector<std::vector<double>>>();
     EXPECT_NEAR(noise_floor_of(self_ratios), each.at("floor").get<double>(), 1e-8);
   }
+}
+
+TEST(Ties, AFactorIsCommonIfTheLimitsHaveItToo) {
+  const auto factor = [](std::vector<double> limits, std::vector<double> all) {
+    return common_factor(limits, all);
+  };
+  EXPECT_EQ(factor({1.2}, {1.1, 1.3, 1.1}), 1.1);
+  EXPECT_EQ(factor({1.1}, {1.2}), 1.1);
+  EXPECT_EQ(factor({0.8}, {0.9}), 0.9);
+  EXPECT_EQ(factor({1.2}, {0.9}), 1);
+  EXPECT_EQ(factor({0.9}, {1.2}), 1);
+  EXPECT_EQ(factor({}, {1.2}), 1);
+}
+
+TEST(Statistics, NanIsTheWorstError) {
+  EXPECT_EQ(worst(1, 2), 2);
+  EXPECT_EQ(worst(2, 1), 2);
+  EXPECT_TRUE(std::isnan(worst(2, std::nan(""))));
 }
 
 }  // namespace

@@ -1,0 +1,173 @@
+// The list of ways to compute phases that a check knows: every form of frequencies and every
+// rounding of a phase is named, by tables of plain formulas.
+#include "posenc/data_type.h"
+#include "posenc/suite/checking/arrangement.h"
+#include "posenc/suite/checking/check.h"
+#include "support.h"
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace posenc::test {
+namespace {
+
+using Round = double (*)(double);
+double none(double value) { return value; }
+double f32(double value) { return static_cast<float>(value); }
+double bf16(double value) { return to_double(nearest<BFloat16>(value)); }
+double f16(double value) { return to_double(nearest<Float16>(value)); }
+double int8(double value) { return static_cast<std::int8_t>(static_cast<std::int64_t>(value)); }
+double int16(double value) { return static_cast<std::int16_t>(static_cast<std::int64_t>(value)); }
+
+constexpr double base = 5e5;
+constexpr int frequencies = 48;
+constexpr double h = frequencies;  // k / h is not exact
+
+using Pairs = std::function<std::complex<double>(std::int64_t position, int k)>;
+
+/// What a check says of an interleaved table of those cosines and sines.
+template <class T>
+std::string said_of(RowRange rows, int count, const Pairs& pair_at,
+                    const CheckOptions& options = {}) {
+  BasicMatrix<T> table(rows.count, 2 * count);
+  for (std::int64_t row = 0; row < rows.count; ++row) {
+    for (int k = 0; k < count; ++k) {
+      const std::complex<double> pair = pair_at(rows.first + row, k);
+      table(row, 2 * k) = nearest<T>(pair.imag());
+      table(row, 2 * k + 1) = nearest<T>(pair.real());
+    }
+  }
+  return to_string(check(table.view(), options));
+}
+
+std::complex<double> at(double phase) { return {std::cos(phase), std::sin(phase)}; }
+
+TEST(CheckWays, EveryFormOfFrequenciesIsNamed) {
+  const double log_base = std::log(base);
+  const struct {
+    const char* says;
+    std::function<double(int k)> operand;
+    bool divides = false;
+  } forms[] = {
+      {"rounded once", [](int k) { return f32(std::pow(base, -k / h)); }},
+      {"PyTorch's tutorial", [=](int k) { return f32(std::exp(f32(k * f32(-log_base / h)))); }},
+      {"Transformers", [](int k) { return f32(1 / f32(std::pow(base, f32(k / h)))); }},
+      {"divided by a power", [](int k) { return f32(std::pow(base, f32(k / h))); }, true},
+      {"multiplied, then divided",
+       [=](int k) { return f32(std::exp(f32(f32(f32(-log_base) * k) / h))); }},
+      {"of base ** (-k / h)", [](int k) { return f32(std::pow(base, f32(-k / h))); }},
+      {"of exp(-k / h * ln(base))",
+       [=](int k) { return f32(std::exp(f32(f32(-k / h) * f32(log_base)))); }},
+      {"of exp2(-k / h * log2(base))",
+       [](int k) { return f32(std::exp2(f32(f32(-k / h) * f32(std::log2(base))))); }},
+      {"KerasHub", [](int k) { return f32(std::pow(f32(1 / base), f32(k / h))); }},
+      {"of 1 / exp(k * ln(base) / h)",
+       [=](int k) { return f32(1 / f32(std::exp(f32(k * f32(log_base / h))))); }},
+      {"divided by exp", [=](int k) { return f32(std::exp(f32(k * f32(log_base / h)))); }, true},
+      {"of 10 ** (-k / h * log10(base))",
+       [](int k) { return f32(std::pow(10, f32(k * f32(-std::log10(base) / h)))); }},
+      {"multiplied from channel to channel",
+       [](int k) {
+         double w = 1;
+         for (int i = 0; i < k; ++i) w = f32(w * f32(std::pow(base, f32(-1.0 / h))));
+         return w;
+       }},
+  };
+  for (const auto& form : forms) {
+    const std::string text =
+        said_of<float>({0, 1000}, frequencies, [&](std::int64_t position, int k) {
+          const auto p = static_cast<double>(position);
+          return at(f32(form.divides ? p / form.operand(k) : p * form.operand(k)));
+        });
+    EXPECT_THAT(text, HasSubstr("base 500000, spacing paper"));
+    EXPECT_THAT(text, AllOf(HasSubstr("phases in float32"), HasSubstr(form.says)));
+    EXPECT_THAT(text, HasSubstr(": 100 % of the entries have these bits"));
+  }
+}
+
+TEST(CheckWays, EveryRoundingIsNamed) {
+  const struct {
+    std::string says;
+    Round arithmetic, frequency, position, product;
+    RowRange rows = {0, 500};
+  } roundings[] = {
+      {"frequencies in bfloat16", f32, bf16, f32, f32},
+      {"positions in bfloat16", f32, f32, bf16, f32},
+      {"phases in bfloat16", f32, f32, f32, bf16},
+      {"positions and frequencies in bfloat16", f32, bf16, bf16, f32},
+      {"positions, frequencies and phases in bfloat16", f32, bf16, bf16, bf16},
+      {"frequencies computed in bfloat16", bf16, bf16, f32, f32},
+      {"frequencies computed in bfloat16, and phases", bf16, bf16, bf16, bf16},
+      {"frequencies in float16", f32, f16, f32, f32},
+      {"positions in float16", f32, f32, f16, f32, {4000, 500}},
+      {"phases in float16", f32, f32, f32, f16},
+      {"positions and frequencies in float16", f32, f16, f16, f32, {4000, 500}},
+      {"positions, frequencies and phases in float16", f32, f16, f16, f16, {4000, 500}},
+      {"frequencies computed in float16", f16, f16, f32, f32},
+      {"frequencies computed in float16, and phases", f16, f16, f16, f16},
+      {"frequencies in float32", f32, f32, none, none},
+      {"positions that wrap at 8 bits", f32, f32, int8, f32},
+      {"positions that wrap at 16 bits", f32, f32, int16, f32, {32700, 500}},
+      {"positions that wrap at 8 bits, with phases in double", none, none, int8, none},
+  };
+  for (const auto& each : roundings) {
+    const Round r = each.arithmetic;
+    const auto pair_at = [&](std::int64_t position, int k) {
+      const double power = r(std::pow(r(1e4), r(k / h)));
+      return at(each.product(each.position(static_cast<double>(position)) *
+                             each.frequency(r(1 / power))));
+    };
+    const std::string text = said_of<double>(
+        each.rows, frequencies, pair_at,
+        {.spec = EncodingSpec{.d_model = 2 * frequencies}, .first = each.rows.first});
+    EXPECT_THAT(text, HasSubstr("cause: " + each.says + ": "));
+  }
+}
+
+TEST(CheckWays, EveryRecurrenceOfRowsIsNamed) {
+  using Pair = std::complex<float>;
+  const std::pair<const char*, Pair (*)(Pair now, Pair before, Pair step)> recurrences[] = {
+      {"rows rotated from row to row in float32, never",
+       [](Pair now, Pair, Pair step) { return now * step; }},
+      {"rows rotated from row to row in float32 with fused operations",
+       [](Pair now, Pair, Pair step) {
+         return Pair(std::fma(now.real(), step.real(), -(now.imag() * step.imag())),
+                     std::fma(now.imag(), step.real(), now.real() * step.imag()));
+       }},
+      {"rows from the two before",
+       [](Pair now, Pair before, Pair step) { return 2 * step.real() * now - before; }},
+  };
+  for (const auto& [says, next] : recurrences) {
+    std::vector<std::vector<Pair>> columns(frequencies);
+    for (int k = 0; k < frequencies; ++k) {
+      const std::complex<double> step = at(f32(std::pow(1e4, -k / h)));
+      Pair now = 1, before(std::conj(step));
+      for (int row = 0; row < 500; ++row) {
+        columns[static_cast<std::size_t>(k)].push_back(now);
+        before = std::exchange(now, next(now, before, Pair(step)));
+      }
+    }
+    const std::string text = said_of<float>({0, 500}, frequencies, [&](std::int64_t row, int k) {
+      return std::complex<double>(
+          columns[static_cast<std::size_t>(k)][static_cast<std::size_t>(row)]);
+    });
+    EXPECT_THAT(text, HasSubstr(std::string("cause: ") + says)) << says;
+  }
+}
+
+/// Of frequency 1 alone, a position is the phase.
+TEST(CheckWays, RivalsAreNamedTogether) {
+  const std::string text = said_of<float>(
+      {0, 1000}, 1, [](std::int64_t p, int) { return at(bf16(static_cast<double>(p))); },
+      {.spec = EncodingSpec{.d_model = 2}, .first = 0});
+  EXPECT_THAT(text, HasSubstr("positions in bfloat16"));
+  EXPECT_THAT(text, HasSubstr("; or, as likely: phases in bfloat16"));
+}
+
+}  // namespace
+}  // namespace posenc::test
