@@ -128,6 +128,19 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
   }
 }
 
+/// Of positions in hundreds, the first frequencies turn by more than half a turn a row and look
+/// like slower ones; unusual bases are found from the others, with few digits in 16 bits.
+TEST(Check, FindsUnusualBasesOfFastFrequencies) {
+  for (const Known& each : {Known{{.d_model = 128, .base = 4242, .spacing = inclusive}, {0, 200}},
+                            Known{{.d_model = 128, .base = 31415.9, .spacing = inclusive}, {0, 8}},
+                            Known{{.d_model = 64, .base = 31415.9}, {0, 32}}}) {
+    EncodingSpec spec = each.spec;
+    spec.frequencies = LinearScaling{0.01};
+    const CheckReport report = check(arranged<BFloat16>(spec, each.rows, each.arrangement).view());
+    EXPECT_TRUE(report.is_good) << to_string(report);
+  }
+}
+
 /// What is right, of any convention, type, arrangement and size, is called good.
 TEST(Check, FiveHundredRightTablesRaiseAtMostOneAlarm) {
   std::uint32_t state = 7;

@@ -47,7 +47,6 @@ class Identification {
         if (each.score() < found.score()) found = std::move(each);
       }
     }
-    refine_factor(found.is);
     find_positions(found);
     // Entries that are no sines leave more or fewer bits open than constants do by chance: the
     // logarithms of their distances differ by 2.2 bits, one standard deviation. The best of 10^4
@@ -184,25 +183,6 @@ class Identification {
       all += std::min(of_zero, of_constant);
     }
     return all;
-  }
-
-  /// A factor that is none of the rule's: the median of entry / value, weighted by the value.
-  void refine_factor(TableIdentity& identity) const {
-    if (identity.factor == 1 || identity.factor == attention_factor(identity.spec.frequencies) ||
-        identity.factor == options_.factor)
-      return;
-    const std::vector<double> frequencies = frequencies_of(identity.spec);
-    std::vector<std::pair<double, double>> ratios;
-    double all = 0, below = 0;
-    for_each_entry(sample_, identity, sample_.rows.size(), [&](const SampledEntry& entry) {
-      const double value = entry.value_at(entry.phase(frequencies)) / identity.factor;
-      if (value != 0) ratios.emplace_back(entry.got / value, std::fabs(value));
-      all += std::fabs(value);
-      return true;
-    });
-    std::ranges::sort(ratios);
-    for (const auto& [ratio, weight] : ratios)
-      if (below < all / 2 && (below += weight) >= all / 2) identity.factor = ratio;
   }
 
   static constexpr std::size_t most_kept = 8;
