@@ -71,6 +71,9 @@ TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
   const Measurements document = measure(options);
   ASSERT_EQ(document.all.size(), 1U) << "rotation32 writes no float64";
   EXPECT_EQ(document.all.front().backend, "naive");
+  options.backends = {&backend("naive")};
+  options.limits = true;
+  EXPECT_THAT(measure(options).all.front().self_ratios, SizeIs(1)) << "the last that is no limit";
   options.backends = {&backend("rotation32")};
   EXPECT_THAT(refusal([&] { measure(options); }), HasSubstr("can write float64"));
 }
