@@ -358,7 +358,8 @@ TEST(CheckMistakes, AliasesOfUsualConventionsAreNotNamed) {
   for (const Family& family : families) {
     for (const auto& [rows, d] : sizes) {
       if (sanitized && rows * d > 200'000) continue;
-      for (const double base : {1e4, 5e5, 1e6}) {
+      has_function_errors = !has_function_errors;
+      for (const double base : {1e4, 5e5}) {
         has_function_errors = !has_function_errors;
         const Entry entry = arranged(family.arrangement, d, [&, d = d](int k, int row) {
           return f32(row * family.frequency(k, d / 2, base));

@@ -142,7 +142,7 @@ TEST(Check, FindsUnusualBasesOfFastFrequencies) {
 }
 
 /// What is right, of any convention, type, arrangement and size, is called good.
-TEST(Check, FiveHundredRightTablesRaiseAtMostOneAlarm) {
+TEST(Check, RightTablesRaiseAtMostOneAlarm) {
   std::uint32_t state = 7;
   const auto draw = [&](std::size_t count) {
     state = state * 1664525U + 1013904223U;
@@ -153,7 +153,7 @@ TEST(Check, FiveHundredRightTablesRaiseAtMostOneAlarm) {
   constexpr std::int64_t widths[] = {32, 64, 128, 320};
   int alarms = 0;
   std::string said;
-  constexpr int tables = sanitized ? 20 : 500;
+  constexpr int tables = sanitized ? 20 : 150;
   for (int i = 0; i < tables; ++i) {
     EncodingSpec spec = from[draw(from.size())].spec;
     spec.d_model = widths[draw(std::size(widths))];
@@ -237,7 +237,9 @@ TEST(Check, SaysThatNoiseIsNotKnown) {
   EXPECT_FALSE(report.is_good);
   EXPECT_FALSE(report.is_identified);
   EXPECT_EQ(report.rows, 200);
-  EXPECT_TRUE(check(table.view(), {.spec = EncodingSpec{.d_model = 16}}).causes.empty());
+  const CheckReport claimed = check(table.view(), {.spec = EncodingSpec{.d_model = 16}});
+  EXPECT_THAT(claimed.causes, IsEmpty());
+  EXPECT_THAT(to_string(claimed), HasSubstr("positions 0 .. 199"));
 }
 
 TEST(Check, ReadsAnyStrides) {
