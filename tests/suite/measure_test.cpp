@@ -73,7 +73,7 @@ TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
   EXPECT_EQ(document.all.front().backend, "naive");
   options.backends = {&backend("naive")};
   options.limits = true;
-  EXPECT_THAT(measure(options).all.front().self_ratios, SizeIs(1)) << "the last that is no limit";
+  EXPECT_THAT(measure(options).all.front().self_ratios, Not(IsEmpty()));  // no limit has them
   options.backends = {&backend("rotation32")};
   EXPECT_THAT(refusal([&] { measure(options); }), HasSubstr("can write float64"));
 }
