@@ -131,11 +131,12 @@ TEST(TimeRows, TimeWithoutAProcessorIsLost) {
   GTEST_SKIP() << "the time of a processor is not known here";
 #endif
   std::vector<NotingBackend::Call> calls;
-  const Backend& added = register_backend(std::make_unique<NotingBackend>("sleeps", calls, true));
+  const Backend* const added =
+      &register_backend(std::make_unique<NotingBackend>("sleeps", calls, true));
   const Timing timing = time_rows({.rows = {row_of("sleeps", "portable", Role::backend)},
                                    .samples = 1,
                                    .seconds_per_sample = 0.01});
-  unregister_backend(added);
+  unregister_backend(*added);
   EXPECT_GE(timing.timed_seconds, 0.01);
   EXPECT_GT(timing.lost_seconds, 0.9 * timing.timed_seconds);
 }
