@@ -5,7 +5,9 @@
 #include "posenc/simd/row_task.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +20,7 @@ struct FakeBackendClaims {
   bool can_be_picked = false;
   double error_bound = 2;
   bool is_correctly_rounded = false;
+  std::function<void(std::int64_t rows)> encodes = [](std::int64_t) {};  ///< called beside it
 };
 
 class FakeBackend final : public Backend {
@@ -35,21 +38,22 @@ class FakeBackend final : public Backend {
  private:
   class ZeroEncoder final : public Encoder {
    public:
-    ZeroEncoder(const EncodingSpec& spec, const Backend& backend, double error_bound)
-        : Encoder(spec, backend), error_bound_(error_bound) {}
-    double error_bound(RowRange, DataType) const noexcept override { return error_bound_; }
+    ZeroEncoder(const EncodingSpec& spec, const FakeBackend& backend)
+        : Encoder(spec, backend), claims_(backend.claims_) {}
+    double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
 
    private:
     void encode_rows(const RowTask& task) const noexcept override {
       const auto bytes = static_cast<std::size_t>(spec().d_model * size_of(task.type));
       for (std::int64_t row = 0; row < task.count; ++row)
         std::memset(task.after(row).out, 0, bytes);
+      claims_.encodes(task.count);
     }
-    double error_bound_;
+    const FakeBackendClaims& claims_;
   };
 
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<ZeroEncoder>(spec, *this, claims_.error_bound);
+    return std::make_unique<ZeroEncoder>(spec, *this);
   }
 
   FakeBackendClaims claims_;

@@ -180,7 +180,7 @@ TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
   EXPECT_DOUBLE_EQ(report.quantiles.back().abs_error, report.error.max_abs);
 }
 
-TEST(Accuracy, QuantilesOfAnySize) {
+TEST(Accuracy, QuantilesAreWithinABinOfErrorsOfAnySize) {
   for (double error = 0x1.01p-80; error < 4; error *= 1.013) {
     ErrorHistogram one;
     one.add(error);

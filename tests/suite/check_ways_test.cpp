@@ -91,31 +91,30 @@ TEST(CheckWays, EveryFormOfFrequenciesIsNamed) {
 }
 
 TEST(CheckWays, EveryRoundingIsNamed) {
-  const struct {
+  struct Rounding {
     std::string says;
     Round arithmetic, frequency, position, product;
     RowRange rows = {0, 500};
-  } roundings[] = {
-      {"frequencies in bfloat16", f32, bf16, f32, f32},
-      {"positions in bfloat16", f32, f32, bf16, f32},
-      {"phases in bfloat16", f32, f32, f32, bf16},
-      {"positions and frequencies in bfloat16", f32, bf16, bf16, f32},
-      {"positions, frequencies and phases in bfloat16", f32, bf16, bf16, bf16},
-      {"frequencies computed in bfloat16", bf16, bf16, f32, f32},
-      {"frequencies computed in bfloat16, and phases", bf16, bf16, bf16, bf16},
-      {"frequencies in float16", f32, f16, f32, f32},
-      {"positions in float16", f32, f32, f16, f32, {4000, 500}},
-      {"phases in float16", f32, f32, f32, f16},
-      {"positions and frequencies in float16", f32, f16, f16, f32, {4000, 500}},
-      {"positions, frequencies and phases in float16", f32, f16, f16, f16, {4000, 500}},
-      {"frequencies computed in float16", f16, f16, f32, f32},
-      {"frequencies computed in float16, and phases", f16, f16, f16, f16},
+  };
+  std::vector<Rounding> roundings = {
       {"frequencies in float32", f32, f32, none, none},
       {"positions that wrap at 8 bits", f32, f32, int8, f32},
       {"positions that wrap at 16 bits", f32, f32, int16, f32, {32700, 500}},
       {"positions that wrap at 8 bits, with phases in double", none, none, int8, none},
   };
-  for (const auto& each : roundings) {
+  for (const auto& [r, in] :
+       {std::pair<Round, std::string>(bf16, "in bfloat16"), {f16, "in float16"}}) {
+    constexpr RowRange far = {4000, 500};  // where float16 has not every position
+    roundings.insert(roundings.end(),
+                     {{"frequencies " + in, f32, r, f32, f32},
+                      {"positions " + in, f32, f32, r, f32, far},
+                      {"phases " + in, f32, f32, f32, r},
+                      {"positions and frequencies " + in, f32, r, r, f32, far},
+                      {"positions, frequencies and phases " + in, f32, r, r, r, far},
+                      {"frequencies computed " + in, r, r, f32, f32},
+                      {"frequencies computed " + in + ", and phases", r, r, r, r}});
+  }
+  for (const Rounding& each : roundings) {
     const Round r = each.arithmetic;
     const auto pair_at = [&](std::int64_t position, int k) {
       const double power = r(std::pow(r(1e4), r(k / h)));

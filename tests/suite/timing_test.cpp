@@ -1,6 +1,6 @@
 // The times of rows, in this process.
+#include "fake_backend.h"
 #include "posenc/registry.h"
-#include "posenc/simd/row_task.h"
 #include "posenc/suite/measuring/measure.h"
 #include "support.h"
 
@@ -8,10 +8,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -67,61 +65,29 @@ TEST(TimeRows, ASlowRowIsTimedLessOften) {
   EXPECT_LT(timing.timed_seconds, 100 * timing.seconds.front());
 }
 
-/// Notes its name and its rows whenever it encodes. Sleeps the first time, or always.
-class NotingBackend final : public Backend {
- public:
-  struct Call {
-    char name;
-    std::int64_t rows;
-  };
-
-  NotingBackend(std::string name, std::vector<Call>& calls, bool always_sleeps = false)
-      : name_(std::move(name)), calls_(calls), always_sleeps_(always_sleeps) {}
-  std::string_view name() const noexcept override { return name_; }
-  std::string_view description() const noexcept override { return "a test's own"; }
-  Isa isa() const noexcept override { return Isa::portable; }
-
- private:
-  struct NotingEncoder final : Encoder {
-    NotingEncoder(const EncodingSpec& spec, const NotingBackend& of)
-        : Encoder(spec, of), self(of) {}
-    double error_bound(RowRange, DataType) const noexcept override { return 2; }
-    void encode_rows(const RowTask& task) const noexcept override {
-      const char name = self.name_.front();
-      if (self.always_sleeps_ || std::ranges::count(self.calls_, name, &Call::name) == 0)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      self.calls_.push_back({name, task.count});
-    }
-    const NotingBackend& self;
-  };
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<NotingEncoder>(spec, *this);
-  }
-
-  std::string name_;
-  std::vector<Call>& calls_;
-  bool always_sleeps_;
-};
-
 TEST(TimeRows, TakesSlicesOfSlowTablesInRandomOrder) {
-  std::vector<NotingBackend::Call> calls;
-  std::vector<const Backend*> added;
+  std::vector<char> order;
+  // Of which the first call alone takes long.
+  const auto noting = [&](char name) {
+    return FakeBackendClaims{.name = {name}, .encodes = [&order, name](std::int64_t rows) {
+                               if (std::ranges::count(order, name) == 0)
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                               order.push_back(name);
+                               EXPECT_EQ(rows, 64);
+                             }};
+  };
+  const RegisteredFake a(noting('a')), b(noting('b')), c(noting('c'));
   TimingRequest request = {.rows = {}, .samples = 20, .seconds_per_sample = 0.01};
   for (const char* const name : {"a", "b", "c"}) {
-    added.push_back(&register_backend(std::make_unique<NotingBackend>(name, calls)));
     request.rows.push_back(row_of(name, "portable", Role::backend));
     request.rows.back().table = table_of({.d_model = 64}, {0, 6400});
   }
   time_rows(request);
-  for (const Backend* each : added) unregister_backend(*each);
+  for (const char name : {'a', 'b', 'c'}) EXPECT_GT(std::ranges::count(order, name), 10);
+  // Samples that were disturbed are taken again at once.
   std::set<std::pair<char, char>> neighbours;
-  for (std::size_t i = 1; i < calls.size(); ++i) {
-    EXPECT_EQ(calls[i].rows, 64);
-    // Samples that were disturbed are taken again at once.
-    if (calls[i - 1].name != calls[i].name) neighbours.emplace(calls[i - 1].name, calls[i].name);
-  }
-  for (const char name : {'a', 'b', 'c'})
-    EXPECT_GT(std::ranges::count(calls, name, &NotingBackend::Call::name), 10);
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (order[i - 1] != order[i]) neighbours.emplace(order[i - 1], order[i]);
   EXPECT_THAT(neighbours, SizeIs(testing::Gt(3)));  // three if the order is always the same
 }
 
@@ -130,13 +96,12 @@ TEST(TimeRows, TimeWithoutAProcessorIsLost) {
 #if defined(_WIN32) || defined(__EMSCRIPTEN__)
   GTEST_SKIP() << "the time of a processor is not known here";
 #endif
-  std::vector<NotingBackend::Call> calls;
-  const Backend* const added =
-      &register_backend(std::make_unique<NotingBackend>("sleeps", calls, true));
+  const RegisteredFake fake({.name = "sleeps", .encodes = [](std::int64_t) {
+                               std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                             }});
   const Timing timing = time_rows({.rows = {row_of("sleeps", "portable", Role::backend)},
                                    .samples = 1,
                                    .seconds_per_sample = 0.01});
-  unregister_backend(*added);
   EXPECT_GE(timing.timed_seconds, 0.01);
   EXPECT_GT(timing.lost_seconds, 0.9 * timing.timed_seconds);
 }
