@@ -139,7 +139,7 @@ class Tree:
         """What compiles all that depends on its file, but of the kernels those of one ISA."""
         others = ["portable", "sse2", "avx512", "avx2"]
         others.remove(next((isa for isa in others if isa in str(mutant)), "avx2"))
-        steps = ["ar qc src/", "-o bin/posenc"]
+        steps = ["ar qc ", "-o bin/posenc"]
         for text in run("ninja", "-t", "deps", cwd=self.build).split("\n\n"):
             name = text.partition(":")[0]
             if (f"/{mutant.file}\n" in text + "\n"

@@ -151,7 +151,10 @@ struct Tensors {
   }
 };
 
-constexpr std::int64_t batch = 3, rows = 50, columns = 46, stride = 50;
+struct Shape {
+  std::int64_t batch, rows, columns, stride;
+};
+constexpr Shape shape = {.batch = 3, .rows = 50, .columns = 46, .stride = 50};
 
 /// A view with gaps between rows, of shape (batch, rows, columns) or (rows, batch, columns).
 template <class T>
@@ -159,21 +162,21 @@ SequenceView<T> view_of(T* data, BatchOrder order) {
   const bool is_batch_first = order == BatchOrder::batch_first;
   return {data,
           order,
-          batch,
-          rows,
-          columns,
-          is_batch_first ? rows * stride : stride,
-          is_batch_first ? stride : batch * stride};
+          shape.batch,
+          shape.rows,
+          shape.columns,
+          is_batch_first ? shape.rows * shape.stride : shape.stride,
+          is_batch_first ? shape.stride : shape.batch * shape.stride};
 }
 
 TYPED_TEST(HalfTypes, ForwardAndBackwardAreThoseOfFloat32RoundedOnce) {
   for (const EncodingSource source : {EncodingSource::cached, EncodingSource::fused}) {
-    const PositionalEncoding layer({.d_model = columns}, 1000, 0.25, source);
+    const PositionalEncoding layer({.d_model = shape.columns}, 1000, 0.25, source);
     for (const BatchOrder order : {BatchOrder::batch_first, BatchOrder::sequence_first}) {
       for (const bool training : {false, true}) {
         const ForwardOptions options = {
             .offset = 900, .training = training, .seed = 3, .threads = 2};
-        Tensors<TypeParam> x(batch * rows * stride);
+        Tensors<TypeParam> x(shape.batch * shape.rows * shape.stride);
         Tensors<TypeParam> y = x;
         layer.forward(SequenceView<const TypeParam>(view_of(x.narrow.data(), order)),
                       view_of(y.narrow.data(), order), options);
@@ -183,7 +186,7 @@ TYPED_TEST(HalfTypes, ForwardAndBackwardAreThoseOfFloat32RoundedOnce) {
         layer.forward(view_of(x.narrow.data(), order), options);
         EXPECT_EQ(x.narrow, y.narrow) << "in place";
         if (!training) continue;
-        Tensors<TypeParam> gradient(batch * rows * stride);
+        Tensors<TypeParam> gradient(shape.batch * shape.rows * shape.stride);
         layer.backward(view_of(gradient.narrow.data(), order), options);
         layer.backward(view_of(gradient.wide.data(), order), options);
         EXPECT_EQ(gradient.differing(), 0) << "backward";

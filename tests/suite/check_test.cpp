@@ -64,6 +64,7 @@ TEST(Check, FindsWhatATableIs) {
   for (const EncodingSpec& rule :
        {EncodingSpec{.d_model = 64, .spacing = inclusive},
         EncodingSpec{.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{}},
+        EncodingSpec{.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{.factor = 3.5}},
         EncodingSpec{.d_model = 64, .frequencies = LinearScaling{4}},
         EncodingSpec{.d_model = 64, .base = 12345}})
     all.push_back({rule, {0, 2048}});
@@ -91,6 +92,7 @@ TEST(Check, FindsWhatATableIs) {
       EXPECT_EQ(is.spec.base, each.spec.base) << to_string(report);
       EXPECT_EQ(is.spec.spacing, each.spec.spacing) << to_string(report);
       EXPECT_EQ(is.spec.frequencies, each.spec.frequencies) << to_string(report);
+      EXPECT_EQ(report.errors.table.spec, is.spec);
       EXPECT_EQ(report.type, each.type);
     });
   }

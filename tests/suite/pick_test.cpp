@@ -61,6 +61,9 @@ TEST(Verdict, RatiosWithinTheNoiseFloorAreTies) {
   EXPECT_NEAR(noisy.measured.noise_floor, 0.43, 0.02);  // 1 / 0.7 - 1, the ratio of two of nine
   EXPECT_EQ(noisy.pick->backend, "fast") << "being simpler is worth no 20 %";
   EXPECT_THAT(tied_with_pick(noisy), ElementsAre("simple"));
+
+  rows.front() = measured("simple", 1.05e-6);
+  EXPECT_EQ(verdict_on(rows).pick->backend, "simple") << "it is worth 5 %, if they are certain";
 }
 
 TEST(Verdict, AnUncertainOrderIsATieAtAnyRatio) {

@@ -157,6 +157,11 @@ TEST(TableFile, SafetensorsAreStrictJson) {
     text.replace(text.find("F32"), 3, other);
     EXPECT_THAT(refused(text), HasSubstr("none of the 1 tensors is a table")) << other;
   }
+  std::string many = "{" + tensor;
+  for (char name = 'a'; name < 'm'; ++name)
+    (many += ", " + tensor)[many.size() - tensor.size() + 1] = name;
+  EXPECT_THAT(refused(many + "}"), HasSubstr("the file has 13 tensors"));
+  EXPECT_THAT(refused(many + "}"), HasSubstr(" and 3 more"));
 }
 
 TEST(TableFile, NoLengthIsUsedBeforeItIsComparedWithTheFile) {

@@ -403,13 +403,13 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   report.rows = table.rows;
   report.columns = table.columns;
   report.type = table.type;
-  if (options.spec) report.identity = judged_identity(table, options, {});
   const bool has_positions = options.first || !options.positions.empty();
   if (options.spec && options.arrangements.size() == 1 && has_positions) {
     CheckReport as_claimed = report;  // what is right needs no other reading
     as_claimed.is_identified = true;
+    as_claimed.identity = judged_identity(table, options, {});
     judge(as_claimed, table, options);
-    as_claimed.identity.presets = presets_like(report.identity);
+    as_claimed.identity.presets = presets_like(as_claimed.identity);
     if (as_claimed.is_good) return as_claimed;
   }
   const SampledTable sample(table);
