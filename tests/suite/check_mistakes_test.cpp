@@ -314,6 +314,12 @@ std::vector<Case> cases() {
            [=](int row, int column) {
              return column == 128 ? 0 : arranged(halves, 128, tutorial)(row, column);
            }),
+      good(
+          "a column of zeros at the end, as claimed", "the last column is zeros", float32, 300, 129,
+          [=](int row, int column) {
+            return column == 128 ? 0 : arranged(halves, 128, tutorial)(row, column);
+          },
+          claimed({}, {halves}, 0)),
   };
 }
 
