@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 #include "posenc/suite/accuracy_report.h"
@@ -30,8 +31,15 @@ namespace posenc {
 namespace suite {}
 using namespace suite;  // tests of the suite stand beside those of tables
 
-/// Makes GoogleTest print a backend by its name instead of its address.
+/// GoogleTest prints these in words, not as addresses or bytes, which took half of a test's start.
 inline void PrintTo(const Backend* backend, std::ostream* out) { *out << backend->full_name(); }
+
+inline void PrintTo(const Preset& preset, std::ostream* out) { *out << preset.name; }
+
+inline void PrintTo(const EncodingSpec& spec, std::ostream* out) {
+  *out << spec.d_model << " channels, base " << spec.base << ", " << to_string(spec.layout) << ", "
+       << to_string(spec.spacing) << ", " << to_string(spec.frequencies);
+}
 
 }  // namespace posenc
 

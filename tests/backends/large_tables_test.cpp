@@ -3,6 +3,7 @@
 #include "posenc/registry.h"
 #include "support.h"
 
+#include <ostream>
 #include <string>
 #include <thread>
 
@@ -13,6 +14,10 @@ struct LargeTable {
   const char* name;
   EncodingSpec spec;
   RowRange rows;
+
+  friend std::ostream& operator<<(std::ostream& out, const LargeTable& table) {
+    return out << table.name;
+  }
 };
 
 constexpr std::int64_t far = 1'000'000'000'000;
@@ -80,7 +85,7 @@ TEST_P(RotationAtScale, HasTheSameBitsOnEveryIsa) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RotationAtScale, testing::ValuesIn(large_tables),
-                         [](const auto& test) { return std::string(test.param.name); });
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace posenc::test

@@ -17,6 +17,10 @@ constexpr EncodingSource sources[] = {EncodingSource::automatic, EncodingSource:
 
 struct Shape {
   std::int64_t batch, rows, d_model, gap;
+
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+    return out << shape.batch << "x" << shape.rows << "x" << shape.d_model;
+  }
 };
 
 // One row, widths that are not a multiple of a vector, more rows than a block, gaps, batches.
@@ -115,8 +119,7 @@ TEST_P(Forward, AppliesTheMaskOfTheSeed) {
 std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {
   const auto& [shape, order, source] = info.param;
   constexpr const char* names[] = {"automatic", "fused", "cached"};
-  return std::to_string(shape.batch) + "x" + std::to_string(shape.rows) + "x" +
-         std::to_string(shape.d_model) + "_" + name_of(order) + "_" +
+  return testing::PrintToString(shape) + "_" + name_of(order) + "_" +
          names[static_cast<int>(source)];
 }
 
