@@ -96,6 +96,17 @@ TEST(ExactTest, WidestPhases) {
   }
 }
 
+/// Whose interval begins at 0: its other end tells whether the type has a value between them.
+TEST(ExactTest, ValuesBelowTheErrorOfTheirPhase) {
+  const ExactValue<> value{power_of_2<radian_limbs>(-200), true};
+  for (const DataType type : all_data_types) {
+    const Rounded rounded = round_to_bits(value, type, -190);
+    EXPECT_EQ(rounded.is_certain, type != DataType::float64) << to_string(type);
+    if (!rounded.is_certain) continue;
+    EXPECT_EQ(rounded.bits, rounded_by_mpfr(signed_value(value), type)) << to_string(type);
+  }
+}
+
 TEST(ExactTest, MultiplesOfAQuarterTurn) {
   for (std::uint64_t quarter = 0; quarter < 4; ++quarter) {
     const Turns phase{{quarter << 62, 0, 0, 0}};
