@@ -3,12 +3,15 @@
 #include "posenc/data_type.h"
 #include "posenc/suite/checking/arrangement.h"
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/checking/identify.h"
 #include "support.h"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -156,6 +159,20 @@ TEST(CheckWays, EveryRecurrenceOfRowsIsNamed) {
           columns[static_cast<std::size_t>(k)][static_cast<std::size_t>(row)]);
     });
     EXPECT_THAT(text, HasSubstr(std::string("cause: ") + says)) << says;
+  }
+}
+
+TEST(CheckWays, SamplesAreAsManyAsAskedAndHaveTheEnds) {
+  for (const std::int64_t count : {1, 2, 4, 5, 6, 7, 64, 65, 1000, 10007}) {
+    for (const std::int64_t most : {1, 4, 5, 6, 64, 500}) {
+      std::vector<std::int64_t> all = scattered(count, most);
+      ASSERT_EQ(std::ssize(all), std::min(count, most)) << count;
+      std::ranges::sort(all);
+      EXPECT_EQ(std::ranges::adjacent_find(all), all.end()) << count;
+      EXPECT_EQ(all.front(), 0) << count;
+      EXPECT_LT(all.back(), count);
+      EXPECT_TRUE(most <= 4 || all.back() == count - 1) << count;
+    }
   }
 }
 
