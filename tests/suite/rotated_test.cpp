@@ -210,6 +210,23 @@ TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
   EXPECT_EQ(report.by_position[0].errors.rms, report.errors.max);
 }
 
+TEST(CheckRotatedHeads, AnglesMayBeOffBySixTimesTheirNoise) {
+  constexpr double allowed = 1e-7;
+  const auto turned_by = [](double angle) {
+    const float before[] = {1, 0}, after[] = {1, static_cast<float>(angle)};
+    const auto of = [](const float* pair) {
+      return HeadsTable{pair, DataType::float32, {1, 1, 2}, {2, 2, 1}};
+    };
+    return check_rotated(of(before), of(after), rotary_spec({.d_model = 2}),
+                         {.max_error = allowed});
+  };
+  // Of products, a sum and the result, each rounded by 0.42 halves of an ulp.
+  const double noise = turned_by(0).errors.noise;
+  EXPECT_NEAR(noise, 0.42 * std::sqrt(3) * 0x1p-25, 1e-12);
+  EXPECT_EQ(turned_by(allowed + 5.9 * noise).angles_off, 0);
+  EXPECT_EQ(turned_by(allowed + 6.1 * noise).angles_off, 1);
+}
+
 TEST(CheckRotatedHeads, Refuses) {
   const Turned<float> turned(run_of(0), exact);
   const HeadsTable before = turned.table(turned.before), after = turned.table(turned.after);
