@@ -35,11 +35,10 @@ Json entry_of(const Backend& backend) {
 /// What a program gets that names no backend.
 Json selection_of(const Accuracy& accuracy) {
   const Selection selected = select_backend(bound_spec, bound_rows[0], {.accuracy = accuracy});
-  const bool by_environment = selected.source == SelectionSource::environment;
   return {{"accuracy", to_string(accuracy)},
           {"backend", selected.backend->name()},
           {"isa", to_string(selected.backend->isa())},
-          {"source", by_environment ? "environment" : "built_in"},
+          {"source", selected.source == SelectionSource::environment ? "environment" : "built_in"},
           {"reason", selected.reason}};
 }
 

@@ -97,18 +97,12 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  const auto name = [](const auto* each) { return each->get_name(); };
   Names stray = app.remaining(true);
   std::erase(stray, "--");
-  std::string fault = error.what(), near;
-  if (!stray.empty()) {
-    Names known = names_of(command.get_options({}), name);
-    std::ranges::copy(names_of(command.get_subcommands({}), name), std::back_inserter(known));
-    fault = fmt::format("argument is '{}'", stray.front());
-    near = did_you_mean(stray.front().substr(0, stray.front().find('=')), known);
-  }
-  return fmt::format("{}; allowed: see posenc{} --help{}", fault,
-                     chosen.empty() ? "" : " " + command.get_name(), near);
+  const std::string fault =
+      stray.empty() ? error.what() : fmt::format("argument is '{}'", stray.front());
+  return fmt::format("{}; allowed: see posenc{} --help", fault,
+                     chosen.empty() ? "" : " " + command.get_name());
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -72,7 +72,7 @@ Rule choice_of(const char* key, const std::string& what, const Names& known,
           (what.empty() ? "" : what + ": ") + names +
               (by_default.empty() ? "" : " (default: " + by_default + ")"),
           [=](Options& options, const std::string& name) {
-            if (std::ranges::count(known, name) == 0) return names + did_you_mean(name, known);
+            if (std::ranges::count(known, name) == 0) return names;
             use(options, name);
             return std::string();
           }};
@@ -124,11 +124,7 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
     throw_invalid("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
                   to_string(*isa), name);
   }
-  try {
-    return isa ? backend(name, *isa) : posenc::backend(name);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(error.what() + did_you_mean(name, names_of(backends(), &Backend::name)));
-  }
+  return isa ? backend(name, *isa) : posenc::backend(name);
 }
 
 }  // namespace

@@ -27,10 +27,6 @@ std::string positions_text(RowRange rows);  ///< "0 .. 4999"
 /// "base 10000, layout interleaved, spacing paper", and a rule of frequencies if there is one.
 std::string spec_text(const EncodingSpec& spec);
 
-/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
-/// is known.
-std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
-
 enum class Align {
   left,
   right,

@@ -94,11 +94,8 @@ double noise_floor(const std::vector<Candidate>& candidates,
 
 /// `rows` are those of the class.
 MeasuredClass class_of(const RowsOfBackend& rows, ShapeClass shape) {
-  MeasuredClass made = {.shape = shape,
-                        .type = rows.front()->table.type,
-                        .threads = rows.front()->table.threads,
-                        .tables = {},
-                        .candidates = {}};
+  MeasuredClass made = {
+      .shape = shape, .type = rows.front()->table.type, .threads = rows.front()->table.threads};
   std::vector<RowsOfBackend> by_backend;
   std::set<std::string> tables;
   std::map<std::string, std::size_t> places, methods;  // in by_backend; in order of appearance

@@ -41,12 +41,12 @@ struct Candidate : MeasuredBackend {
 
 /// The candidates of one shape class, element type and number of threads.
 struct MeasuredClass {
-  ShapeClass shape = ShapeClass::memory;  ///< of its tables
-  DataType type = DataType::float32;      ///< of its tables
-  int threads = 1;                        ///< that encoded them
-  std::vector<std::string> tables;        ///< names
-  double noise_floor = 0;                 ///< largest relative difference of a backend from itself
-  std::vector<Candidate> candidates;      ///< in the order of the document
+  ShapeClass shape = ShapeClass::memory;   ///< of its tables
+  DataType type = DataType::float32;       ///< of its tables
+  int threads = 1;                         ///< that encoded them
+  std::vector<std::string> tables = {};    ///< names
+  double noise_floor = 0;                  ///< largest relative difference of a backend from itself
+  std::vector<Candidate> candidates = {};  ///< in the order of the document
 
   std::string text() const;  ///< "l2, float32, 1 thread"
 };

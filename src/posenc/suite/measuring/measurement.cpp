@@ -301,9 +301,7 @@ Measurements measurements_of_this_machine() {
           .compiler = compiler(),
           .library_version = library_version(),
           .kernels = std::string(kernels_digest()),
-          .measured_at = now(),
-          .disturbed = {},
-          .all = {}};
+          .measured_at = now()};
 }
 
 Measurements read_measurements(const std::filesystem::path& file) {

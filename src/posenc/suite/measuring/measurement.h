@@ -96,13 +96,13 @@ struct Measurement : Measured {
 struct Measurements {
   static constexpr int format_version = 4;  ///< of the JSON
 
-  Cpu machine;                   ///< that was measured
-  std::string compiler;          ///< of the library that measured
-  std::string library_version;   ///< of it
-  std::string kernels;           ///< kernels_digest() of the library that measured
-  std::string measured_at;       ///< UTC: "2017-06-12T17:57:34Z"
-  std::string disturbed;         ///< one line: why the times are not reliable; empty if they are
-  std::vector<Measurement> all;  ///< by table, and then by backend
+  Cpu machine;                  ///< that was measured
+  std::string compiler;         ///< of the library that measured
+  std::string library_version;  ///< of it
+  std::string kernels;          ///< kernels_digest() of the library that measured
+  std::string measured_at;      ///< UTC: "2017-06-12T17:57:34Z"
+  std::string disturbed = {};   ///< one line: why the times are not reliable; empty if they are
+  std::vector<Measurement> all = {};  ///< by table, and then by backend
 };
 
 /// A document with this machine's CPU, compiler and versions, the time, and no measurements.
