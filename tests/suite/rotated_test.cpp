@@ -211,7 +211,7 @@ TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
 }
 
 TEST(CheckRotatedHeads, AnglesMayBeOffBySixTimesTheirNoise) {
-  constexpr double allowed = 1e-7;
+  static constexpr double allowed = 1e-7;
   const auto turned_by = [](double angle) {
     const float before[] = {1, 0}, after[] = {1, static_cast<float>(angle)};
     const auto of = [](const float* pair) {
