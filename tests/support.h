@@ -31,7 +31,8 @@ namespace posenc {
 namespace suite {}
 using namespace suite;  // tests of the suite stand beside those of tables
 
-/// GoogleTest prints these in words, not as addresses or bytes, which took half of a test's start.
+/// What GoogleTest prints of parameters. It would write their addresses and bytes, which took half
+/// of the time to start a test.
 inline void PrintTo(const Backend* backend, std::ostream* out) { *out << backend->full_name(); }
 
 inline void PrintTo(const Preset& preset, std::ostream* out) { *out << preset.name; }

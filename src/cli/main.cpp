@@ -96,13 +96,12 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
 /// Why the parser refused the command line: an argument that nothing takes, or its own reason.
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
   Names stray = app.remaining(true);
   std::erase(stray, "--");
   const std::string fault =
       stray.empty() ? error.what() : fmt::format("argument is '{}'", stray.front());
   return fmt::format("{}; allowed: see posenc{} --help", fault,
-                     chosen.empty() ? "" : " " + command.get_name());
+                     chosen.empty() ? "" : " " + chosen.front()->get_name());
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -96,7 +96,7 @@ TEST(ExactTest, WidestPhases) {
   }
 }
 
-/// Whose interval begins at 0: its other end tells whether the type has a value between them.
+/// Their interval begins at 0, and its other end decides whether they round to 0.
 TEST(ExactTest, ValuesBelowTheErrorOfTheirPhase) {
   const ExactValue<> value{power_of_2<radian_limbs>(-200), true};
   for (const DataType type : all_data_types) {

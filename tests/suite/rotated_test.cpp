@@ -192,14 +192,16 @@ TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
   EXPECT_FALSE(broken.checked(base_10000, {}).is_good);
 }
 
+/// One row of one head.
+HeadsTable head_of(const float (&pair)[2]) {
+  return {pair, DataType::float32, {1, 1, 2}, {2, 2, 1}};
+}
+
 TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
   constexpr float before[] = {1, 0};
   const float after[] = {std::cos(1 + 1e-3F), std::sin(1 + 1e-3F)};
-  const auto of = [](const float* pair) {
-    return HeadsTable{pair, DataType::float32, {1, 1, 2}, {2, 2, 1}};
-  };
   const auto report =
-      check_rotated(of(before), of(after), rotary_spec({.d_model = 2}), {.first = 1});
+      check_rotated(head_of(before), head_of(after), rotary_spec({.d_model = 2}), {.first = 1});
   EXPECT_NEAR(report.errors.max, 1e-3, 1e-7);
   EXPECT_THAT(to_string(report),
               StartsWith("wrong: 100 % of the angles or lengths are off by more "
@@ -214,10 +216,7 @@ TEST(CheckRotatedHeads, AnglesMayBeOffBySixTimesTheirNoise) {
   static constexpr double allowed = 1e-7;
   const auto turned_by = [](double angle) {
     const float before[] = {1, 0}, after[] = {1, static_cast<float>(angle)};
-    const auto of = [](const float* pair) {
-      return HeadsTable{pair, DataType::float32, {1, 1, 2}, {2, 2, 1}};
-    };
-    return check_rotated(of(before), of(after), rotary_spec({.d_model = 2}),
+    return check_rotated(head_of(before), head_of(after), rotary_spec({.d_model = 2}),
                          {.max_error = allowed});
   };
   // Of products, a sum and the result, each rounded by 0.42 halves of an ulp.
