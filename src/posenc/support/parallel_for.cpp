@@ -53,7 +53,7 @@ struct Loop {
   std::int64_t threads;                                ///< that may take part
   std::atomic<std::int64_t> taken = 0;                 ///< pieces that somebody has begun
   std::atomic<std::int64_t> front = 0, back = pieces;  ///< where the caller and helpers go on
-  std::atomic<bool> has_failed = false;
+  std::atomic_flag has_failed{};  // by g++ 12, a bool would need libatomic on RISC-V
   std::exception_ptr failure = nullptr;
   std::atomic<int> asked_end = 0;    ///< helpers from here on were not asked
   std::atomic<int> to_wake = 0;      ///< the first helper that nobody has woken, if it was asked
@@ -137,7 +137,7 @@ class Pool {
       loop.body(first * loop.grain, std::min((first + count) * loop.grain, loop.count), thread);
     } catch (...) {
       loop.taken = loop.pieces;
-      if (!loop.has_failed.exchange(true)) loop.failure = std::current_exception();
+      if (!loop.has_failed.test_and_set()) loop.failure = std::current_exception();
     }
     return true;
   }
