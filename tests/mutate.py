@@ -25,7 +25,7 @@ PARTS = {"core": ("simd", "exact", "backends"), "suite": ("suite",)}
 TESTS = {
     "core": ("*Hash*:*Exact*:*Frequency*:*Float32*:*RoundedEntry*:*Rotary*:Layers/*",
              "*-*Check*:*Command*:*Config*:*Pick*:*Measure*:*Timing*:*Compare*:*Page*:*Progress*:"
-             "All/Bounds.*", "All/Bounds.*_whisper"),
+             "All/BoundsOfPreset.*", "All/BoundsOfPreset.*/whisper"),
     "suite": ("*-Check.Right*:Check.Good*:CheckM*:All/*:*Hash*:*Rotation*:*LongContext*",
               "Check.Right*:Check.Good*:CheckM*"),
 }

@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace posenc::test {
@@ -42,28 +42,60 @@ struct Totals {
   std::int64_t entries = 0;
   std::int64_t wrongly_rounded = 0;
 
+  void add(const AccuracyReport& report) {
+    max_abs = std::max(max_abs, report.error.max_abs);
+    entries += report.entries;
+    wrongly_rounded += report.wrongly_rounded;
+  }
   double correctly_rounded() const {
     return 1 - static_cast<double>(wrongly_rounded) / static_cast<double>(entries);
   }
 };
 
-Totals measure(const Encoder& encoder, RowRange rows) {
-  Totals totals;
-  for (const RowRange block : sampled_blocks(rows, encoder.spec().d_model)) {
-    const AccuracyReport report = accuracy_of(encoder, block);
-    EXPECT_LE(report.error.max_abs, report.promise.max_abs)
-        << "rows " << block.first << " + " << block.count << ", worst: position "
-        << report.worst.position << ", channel " << report.worst.channel;
-    totals.max_abs = std::max(totals.max_abs, report.error.max_abs);
-    totals.entries += report.entries;
-    totals.wrongly_rounded += report.wrongly_rounded;
+using Encoders = std::vector<std::unique_ptr<const Encoder>>;
+
+/// Of every backend, so that they share the exact values.
+Encoders encoders_of(const EncodingSpec& spec) {
+  Encoders encoders;
+  for (const Backend* each : running_backends()) encoders.push_back(each->plan(spec));
+  return encoders;
+}
+
+/// The reports of those that write the type, each within what its encoder promises.
+std::vector<AccuracyReport> reports_of(const Encoders& encoders, RowRange rows, DataType type,
+                                       int threads = 1) {
+  std::vector<const Encoder*> measured;
+  for (const auto& each : encoders)
+    if (each->backend().supports(type)) measured.push_back(each.get());
+  std::vector<AccuracyReport> reports =
+      measure_accuracy(measured, rows, {.threads = threads, .type = type, .progress = {}});
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const AccuracyReport& report = reports[i];
+    const Backend& backend = measured[i]->backend();
+    SCOPED_TRACE(testing::Message()
+                 << backend.full_name() << ", " << to_string(type) << ", rows " << rows.first
+                 << " + " << rows.count << ", worst: position " << report.worst.position
+                 << ", channel " << report.worst.channel);
+    EXPECT_EQ(report.table.type, type);
+    EXPECT_LE(report.error.max_abs, report.promise.max_abs);
+    if (backend.is_correctly_rounded(type)) {
+      EXPECT_EQ(report.wrongly_rounded, 0);
+    }
   }
-  return totals;
+  return reports;
+}
+
+void expect_bounds(const EncodingSpec& spec, std::initializer_list<std::int64_t> starts,
+                   std::int64_t count) {
+  const Encoders encoders = encoders_of(spec);
+  for (const std::int64_t first : starts)
+    for (const DataType type : all_data_types) reports_of(encoders, {first, count}, type);
 }
 
 /// What each method promises for rows up to `last` in addition to its error_bound(), which
 /// measure() checks for every backend.
 void expect_promises_of(const Backend& backend, const Totals& totals, std::int64_t last) {
+  SCOPED_TRACE(testing::Message() << backend.full_name() << ", rows to " << last);
   if (backend.name() == "rotation" || backend.name() == "xsimd") {
     EXPECT_LE(totals.max_abs, half_ulp_of_one_with_margin);
     EXPECT_GE(totals.correctly_rounded(), least_share_correctly_rounded)
@@ -79,16 +111,21 @@ void expect_promises_of(const Backend& backend, const Totals& totals, std::int64
   }
 }
 
-class Bounds : public testing::TestWithParam<std::tuple<const Backend*, Preset>> {};
+class BoundsOfPreset : public testing::TestWithParam<Preset> {};
 
-TEST_P(Bounds, HoldFromPosition0ToFarOnes) {
-  const auto& [backend, preset] = GetParam();
-  const auto encoder = backend->plan(preset.spec);
+TEST_P(BoundsOfPreset, HoldFromPosition0ToFarOnes) {
+  const EncodingSpec& spec = GetParam().spec;
+  const Encoders encoders = encoders_of(spec);
   std::vector<RowRange> ranges = {{0, long_context}, {long_context, (1 << 20) - long_context + 1}};
   for (const std::int64_t first : far_starts) ranges.push_back({first, long_context});
   for (const RowRange rows : ranges) {
-    SCOPED_TRACE("rows from " + std::to_string(rows.first));
-    expect_promises_of(*backend, measure(*encoder, rows), rows.farthest());
+    std::vector<Totals> totals(encoders.size());
+    for (const RowRange block : sampled_blocks(rows, spec.d_model)) {
+      const auto reports = reports_of(encoders, block, DataType::float32);
+      for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add(reports[i]);
+    }
+    for (std::size_t i = 0; i < totals.size(); ++i)
+      expect_promises_of(encoders[i]->backend(), totals[i], rows.farthest());
   }
 }
 
@@ -101,64 +138,40 @@ std::vector<Preset> presets_of_different_encodings() {
   return different;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Bounds,
-                         testing::Combine(testing::ValuesIn(running_backends()),
-                                          testing::ValuesIn(presets_of_different_encodings())),
-                         [](const auto& each) {
-                           return identifier(*std::get<0>(each.param)) + "_" +
-                                  std::string(std::get<1>(each.param).name);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, BoundsOfPreset, testing::ValuesIn(presets_of_different_encodings()),
+                         [](const auto& each) { return std::string(each.param.name); });
 
-class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
-
-void expect_bounds_of(const Encoder& encoder, RowRange rows, DataType type) {
-  if (!encoder.backend().supports(type)) return;
-  SCOPED_TRACE(testing::Message() << to_string(type) << ", rows from " << rows.first);
-  const AccuracyReport report = accuracy_of(encoder, rows, {.type = type, .progress = {}});
-  EXPECT_EQ(report.table.type, type);
-  EXPECT_LE(report.error.max_abs, report.promise.max_abs);
-  if (encoder.backend().is_correctly_rounded(type)) {
-    EXPECT_EQ(report.wrongly_rounded, 0);
-  }
-}
-
-void expect_bounds_of(const Encoder& encoder, RowRange rows) {
-  for (const DataType type : all_data_types) expect_bounds_of(encoder, rows, type);
-}
-
-TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapesInEveryType) {
+TEST(Bounds, HoldForOtherBasesAndTheSmallestShapesInEveryType) {
   for (const double base : {1.0000001, 2.0, 500000.0, 1e300}) {
     for (const std::int64_t d_model : {2, 4, 66}) {
       for (const Spacing spacing : all_spacings) {
         SCOPED_TRACE(testing::Message()
                      << "base " << base << ", d_model " << d_model << ", " << to_string(spacing));
-        const auto encoder = GetParam()->plan(
-            {.d_model = d_model, .base = base, .layout = Layout::halves, .spacing = spacing});
-        for (const std::int64_t first : {std::int64_t{0}, far_starts[2], max_position - 199})
-          expect_bounds_of(*encoder, {first, 200});
+        expect_bounds(
+            {.d_model = d_model, .base = base, .layout = Layout::halves, .spacing = spacing},
+            {0, far_starts[2], max_position - 199}, 200);
       }
     }
   }
 }
 
-TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
+TEST(Bounds, HoldForEveryRuleOfFrequencies) {
   for (const auto& [name, spec] : specs_of_every_rule()) {
     SCOPED_TRACE(name);
-    const auto encoder = GetParam()->plan(spec);
-    for (const std::int64_t first :
-         {std::int64_t{0}, far_starts[0], far_starts[2], max_position - 79})
-      expect_bounds_of(*encoder, {first, 80});
+    expect_bounds(spec, {0, far_starts[0], far_starts[2], max_position - 79}, 80);
   }
 }
 
 /// No entry is certain at first. Rows of 16-bit types that are a page apart have the widest panels,
 /// whose lists of uncertain pairs are then full.
-TEST_P(BoundsOfBackend, HoldNextToMidpoints) {
+TEST(Bounds, HoldNextToMidpoints) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16})
     for (const Layout layout : {Layout::interleaved, Layout::halves})
-      expect_bounds_of(*GetParam()->plan(spec_near_midpoints(type, 2048, 52, layout)),
-                       {(std::int64_t{1} << 52) - 32, 64}, type);
+      reports_of(encoders_of(spec_near_midpoints(type, 2048, 52, layout)),
+                 {(std::int64_t{1} << 52) - 32, 64}, type);
 }
+
+class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
 
 /// Every looser bound holds, too.
 TEST_P(BoundsOfBackend, AreNoLooserThanPublished) {
@@ -214,23 +227,16 @@ TEST_P(BoundsOfBackend, AreFiniteAndNoSmallerThanHalfAnUlp) {
 
 INSTANTIATE_TEST_SUITE_P(All, BoundsOfBackend, testing::ValuesIn(running_backends()), of_backend);
 
-// Every entry of the long context, not a sample. All backends share one pass over the exact values.
+// Every entry of the long context, not a sample.
 TEST(WholeLongContext, IsWithinTheBounds) {
   if (sanitized) GTEST_SKIP() << "too long under sanitizers";
-  const EncodingSpec spec = {.d_model = 128};
   const RowRange rows = {0, long_context};
-  std::vector<std::unique_ptr<const Encoder>> planned;
-  std::vector<const Encoder*> encoders;
-  for (const Backend* each : running_backends())
-    encoders.push_back(planned.emplace_back(each->plan(spec)).get());
-  const auto reports = measure_accuracy(encoders, rows, {.threads = 2, .progress = {}});
-  const std::vector<const Backend*> measured = running_backends();
+  const Encoders encoders = encoders_of({.d_model = 128});
+  const auto reports = reports_of(encoders, rows, DataType::float32, 2);
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    SCOPED_TRACE(measured[i]->full_name());
-    EXPECT_LE(reports[i].error.max_abs, reports[i].promise.max_abs);
-    expect_promises_of(*measured[i],
-                       {reports[i].error.max_abs, reports[i].entries, reports[i].wrongly_rounded},
-                       rows.count);
+    Totals totals;
+    totals.add(reports[i]);
+    expect_promises_of(encoders[i]->backend(), totals, rows.count);
   }
 }
 

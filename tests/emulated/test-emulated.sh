@@ -12,14 +12,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 targets="aarch64, riscv64, powerpc64le, s390x, x86_64-w64-mingw32, wasm32"
 target=${1:?usage: test-emulated.sh TARGET [ARGUMENT...], with TARGET one of $targets}
 shift
-emulator=qemu-$target compiler=$target-linux-gnu-g++ isa=portable program=posenc_tests
+emulator=qemu-$target compiler=$target-linux-gnu-g++ program=posenc_tests
 case $target in
-  aarch64) isa=neon64 ;;
-  riscv64 | s390x) ;;
+  aarch64 | riscv64 | s390x) ;;
   powerpc64le) emulator=qemu-ppc64le ;;  # as qemu names it
   x86_64-w64-mingw32)
     # Debian's wine64 has no command on the path.
-    PATH+=:/usr/lib/wine emulator=wine64 compiler=$target-g++-posix isa=avx2 program+=.exe
+    PATH+=:/usr/lib/wine emulator=wine64 compiler=$target-g++-posix program+=.exe
     ;;
   wasm32) emulator=node compiler=em++ program+=.js ;;
   *)
@@ -36,8 +35,8 @@ selection=(
   '*RotationErrors.OfAnchorsInEvery*' 'FrequencyRule*' 'HalfTypes*'
   '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*'
   '*Rotation32*' 'CApi*' '*EncoderRows.*'
-  '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*'
-  "*Bounds.*/*_${isa}_whisper" "*Bounds.HoldFromPosition0*/*_${isa}_tutorial"
+  '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*' 'Bounds.*'
+  '*BoundsOfPreset.*/whisper' '*BoundsOfPreset.*/tutorial'
   'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*'
   'LittleEndian.*' '*Axes.*' '*NegativePositions.*' 'JoinKernels.*' 'ExtentKernels.*'
   '*Rotary*' '*TableFile*' 'Parity.*' 'ParallelFor/*'
