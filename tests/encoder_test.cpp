@@ -38,6 +38,8 @@ constexpr RowRange ranges[] = {
     {max_position - 50, 51},
 };
 constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 130, 176, 256, 510, 512, 1100, 4098};
+// Tables of more entries begin at 0: paths that a large shape takes do not depend on the position.
+constexpr std::int64_t most_entries_elsewhere = sanitized ? 30'000 : 100'000;
 
 // A fraction, or a number that an int may not hold, is no number of threads.
 static_assert(std::is_convertible_v<int, EncodeOptions>);
@@ -155,6 +157,7 @@ TEST_P(EncoderRows, HaveTheSameBitsInEveryKindOfCall) {
     const Layout layout = all_layouts[next_layout++ % std::size(all_layouts)];
     const auto encoder = backend->plan({.d_model = d_model, .layout = layout});
     for (const RowRange rows : ranges) {
+      if (rows.first != 0 && rows.count * d_model > most_entries_elsewhere) continue;
       SCOPED_TRACE("d_model " + std::to_string(d_model) + ", rows " + std::to_string(rows.first) +
                    " + " + std::to_string(rows.count));
       with_type(type, [&]<class T>(T) { expect_same_rows_in_every_call<T>(*encoder, rows); });
