@@ -93,7 +93,7 @@ void expect_bounds(const EncodingSpec& spec, std::initializer_list<std::int64_t>
 }
 
 /// What each method promises for rows up to `last` in addition to its error_bound(), which
-/// measure() checks for every backend.
+/// reports_of() checks for every backend.
 void expect_promises_of(const Backend& backend, const Totals& totals, std::int64_t last) {
   SCOPED_TRACE(testing::Message() << backend.full_name() << ", rows to " << last);
   if (backend.name() == "rotation" || backend.name() == "xsimd") {
