@@ -38,7 +38,8 @@ constexpr RowRange ranges[] = {
     {max_position - 50, 51},
 };
 constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 130, 176, 256, 510, 512, 1100, 4098};
-// Tables of more entries begin at 0: paths that a large shape takes do not depend on the position.
+// Tables of more entries begin at position 0 alone: which path a large shape takes does not depend
+// on the position.
 constexpr std::int64_t most_entries_elsewhere = sanitized ? 30'000 : 100'000;
 
 // A fraction, or a number that an int may not hold, is no number of threads.

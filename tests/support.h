@@ -35,6 +35,8 @@ using namespace suite;  // tests of the suite stand beside those of tables
 /// of the time to start a test.
 inline void PrintTo(const Backend* backend, std::ostream* out) { *out << backend->full_name(); }
 
+inline void PrintTo(DataType type, std::ostream* out) { *out << to_string(type); }
+
 inline void PrintTo(const Preset& preset, std::ostream* out) { *out << preset.name; }
 
 inline void PrintTo(const EncodingSpec& spec, std::ostream* out) {

@@ -54,16 +54,16 @@ struct Totals {
 
 using Encoders = std::vector<std::unique_ptr<const Encoder>>;
 
-/// Of every backend, so that they share the exact values.
+/// Of every backend, so that their errors are measured with exact values that are computed once.
 Encoders encoders_of(const EncodingSpec& spec) {
   Encoders encoders;
   for (const Backend* each : running_backends()) encoders.push_back(each->plan(spec));
   return encoders;
 }
 
-/// The reports of those that write the type, each within what its encoder promises.
-std::vector<AccuracyReport> reports_of(const Encoders& encoders, RowRange rows, DataType type,
-                                       int threads = 1) {
+/// Expects that those that write the type are within what they promise. Returns their reports.
+std::vector<AccuracyReport> expect_bounds(const Encoders& encoders, RowRange rows, DataType type,
+                                          int threads = 1) {
   std::vector<const Encoder*> measured;
   for (const auto& each : encoders)
     if (each->backend().supports(type)) measured.push_back(each.get());
@@ -85,15 +85,15 @@ std::vector<AccuracyReport> reports_of(const Encoders& encoders, RowRange rows, 
   return reports;
 }
 
-void expect_bounds(const EncodingSpec& spec, std::initializer_list<std::int64_t> starts,
-                   std::int64_t count) {
+void expect_bounds_in_every_type(const EncodingSpec& spec,
+                                 std::initializer_list<std::int64_t> starts, std::int64_t count) {
   const Encoders encoders = encoders_of(spec);
   for (const std::int64_t first : starts)
-    for (const DataType type : all_data_types) reports_of(encoders, {first, count}, type);
+    for (const DataType type : all_data_types) expect_bounds(encoders, {first, count}, type);
 }
 
 /// What each method promises for rows up to `last` in addition to its error_bound(), which
-/// reports_of() checks for every backend.
+/// expect_bounds() checks for every backend.
 void expect_promises_of(const Backend& backend, const Totals& totals, std::int64_t last) {
   SCOPED_TRACE(testing::Message() << backend.full_name() << ", rows to " << last);
   if (backend.name() == "rotation" || backend.name() == "xsimd") {
@@ -121,7 +121,7 @@ TEST_P(BoundsOfPreset, HoldFromPosition0ToFarOnes) {
   for (const RowRange rows : ranges) {
     std::vector<Totals> totals(encoders.size());
     for (const RowRange block : sampled_blocks(rows, spec.d_model)) {
-      const auto reports = reports_of(encoders, block, DataType::float32);
+      const auto reports = expect_bounds(encoders, block, DataType::float32);
       for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add(reports[i]);
     }
     for (std::size_t i = 0; i < totals.size(); ++i)
@@ -147,7 +147,7 @@ TEST(Bounds, HoldForOtherBasesAndTheSmallestShapesInEveryType) {
       for (const Spacing spacing : all_spacings) {
         SCOPED_TRACE(testing::Message()
                      << "base " << base << ", d_model " << d_model << ", " << to_string(spacing));
-        expect_bounds(
+        expect_bounds_in_every_type(
             {.d_model = d_model, .base = base, .layout = Layout::halves, .spacing = spacing},
             {0, far_starts[2], max_position - 199}, 200);
       }
@@ -158,7 +158,7 @@ TEST(Bounds, HoldForOtherBasesAndTheSmallestShapesInEveryType) {
 TEST(Bounds, HoldForEveryRuleOfFrequencies) {
   for (const auto& [name, spec] : specs_of_every_rule()) {
     SCOPED_TRACE(name);
-    expect_bounds(spec, {0, far_starts[0], far_starts[2], max_position - 79}, 80);
+    expect_bounds_in_every_type(spec, {0, far_starts[0], far_starts[2], max_position - 79}, 80);
   }
 }
 
@@ -167,8 +167,8 @@ TEST(Bounds, HoldForEveryRuleOfFrequencies) {
 TEST(Bounds, HoldNextToMidpoints) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16})
     for (const Layout layout : {Layout::interleaved, Layout::halves})
-      reports_of(encoders_of(spec_near_midpoints(type, 2048, 52, layout)),
-                 {(std::int64_t{1} << 52) - 32, 64}, type);
+      expect_bounds(encoders_of(spec_near_midpoints(type, 2048, 52, layout)),
+                    {(std::int64_t{1} << 52) - 32, 64}, type);
 }
 
 class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
@@ -232,7 +232,7 @@ TEST(WholeLongContext, IsWithinTheBounds) {
   if (sanitized) GTEST_SKIP() << "too long under sanitizers";
   const RowRange rows = {0, long_context};
   const Encoders encoders = encoders_of({.d_model = 128});
-  const auto reports = reports_of(encoders, rows, DataType::float32, 2);
+  const auto reports = expect_bounds(encoders, rows, DataType::float32, 2);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     Totals totals;
     totals.add(reports[i]);
