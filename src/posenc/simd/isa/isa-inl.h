@@ -4,6 +4,7 @@
 //   POSENC_ARCH     its name in xsimd: xsimd::sse2
 //   POSENC_PORTABLE_VECTORS  defined if portable_batch-inl.h stands in for xsimd
 //   POSENC_OWN_DUPLICATES  defined if the ISA has even_lanes() and odd_lanes() of its own
+//   POSENC_OWN_SELECTION   defined if the ISA selects bits in one instruction: with_sign_of()
 //   POSENC_UNFUSED  defined if it has neither fused operations nor 16-bit floats
 // and then defines what differs between ISAs:
 //   narrow                 two vectors of doubles rounded to one of floats, in order
@@ -157,6 +158,10 @@ inline F32 even_lanes(F32 a) {
 inline F32 odd_lanes(F32 a) {
   return shuffle(a, a, [](std::size_t i) { return i / 2 * 2 + 1; });
 }
+#endif
+#ifndef POSENC_OWN_SELECTION
+/// `magnitude`, whose sign bits are 0, with the sign bits of `signs`.
+inline F32 with_sign_of(F32 magnitude, F32 signs) { return magnitude | (signs & F32(-0.0f)); }
 #endif
 /// a1 a0 a3 a2 ...
 inline F32 swap_neighbours(F32 a) {

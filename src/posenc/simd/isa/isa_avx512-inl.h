@@ -4,6 +4,7 @@
 #define POSENC_ISA avx512
 #define POSENC_ARCH xsimd::avx512bw
 #define POSENC_OWN_DUPLICATES
+#define POSENC_OWN_SELECTION
 #include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
@@ -14,6 +15,15 @@ constexpr bool fused_rounds_once = true;
 // GCC makes vpermilps of the shuffle, with which Zen 4 takes up to 1.15 times as long.
 inline F32 even_lanes(F32 a) { return F32(_mm512_moveldup_ps(a)); }
 inline F32 odd_lanes(F32 a) { return F32(_mm512_movehdup_ps(a)); }
+/// Bits of `set` where the mask is 1, and of `clear` where it is 0.
+inline __m512i select_bits(int mask, __m512i set, __m512i clear) {
+  return _mm512_ternarylogic_epi32(_mm512_set1_epi32(mask), set, clear, 0xca);
+}
+// GCC merges the two operations of integers, but not those of floats.
+inline F32 with_sign_of(F32 magnitude, F32 signs) {
+  return F32(_mm512_castsi512_ps(
+      select_bits(0x7fffffff, _mm512_castps_si512(magnitude), _mm512_castps_si512(signs))));
+}
 inline F32 narrow(F64 a, F64 b) {
   return F32(_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1));
 }
@@ -38,13 +48,10 @@ inline F32 pack_upper_halves(I32 a, I32 b) {
 inline F32 pack_truncated_float16(F32 a, F32 b) {
   // The lowest four bits of the exponent are those of float16, the fifth is 0.
   const __m512i first = _mm512_castps_si512(a), second = _mm512_castps_si512(b);
-  const auto select = [](int mask, __m512i set, __m512i clear) {
-    return _mm512_ternarylogic_epi32(_mm512_set1_epi32(mask), set, clear, 0xca);
-  };
   const __m512i magnitude =
-      select(0xffff, _mm512_srli_epi32(first, 13), _mm512_slli_epi32(second, 3));
-  const __m512i sign = select(0xffff, _mm512_srli_epi32(first, 16), second);
-  return F32(_mm512_castsi512_ps(select(0x3fff3fff, magnitude, sign)));
+      select_bits(0xffff, _mm512_srli_epi32(first, 13), _mm512_slli_epi32(second, 3));
+  const __m512i sign = select_bits(0xffff, _mm512_srli_epi32(first, 16), second);
+  return F32(_mm512_castsi512_ps(select_bits(0x3fff3fff, magnitude, sign)));
 }
 inline bool any_bits(I32 a, I32 mask) { return _mm512_test_epi32_mask(a, mask) != 0; }
 inline std::uint32_t nonzero_lanes(I32 a) { return _mm512_test_epi32_mask(a, a); }

@@ -3,6 +3,7 @@
 
 #define POSENC_ISA neon64
 #define POSENC_ARCH xsimd::neon64
+#define POSENC_OWN_SELECTION
 #include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
@@ -10,6 +11,9 @@ namespace {
 
 constexpr bool fused_rounds_once = true;
 
+inline F32 with_sign_of(F32 magnitude, F32 signs) {
+  return F32(vbslq_f32(vdupq_n_u32(0x7fffffff), magnitude, signs));
+}
 inline F32 narrow(F64 a, F64 b) { return F32(vcvt_high_f32_f64(vcvt_f32_f64(a), b)); }
 inline F32 pack(I32 a, I32 b) {
   return F32(vreinterpretq_f32_s16(vcombine_s16(vmovn_s32(a), vmovn_s32(b))));

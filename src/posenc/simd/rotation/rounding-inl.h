@@ -64,11 +64,10 @@ struct RoundToFloat32 {
     const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
     const U64 a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;
     const F32 magnitude = high_halves(a_shifted, b_shifted);
-    const F32 sign = high_halves(a_bits, b_bits) & F32(-0.0f);
     const I32 distance = cast_bits<I32>(low_halves(a_shifted, b_shifted));
     least = xsimd::min(least,
                        margin_of<RoundingMargin>(xsimd::to_float(distance), magnitude, threshold));
-    return magnitude | sign;
+    return with_sign_of(magnitude, high_halves(a_bits, b_bits));
   }
 
   static RoundingMargin largest_margin() {
