@@ -10,23 +10,24 @@
 namespace posenc::cli {
 namespace {
 
-std::vector<AccuracyReport> reports_of(const Options& options) {
-  const Preset shape = shape_of(options);
+/// The reports of one table.
+std::vector<AccuracyReport> reports_of(const Options& options, const MeasuredTable& table) {
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
-    if (each->supports(options.data_type()) || !options.backends.empty())
-      encoders.push_back(planned.emplace_back(each->plan(shape.spec)).get());
+    if (each->supports(table.type) || !options.backends.empty())
+      encoders.push_back(planned.emplace_back(each->plan(table.spec)).get());
   }
   Progress progress;
-  return measure_accuracy(encoders, shape.rows,
-                          {.threads = options.threads.value_or(cpu().logical_cores),
-                           .type = options.data_type(),
-                           .progress = [&](double share) { progress(share, "measuring"); }});
+  return measure_accuracy(
+      encoders, table.rows,
+      {.threads = options.thread_count(cpu().logical_cores),
+       .type = table.type,
+       .progress = [&](double share) { progress(share, "measuring " + table.text()); }});
 }
 
-std::string page_of(const Json& document, const AccuracyReport& first) {
-  const Json& measurements = document.at("measurements");
+/// Of the reports of one table, as the document has them.
+std::string page_of(const Json& measurements, const AccuracyReport& first) {
   const Json rows = joined_by_isa(measurements);
   const auto type = to_string(first.table.type);
   const Column backend = backend_column(), isa = text("ISA", "/isa");
@@ -59,16 +60,29 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
 }
 
 int accuracy(const Options& options) {
-  std::vector<AccuracyReport> reports = reports_of(options);
-  if (options.format != "json" && reports.size() > 1)  // not shown
-    for (AccuracyReport& each : reports) each.by_channel.clear();
   // A document of measurements without times, whose rows also have a "report".
   Measurements measured = measurements_of_this_machine();
-  for (const AccuracyReport& each : reports) measured.all.push_back(each.measurement());
+  Json all = Json::array();
+  std::string page;
+  Options of_one_thread = options;  // --threads is how many compute, and each table has the same bits
+  of_one_thread.threads.clear();
+  const Preset& usual = preset("tutorial");
+  for (const MeasuredTable& table :
+       tables_of(of_one_thread, {{.name = {}, .spec = usual.spec, .rows = usual.rows}})) {
+    std::vector<AccuracyReport> reports = reports_of(options, table);
+    Json rows = Json::array();
+    for (AccuracyReport& each : reports) {
+      if (options.format != "json" && reports.size() > 1) each.by_channel.clear();  // not shown
+      measured.all.push_back(each.measurement());
+      Json& row = rows.emplace_back(to_json(measured.all.back()));
+      row["report"] = to_json(each);
+      all.push_back(row);
+    }
+    page += (page.empty() ? "" : "\n") + page_of(rows, reports.front());
+  }
   Json document = to_json(measured);
-  for (std::size_t i = 0; i < reports.size(); ++i)
-    document["measurements"][i]["report"] = to_json(reports[i]);
-  write_document(options, document, page_of(document, reports.front()));
+  document["measurements"] = std::move(all);
+  write_document(options, document, page);
   return check_promises(measured);
 }
 
@@ -78,17 +92,21 @@ Subcommand accuracy_command() {
   return {.name = "accuracy",
           .description = "Measure the errors of backends; exit 1 if one breaks its error bound",
           .run = accuracy,
-          .options = "--preset --rows" + spec_options + "--backend... --isa --dtype --threads",
+          .options = "--preset... --shape... --rows" + spec_options +
+                     "--backend... --isa --dtype... --threads",
           .examples = {{"posenc accuracy --preset whisper", "all backends over one model's table"},
                        {"posenc accuracy --backend rotation32 --backend div_term",
                         "two methods side by side"},
                        {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
                         "one backend in detail: by position and channel, with its worst entry"},
+                       {"posenc accuracy --shape 777x768 --dtype float32,bfloat16",
+                        "a shape of your own, in two types"},
                        {"posenc accuracy --first 1000000000000 --rows 1000",
                         "large positions, where float32 phases fail"},
                        {"posenc accuracy --format json --output report.json",
                         "a report to keep, for posenc compare"}},
-          .descriptions = {{"--threads", "number of threads (default: all cores)"}}};
+          .descriptions = {{"--threads", "number of threads (default: all cores)"}},
+          .excludes = {shape_or_its_parts}};
 }
 
 }  // namespace posenc::cli

@@ -77,7 +77,7 @@ CheckOptions expected_of(const Options& options) {
     expected.arrangements = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
   if (!options.positions.empty()) expected.positions = read_positions(options.positions);
   expected.max_error = options.max_error;
-  expected.threads = options.threads.value_or(cpu().logical_cores);
+  expected.threads = options.thread_count(cpu().logical_cores);
   return expected;
 }
 
@@ -173,7 +173,7 @@ Rotation rotation_of(const Options& options, std::int64_t channels) {
   }
   rotation.options.first = options.first.value_or(0);
   rotation.options.max_error = options.max_error;
-  rotation.options.threads = options.threads.value_or(cpu().logical_cores);
+  rotation.options.threads = options.thread_count(cpu().logical_cores);
   return rotation;
 }
 

@@ -5,6 +5,8 @@
 #include "cli/output.h"
 #include "cli/report.h"
 
+#include "posenc/suite/measuring/measure.h"
+
 namespace posenc::cli {
 
 /// Exit codes of the command.
@@ -24,11 +26,23 @@ Subcommand generate_command();
 Subcommand check_command();
 Subcommand compare_command();
 
-/// The tables of the presets, or tables of all sizes.
-std::vector<MeasuredTable> tables_of(const Options& options);
+/// The tables that the options name, or tables of all sizes.
+std::vector<MeasuredTable> tables_to_measure(const Options& options);
 
-/// Measures in several processes, and shows the progress.
+/// Measures in several processes, and shows the progress. Where no process can be started, it
+/// measures in this one, and the document says why.
 Measurements measure_here(const Options& options);
+
+/// The rows of the document that the options ask for, with the limits of their tables. `name` is
+/// the document's, for messages. Throws InvalidArgument if it has none.
+Measurements rows_asked_for(const Options& options, const std::string& name,
+                            Measurements document);
+
+/// What a reader of the document must know of its times: a sentence each; empty if there is nothing.
+std::string notes_of(const Measurements& document);
+
+/// What times the rows of a request. A program is started for each request, and answers it.
+Timing time_by_program(const std::string& program, const TimingRequest& request);
 
 /// A line on standard error for every backend that breaks its error bound; the exit code.
 int check_promises(const Measurements& document);

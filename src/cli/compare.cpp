@@ -1,15 +1,21 @@
-// posenc compare: two documents of measurements side by side, errors and times.
+// posenc compare: two documents of one machine, documents of several machines side by side, or two
+// builds that run in turn.
+#include "posenc/suite/compare.h"
+
 #include "cli/commands.h"
 
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/files.h"
 #include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/microarchitecture.h"
 #include "posenc/support/printable.h"
+#include "posenc/support/program.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -17,102 +23,9 @@
 namespace posenc::cli {
 namespace {
 
-/// Changes below this come from printing and reading a number; one entry changes far more.
-constexpr double rounding = 1e-12;
-
 constexpr std::size_t most_rows_shown = 24;
 
-/// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
-/// share that is wrongly rounded counts.
-bool has_grown(const MeasuredError& before, const MeasuredError& after, double tolerance) {
-  const auto value = [](double error) {
-    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-  };
-  const auto grown = [](double a, double b, double allowed) { return b > a * (1 + allowed); };
-  return grown(value(before.max_abs), value(after.max_abs), std::max(tolerance, rounding)) ||
-         grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
-}
-
-const Measurement* find(const Measurements& document, const Measurement& wanted) {
-  const auto found = std::ranges::find_if(document.all, [&](const Measurement& each) {
-    return each.full_name() == wanted.full_name() && each.table == wanted.table;
-  });
-  return found == document.all.end() ? nullptr : &*found;
-}
-
-/// How much slower the machine was in B, see common_factor().
-double factor_of(const Measurements& a, const Measurements& b) {
-  std::vector<double> of_limits, all;
-  for (const Measurement& before : a.all) {
-    const Measurement* const after = find(b, before);
-    if (after == nullptr || !before.is_timed() || !after->is_timed()) continue;
-    all.push_back(paired_ratio(after->seconds, before.seconds).ratio);
-    if (before.role == Role::limit) of_limits.push_back(all.back());
-  }
-  return common_factor(of_limits, all);
-}
-
-/// A backend on a table. One of the documents may lack it.
-struct Row {
-  const Measurement *before, *after;
-  PairedRatio time = {};  ///< of B over A
-  Names changes = {};
-  bool is_regression = false;
-
-  const Measurement& any() const { return before != nullptr ? *before : *after; }
-  bool is_timed() const {
-    return before != nullptr && after != nullptr && before->is_timed() && after->is_timed();
-  }
-  std::string verdict() const { return changes.empty() ? "same" : join(changes, ", "); }
-};
-
-struct Comparison {
-  double tolerance, noise;
-  bool same_machine;  ///< else times are shown and not judged
-  double factor;      ///< of the machine
-  int regressions = 0, missing = 0, common = 0;
-  std::vector<Row> rows = {};
-
-  /// One of both may be null.
-  void add(const Measurement* before, const Measurement* after) {
-    Row& row = rows.emplace_back(Row{before, after});
-    if (before == nullptr || after == nullptr) {
-      row.changes = {before == nullptr ? "only in B" : "only in A"};
-      missing += after == nullptr ? 1 : 0;
-      return;
-    }
-    ++common;
-    if (before->error && after->error) {
-      row.is_regression = has_grown(*before->error, *after->error, tolerance);
-      if (row.is_regression || has_grown(*after->error, *before->error, tolerance))
-        row.changes.emplace_back(row.is_regression ? "error grew" : "error shrank");
-    }
-    if (row.is_timed()) {
-      row.time = paired_ratio(after->seconds, before->seconds);
-      for (double* const each : {&row.time.ratio, &row.time.low, &row.time.high}) *each /= factor;
-      if (same_machine && !is_tie(row.time, noise)) {
-        row.changes.emplace_back(row.time.ratio > 1 ? "slower" : "faster");
-        row.is_regression |= row.time.ratio > 1;
-      }
-    }
-    regressions += row.is_regression ? 1 : 0;
-  }
-};
-
-Comparison comparison_of(const Measurements& a, const Measurements& b, double tolerance) {
-  const bool same_machine = a.machine.model == b.machine.model && a.machine.isas == b.machine.isas;
-  Comparison result = {.tolerance = tolerance,
-                       .noise = std::max(noise_floor_of(a), noise_floor_of(b)),
-                       .same_machine = same_machine,
-                       .factor = same_machine ? factor_of(a, b) : 1};
-  for (const Measurement& each : a.all)
-    if (each.role == Role::backend) result.add(&each, find(b, each));
-  for (const Measurement& each : b.all)
-    if (each.role == Role::backend && find(a, each) == nullptr) result.add(nullptr, &each);
-  return result;
-}
-
-Json to_json(const Row& row) {
+Json to_json(const ComparedRow& row) {
   const auto measured = [](const Measurement* each) { return each ? to_json(*each) : Json(); };
   return {{"backend", row.any().full_name()}, {"table", row.any().table.name},
           {"before", measured(row.before)},   {"after", measured(row.after)},
@@ -120,20 +33,10 @@ Json to_json(const Row& row) {
           {"time_high", row.time.high},       {"verdict", row.verdict()}};
 }
 
-/// "5000x512 float16, 2 threads, layout halves": what differs from the usual.
-std::string table_text(const MeasuredTable& table) {
-  std::string name = table.name;
-  if (table.type != DataType::float32) name += fmt::format(" {}", to_string(table.type));
-  if (table.threads > 1) name += fmt::format(", {} threads", table.threads);
-  if (table.rows.first != 0) name += fmt::format(", first {}", table.rows.first);
-  const EncodingSpec usual = {.d_model = table.spec.d_model};
-  return table.spec == usual ? name : name + ", " + spec_text(table.spec);
-}
-
 /// What the page shows of a row.
-Json shown(const Row& row) {
+Json shown(const ComparedRow& row) {
   Json json = to_json(row);
-  json["table"] = table_text(row.any().table);
+  json["table"] = row.any().table.text();
   for (const auto& [side, each] : {std::pair("before", row.before), {"after", row.after}})
     if (each != nullptr && each->is_timed()) json[side]["speed"] = each->gfloats_per_second();
   std::string ratio = row.is_timed() ? fmt::format("{:.3f}", row.time.ratio) : "-";
@@ -143,53 +46,63 @@ Json shown(const Row& row) {
   return json;
 }
 
-std::string verdict_text(const Comparison& comparison) {
-  std::string text = fmt::format("{} compared, noise {:.1f} %; regressions: {}; missing in B: {}\n",
-                                 comparison.common, 100 * comparison.noise, comparison.regressions,
-                                 comparison.missing);
-  if (!comparison.same_machine) text += "The times are of different CPUs, and are not judged\n";
-  if (comparison.factor != 1) {
-    text += fmt::format(
-        "The machine took {:.3f} times as long in B, its store limits and copies, too: times B/A "
-        "are without that factor\n",
-        comparison.factor);
-  }
-  return wrapped(text);
-}
-
 /// The rows that changed, the worst first; the others are counted.
 std::string changes_page(const Comparison& comparison) {
-  std::vector<Row> changed = comparison.rows;
-  if (comparison.same_machine)
-    std::erase_if(changed, [](const Row& row) { return row.changes.empty(); });
-  std::ranges::stable_sort(changed, {}, [](const Row& row) {
+  std::vector<ComparedRow> changed = comparison.rows;
+  std::erase_if(changed, [](const ComparedRow& row) { return row.changes.empty(); });
+  std::ranges::stable_sort(changed, {}, [](const ComparedRow& row) {
     const std::string verdict = row.verdict();
     const bool is_slower = verdict.ends_with("slower");
     return std::tuple(!verdict.starts_with("error grew"), !is_slower, verdict != "only in A",
                       verdict == "only in B", is_slower ? -row.time.ratio : row.time.ratio);
   });
-  changed.resize(std::min(changed.size(), most_rows_shown), Row{});
+  changed.resize(std::min(changed.size(), most_rows_shown));
   std::map<std::string, int> others;
-  for (const Row& row : comparison.rows) ++others[row.verdict()];
+  for (const ComparedRow& row : comparison.rows) ++others[row.verdict()];
   Json rows = Json::array();
-  for (const Row& row : changed) {
+  bool has_errors = false;
+  for (const ComparedRow& row : changed) {
     --others[row.verdict()];
     rows.push_back(shown(row));
+    has_errors |= row.any().error.has_value();
   }
-  std::string page;
-  if (!rows.empty())
-    page =
-        table(rows, {text("backend", "/backend"), text("table", "/table", Align::wrapped),
-                     number("|error| A", "/before/error/max_abs", error_text),
-                     number("B", "/after/error/max_abs", error_text),
-                     speed_column("Gfloat/s A", "/before/speed"), speed_column("B", "/after/speed"),
-                     text("time B/A, 95 %", "/ratio", Align::right),
-                     text("", "/verdict", Align::wrapped)});
+  std::vector<Column> columns = {text("backend", "/backend"),
+                                 text("table", "/table", Align::wrapped)};
+  if (has_errors) {
+    columns.push_back(number("|error| A", "/before/error/max_abs", error_text));
+    columns.push_back(number("B", "/after/error/max_abs", error_text));
+  }
+  columns.push_back(speed_column("Gfloat/s A", "/before/speed"));
+  columns.push_back(speed_column("B", "/after/speed"));
+  columns.push_back(text("time B/A, 95 %", "/ratio", Align::right));
+  columns.push_back(text("", "/verdict", Align::wrapped));
+  const std::string page = rows.empty() ? "" : table(rows, columns);
   Names counted;
   for (const auto& [verdict, count] : others)
     if (count > 0) counted.push_back(fmt::format("{} {}", count, verdict));
   if (counted.empty()) return page;
   return page + (page.empty() ? "" : "\n") + wrapped("Not shown: " + join(counted, ", "));
+}
+
+Json document_of(const Options& options, const Comparison& comparison, bool judges_times) {
+  Json rows = Json::array();
+  for (const ComparedRow& each : comparison.rows) rows.push_back(to_json(each));
+  Json document = new_document();
+  document.update({{"before", options.documents[0]},
+                   {"after", options.documents[1]},
+                   {"noise_floor", comparison.noise},
+                   {"common_factor", comparison.factor},
+                   {"times_are_judged", judges_times},
+                   {"regressions", comparison.regressions},
+                   {"missing", comparison.missing},
+                   {"rows", rows}});
+  return document;
+}
+
+std::string count_text_of(const Comparison& comparison) {
+  return fmt::format("{} compared, noise {:.1f} %; regressions: {}; missing in B: {}\n",
+                     comparison.common, 100 * comparison.noise, comparison.regressions,
+                     comparison.missing);
 }
 
 /// The rows of an accuracy report; of another document, none. Backends with the same errors share
@@ -207,10 +120,10 @@ Json reports_in(const std::string& origin, const std::string& file) {
 
 /// The errors of two accuracy reports over the whole table, by position, and by channel. Empty
 /// unless both documents have accuracy reports, all of one table.
-std::string reports_page(const Options& options) try {
+std::string reports_page(const Names& files) try {
   constexpr std::size_t most_octaves = 128, most_channels = 8;
-  Json reports = reports_in("A", options.before);
-  const Json others = reports_in("B", options.after);
+  Json reports = reports_in("A", files[0]);
+  const Json others = reports_in("B", files[1]);
   if (reports.empty() || others.empty()) return "";
   reports.insert(reports.end(), others.begin(), others.end());
   for (const Json& each : reports)
@@ -233,47 +146,244 @@ std::string reports_page(const Options& options) try {
       parts_page(reports, "by_position", positions_column("positions"), most_octaves),
       parts_page(reports, "by_channel", text("channel", "/channel", Align::right), most_channels));
 } catch (const Json::exception& error) {
-  throw_invalid("documents are {} and {}: {}; allowed: JSON of posenc accuracy", options.before,
-                options.after, error.what());
+  throw_invalid("documents are {} and {}: {}; allowed: JSON of posenc accuracy", files[0],
+                files[1], error.what());
 }
 
 std::string origin_text(const std::string& name, const std::string& file,
                         const Measurements& document) {
-  return fmt::format("{}  {}\n   {}\n   {}, posenc {}, kernels {}\n", name, escaped(file),
-                     document.machine.model, document.compiler, document.library_version,
+  return fmt::format("{}  {}\n   {} ({}), {}\n   {}, posenc {}, kernels {}\n", name, escaped(file),
+                     document.machine.model, microarchitecture_text(document.machine),
+                     document.measured_at, document.compiler, document.library_version,
                      document.kernels);
 }
 
-int compare(const Options& options) {
-  const Measurements before = read_measurements(options.before);
-  const Measurements after = read_measurements(options.after);
-  const Comparison comparison = comparison_of(before, after, options.tolerance.value_or(0));
-  const std::string reports = reports_page(options);
-  const bool shares_rows = comparison.common > 0;
+bool has_times(const Measurements& document) {
+  return std::ranges::any_of(document.all, &Measurement::is_timed);
+}
+
+/// Two documents of one machine, or two accuracy reports, whose errors do not depend on the machine.
+int compare_two(const Options& options, const Measurements& before, const Measurements& after) {
+  const Comparison comparison =
+      suite::compare(before, after, {.tolerance = options.tolerance.value_or(0)});
+  const std::string reports = reports_page(options.documents);
+  const bool shares_rows = comparison.common > 0, judges_times = has_times(before);
   if (!shares_rows && reports.empty()) {
     throw_invalid(
         "{} and {} have no backend and table in common; allowed: documents that share one, or "
         "accuracy reports of one table",
-        options.before, options.after);
+        options.documents[0], options.documents[1]);
   }
-  std::string page =
-      origin_text("A", options.before, before) + origin_text("B", options.after, after) + "\n";
-  if (shares_rows) page += changes_page(comparison) + "\n" + verdict_text(comparison);
+  std::string page = origin_text("A", options.documents[0], before) +
+                     origin_text("B", options.documents[1], after) + "\n";
+  if (shares_rows) {
+    page += changes_page(comparison) + "\n" + count_text_of(comparison);
+    if (comparison.factor != 1) {
+      page += wrapped(fmt::format(
+          "The machine took {:.3f} times as long in B, its store limits and copies, too: times B/A "
+          "are without that factor\n",
+          comparison.factor));
+    }
+    if (judges_times) {
+      page += wrapped(
+          "Times of two sessions are a hint: what differed on the machine looks like a change of "
+          "the code. posenc compare --run OLD NEW times two builds in turn, in one session.\n");
+    }
+  }
   if (!reports.empty()) page += (shares_rows ? "\n" : "") + reports;
   if (!shares_rows) page += "\nDifferent backends are not judged.\n";
-  Json rows = Json::array();
-  for (const Row& each : comparison.rows) rows.push_back(to_json(each));
-  Json document = new_document();
-  document.update({{"before", options.before},
-                   {"after", options.after},
-                   {"noise_floor", comparison.noise},
-                   {"common_factor", comparison.factor},
-                   {"times_are_judged", comparison.same_machine},
-                   {"regressions", comparison.regressions},
-                   {"missing", comparison.missing},
-                   {"rows", rows}});
-  write_document(options, document, page);
+  write_document(options, document_of(options, comparison, judges_times), page);
   return !shares_rows || comparison.regressions + comparison.missing == 0 ? good : check_failed;
+}
+
+/// The machine and the day: "Zen 5, avx512, 2026-11-27".
+std::string label_of(const Measurements& document) {
+  const Microarchitecture* const known = microarchitecture_of(document.machine);
+  return fmt::format("{}, {}, {}",
+                     known != nullptr ? std::string(known->name) : document.machine.model,
+                     to_string(document.machine.isas.back()), document.measured_at.substr(0, 10));
+}
+
+/// The speed of each backend at its best ISA on a table, and of the memory.
+Json speeds_of(const Measurements& document, const MeasuredTable& table) {
+  Json speeds;
+  double limit = 0;
+  for (const Measurement& each : document.all) {  // ISAs stand in order of preference
+    MeasuredTable its = each.table;
+    its.name = table.name;
+    if (its != table || !each.is_timed() || each.role == Role::peer) continue;
+    const double speed = each.gfloats_per_second();
+    if (each.role == Role::backend || each.backend == "copy")
+      speeds[each.backend] = speed;
+    else
+      limit = std::max(limit, speed);
+  }
+  if (limit > 0) speeds["limit"] = limit;
+  return speeds;
+}
+
+/// Documents of several machines: their speeds side by side. There is no verdict.
+int show_side_by_side(const Options& options, const std::vector<Measurements>& documents) {
+  std::vector<MeasuredTable> common;
+  for (const Measurement& row : documents.front().all) {
+    const auto has_it = [&row](const Measurements& each) {
+      const Measurement* const found = find_row(each, row);
+      return found != nullptr && found->is_timed();
+    };
+    if (row.role == Role::backend && std::ranges::all_of(documents, has_it))
+      add_once(common, row.table);
+  }
+  if (common.empty()) {
+    throw_invalid("{} have no times of one backend on one table in common; allowed: documents of "
+                  "posenc measure that share one",
+                  join(options.documents, " and "));
+  }
+  std::ranges::stable_sort(common, {}, &MeasuredTable::bytes);
+  Json rows = Json::array(), tables = Json::array();
+  Names names, outside;
+  for (const MeasuredTable& each : common) {
+    if (!rows.empty()) rows.push_back(nullptr);
+    rows.push_back(fmt::format("{}: {}", each.text(),
+                               bytes_text(static_cast<double>(each.bytes()))));
+    Json entry = {{"table", each.name}, {"dtype", to_string(each.type)},
+                  {"threads", each.threads}, {"gfloats_per_second", Json::array()}};
+    for (const Measurements& document : documents) {
+      const Json speeds = speeds_of(document, each);
+      Json& row = rows.emplace_back(Json{{"label", "  " + label_of(document)}});
+      row["speed"] = speeds;
+      entry["gfloats_per_second"].push_back(speeds);
+      for (const auto& [name, speed] : speeds.items())
+        if (name != "copy" && name != "limit") add_once(names, name);
+    }
+    tables.push_back(std::move(entry));
+  }
+  names.emplace_back("copy");
+  names.emplace_back("limit");
+  std::vector<Column> columns = {text("table, CPU", "/label")};
+  for (const std::string& name : names) columns.push_back(speed_column(name, "/speed/" + name));
+  std::string page = "Gfloat/s of each backend at the best ISA of each CPU\n\n";
+  Json machines = Json::array();
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const Measurements& each = documents[i];
+    page += origin_text(std::to_string(i + 1), options.documents[i], each);
+    machines.push_back({{"document", options.documents[i]},
+                        {"machine", suite::to_json(each.machine)},
+                        {"compiler", each.compiler},
+                        {"kernels", each.kernels},
+                        {"measured_at", each.measured_at}});
+    for (const Measurement& row : each.all)
+      if (std::ranges::count(common, row.table) == 0) add_once(outside, row.table.text());
+  }
+  page += "\n" + table(rows, columns);
+  if (!outside.empty())
+    page += "\n" + wrapped("Not in all documents: " + join(outside, "; ") + "\n");
+  page += "\nSpeeds of different machines, compilers and days are shown, and not judged.\n";
+  Json document = new_document();
+  document.update({{"times_are_judged", false}, {"machines", machines}, {"tables", tables}});
+  write_document(options, document, page);
+  return good;
+}
+
+#ifdef POSENC_STARTS_PROCESSES
+
+/// The backends that run in a posenc command here, by full name.
+Names backends_of_program(const std::string& program) {
+  const Json listed = in_place(program, [&] {
+    try {
+      return Json::parse(output_of_program(program, {"list", "--format", "json"}));
+    } catch (const Json::exception&) {
+      throw InvalidArgument("it is no posenc command; allowed with --run: two of them");
+    }
+  });
+  Names names;
+  for (const Json& each : listed.at("backends")) {
+    if (each.at("runs_here").get<bool>())
+      names.push_back(each.at("backend").get<std::string>() + ":" +
+                      each.at("isa").get<std::string>());
+  }
+  return names;
+}
+
+/// Two builds in turn.
+int compare_builds(const Options& options) {
+  const std::string &old_build = options.documents[0], &new_build = options.documents[1];
+  const Names in_old = backends_of_program(old_build), in_new = backends_of_program(new_build);
+  Names left_out;
+  BuildsRequest request;
+  request.time_before = [&](const auto& asked) { return time_by_program(old_build, asked); };
+  request.time_after = [&](const auto& asked) { return time_by_program(new_build, asked); };
+  for (const MeasuredTable& table : tables_to_measure(options)) {
+    for (const Backend* each : backends_of(options)) {
+      const std::string name = each->full_name();
+      if (!each->supports(table.type)) continue;
+      if (std::ranges::count(in_old, name) == 0 || std::ranges::count(in_new, name) == 0) {
+        add_once(left_out, name);
+        continue;
+      }
+      Measurement& row = request.rows.emplace_back();
+      row.backend = each->name();
+      row.isa = to_string(each->isa());
+      row.role = each->can_be_picked() ? Role::backend : Role::peer;
+      row.table = table;
+    }
+  }
+  if (request.rows.empty())
+    throw_invalid("{} and {} have no backend in common", old_build, new_build);
+  request.rounds = options.rounds.value_or(request.rounds);
+  Progress progress;
+  request.progress = [&](double share, std::string_view doing) { progress(share, doing); };
+  const BuildTimes times = time_builds(request);
+  Measurements before = measurements_of_this_machine(), after = before;
+  before.all = times.before;
+  after.all = times.after;
+  const Comparison comparison =
+      suite::compare(before, after, {.noise_of_session = times.noise});
+  std::string page = fmt::format(
+      "A  {}\nB  {}\n   {}\n\n{}\n{}", escaped(old_build), escaped(new_build),
+      before.machine.model, changes_page(comparison),
+      wrapped(fmt::format(
+          "{} compared, {} rounds of A B B A, each in a process of its own; noise {:.1f} %, the "
+          "most that a build differed from itself; regressions: {}\n",
+          comparison.common, request.rounds, 100 * comparison.noise, comparison.regressions)));
+  if (!left_out.empty()) page += wrapped("Not in both: " + join(left_out, ", ") + "\n");
+  page += "Times alone are compared: posenc accuracy of each build has its errors.\n";
+  Json document = document_of(options, comparison, true);
+  document["rounds"] = request.rounds;
+  write_document(options, document, page);
+  const std::string disturbed = disturbance(times.lost_share, 0);
+  if (!disturbed.empty()) print_message(disturbed);
+  return comparison.regressions == 0 && disturbed.empty() ? good : check_failed;
+}
+
+#endif
+
+/// The options that say what builds are timed on.
+std::vector<std::pair<std::string, std::string>> needs_of_run() {
+  std::vector<std::pair<std::string, std::string>> needs;
+  for (const std::string& each : words_of("--rounds" + tables_options + "--backend --isa"))
+    needs.emplace_back(each.substr(0, each.find('.')), "--run");
+  return needs;
+}
+
+int compare(const Options& options) {
+  const Names& files = options.documents;
+  if (options.runs) {
+    if (files.size() != 2)
+      throw_invalid("--run has {} programs; allowed: two, OLD and NEW", files.size());
+#ifdef POSENC_STARTS_PROCESSES
+    return compare_builds(options);
+#else
+    throw InvalidArgument("--run is given; allowed on systems that start processes");
+#endif
+  }
+  std::vector<Measurements> documents;
+  for (const std::string& file : files) documents.push_back(read_measurements(file));
+  if (files.size() == 2) {
+    const bool have_no_times = !has_times(documents[0]) && !has_times(documents[1]);
+    if (have_no_times || are_of_one_machine(documents[0], documents[1]))
+      return compare_two(options, documents[0], documents[1]);
+  }
+  return show_side_by_side(options, documents);
 }
 
 }  // namespace
@@ -282,16 +392,21 @@ Subcommand compare_command() {
   return {
       .name = "compare",
       .description =
-          "Compare two documents of measurements; exit 1 on a regression, or if B lacks a row "
-          "of A",
+          "Compare two documents of one machine (exit 1 on a regression, or if the second lacks a "
+          "row), documents of several machines side by side, or two builds that run in turn",
       .run = compare,
-      .options = "A B --tolerance",
+      .options = "DOCUMENT... --tolerance --run --rounds" + tables_options + "--backend... --isa",
       .examples = {{"posenc compare before.json after.json", "what changed in errors and in times"},
+                   {"posenc compare --run old/posenc new/posenc --shape 777x768",
+                    "whether a build is slower than another, in one session"},
+                   {"posenc compare zen4.json zen5.json xeon.json",
+                    "several machines side by side, without a verdict"},
                    {"posenc compare --tolerance 0.01 gcc.json clang.json",
                     "reports of two compilers, whose errors may differ by one percent"},
                    {"posenc compare rotation32.json div_term.json",
-                    "accuracy reports of two backends side by side, by position and channel"},
-                   {"posenc compare --format json a.json b.json", "the same for programs"}}};
+                    "accuracy reports of two backends side by side, by position and channel"}},
+      .excludes = {shape_or_its_parts, {"--run", "--tolerance"}},
+      .needs = needs_of_run()};
 }
 
 }  // namespace posenc::cli

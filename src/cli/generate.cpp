@@ -204,7 +204,7 @@ int generate(const Options& options) {
   OutputFile output = open_output(options.output);
   output.write(header);
   with_type(type, [&]<class T>(T) {
-    write_rows<T>(output, table, format, options.threads.value_or(1), progress);
+    write_rows<T>(output, table, format, options.thread_count(1), progress);
   });
   output.commit();
   return good;
@@ -214,11 +214,11 @@ int generate(const Options& options) {
 
 Subcommand generate_command() {
   const std::string of_shape =
-      "--preset --d-model --base --layout --spacing --frequencies --backend ";
+      "--preset --shape --d-model --base --layout --spacing --frequencies --backend ";
   return {.name = "generate",
           .description = "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
           .run = generate,
-          .options = "--preset --rows" + spec_options +
+          .options = "--preset --shape --rows" + spec_options +
                      "--backend --max-error --max-ulp --rotary --config --layers --axes --grid "
                      "--dtype --threads --conformance",
           .examples =
@@ -234,7 +234,8 @@ Subcommand generate_command() {
                {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
                 "the tensor positional_encoding, for safetensors.torch.load_file"},
                {"posenc generate --conformance set", "tables to test another implementation with"}},
-          .excludes = {{"--max-error", "--backend --max-ulp"},
+          .excludes = {shape_or_its_parts,
+                       {"--max-error", "--backend --max-ulp"},
                        {"--max-ulp", "--backend"},
                        {"--rotary", "--backend --layout"},
                        {"--config", of_shape},

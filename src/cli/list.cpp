@@ -1,13 +1,19 @@
 // posenc list: the backends of this build, which of them run here, and which one is used.
 #include "cli/commands.h"
+#include "cli/known_documents.h"
 
 #include "posenc/cpu.h"
 #include "posenc/encode_options.h"
 #include "posenc/selection.h"
+#include "posenc/suite/microarchitecture.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace posenc::cli {
 namespace {
@@ -130,10 +136,63 @@ std::string presets_page(const Json& document) {
                                   {"usual grid", grid}}));
 }
 
+/// The documents that come with posenc, the newest of each CPU first.
+Json cpus_document() {
+  Json document = new_document();
+  std::vector<const Measurements*> known;
+  for (const Measurements& each : known_documents()) known.push_back(&each);
+  std::ranges::stable_sort(known, [](const Measurements* one, const Measurements* other) {
+    return std::tuple(one->machine.model, other->measured_at) <
+           std::tuple(other->machine.model, one->measured_at);
+  });
+  for (const Measurements* const each : known) {
+    const Microarchitecture* const design = microarchitecture_of(each->machine);
+    Json& entry = document["cpus"].emplace_back(suite::to_json(each->machine));
+    entry["vendor"] = design != nullptr ? std::string(design->vendor) : "";
+    if (const auto signature = signature_in(each->machine.model)) {
+      entry["family"] = signature->family;
+      entry["model"] = signature->model;
+    }
+    entry["compiler"] = each->compiler;
+    entry["kernels"] = each->kernels;
+    entry["measured_at"] = each->measured_at;
+  }
+  for (const Microarchitecture& each : microarchitectures())
+    document["names"].push_back(each.name);
+  return document;
+}
+
+std::string cpus_page(const Json& document) {
+  Json rows = Json::array();
+  std::string last;
+  for (const Json& each : document.at("cpus")) {  // the newest of each CPU
+    if (std::exchange(last, each.at("cpu").get<std::string>()) == each.at("cpu")) continue;
+    Json& row = rows.emplace_back(each);
+    row["best"] = each.at("isas").back();
+    row["day"] = each.at("measured_at").get<std::string>().substr(0, 10);
+    // The name tells family, model and stepping, which have columns of their own.
+    row["name"] = last.substr(0, last.find(" (family"));
+  }
+  return fmt::format(
+      "CPUs whose measurements come with posenc, for posenc pick --cpu\n\n{}\n{}",
+      table(rows, {text("CPU", "/microarchitecture", Align::wrapped), text("vendor", "/vendor"),
+                   text("family", "/family", Align::right), text("model", "/model", Align::right),
+                   text("sold or shown as", "/name", Align::wrapped), text("ISA", "/best"),
+                   text("measured", "/day"), text("kernels", "/kernels")}),
+      wrapped(fmt::format(
+          "A CPU that was not measured gets the nearest one, with the reason. --cpu takes a name "
+          "({}), or a text with family and model, such as \"family 6, model 85\".\n",
+          fmt::join(document.at("names").get<Names>(), ", "))));
+}
+
 int list(const Options& options) {
-  const Json document = options.lists_presets ? presets_document() : list_document();
+  const Json document = options.lists_presets ? presets_document()
+                        : options.lists_cpus  ? cpus_document()
+                                              : list_document();
   write_document(options, document,
-                 options.lists_presets ? presets_page(document) : list_page(document));
+                 options.lists_presets ? presets_page(document)
+                 : options.lists_cpus  ? cpus_page(document)
+                                       : list_page(document));
   return good;
 }
 
@@ -144,12 +203,14 @@ Subcommand list_command() {
       .name = "list",
       .description = "List the backends of this build: which run here, which one is used, and why",
       .run = list,
-      .options = "--presets",
+      .options = "--presets --cpus",
       .examples = {
           {"posenc list", "what runs here, which backend is used, and why"},
           {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
           {"posenc list --presets", "the named conventions, and how they differ"},
-          {"posenc list --format json", "the same for programs"}}};
+          {"posenc list --cpus", "the CPUs that posenc pick --cpu answers for"},
+          {"posenc list --format json", "the same for programs"}},
+      .excludes = {{"--presets", "--cpus"}}};
 }
 
 }  // namespace posenc::cli

@@ -83,9 +83,11 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
         name, take,
         help_lines(other == subcommand.descriptions.end() ? rule.description : other->second));
     option.type_name(rule.value)->expected(rule.value.empty() ? 0 : 1);
-    option.required(!name.starts_with("--") && kind != "?");
-    if (kind == "...")
-      option.type_name(rule.value + " ...")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    const bool is_positional = !name.starts_with("--");
+    option.required(is_positional && kind != "?");
+    if (kind != "...") continue;
+    option.multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(is_positional);
+    if (!rule.value.ends_with("...")) option.type_name(rule.value + " ...");
   }
   for (const auto& [option, others] : subcommand.excludes) {
     for (const std::string& each : words_of(others)) command.get_option(option)->excludes(each);

@@ -4,7 +4,11 @@
 
 #include "cli/commands.h"
 
+#include "posenc/suite/measuring/google_benchmark.h"
 #include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/microarchitecture.h"
+#include "posenc/support/limits.h"
+#include "posenc/support/printable.h"
 #include "posenc/support/program.h"
 
 #include <fmt/format.h>
@@ -44,13 +48,12 @@ std::vector<const Measurement*> in_order(const Measurements& document) {
   return order;
 }
 
-/// Says of how many entries the errors are, unless it is all.
+/// Says how many entries the errors are of, unless it is all.
 std::string heading_of(const Measurement& first, const Cpu& machine) {
   const MeasuredTable& table = first.table;
-  std::string heading =
-      fmt::format("{}: {}, {}, {}, {}", table.name, bytes_text(static_cast<double>(table.bytes())),
-                  to_string(shape_class(table.bytes(), machine)), to_string(table.type),
-                  to_string(table.spec.layout));
+  std::string heading = fmt::format("{}: {}, {}", table.text(),
+                                    bytes_text(static_cast<double>(table.bytes())),
+                                    to_string(shape_class(table.bytes(), machine)));
   if (!first.error || first.error->checked >= 1) return heading;
   return heading + (first.error->checked == 0 ? "; errors of some rows"
                                               : fmt::format("; errors of {:.2g} % of the rows",
@@ -80,8 +83,8 @@ std::string page_of(const Measurements& document) {
   const auto noise = [](double share) { return fmt::format("± {:.1f} %", 100 * share); };
   const auto share = [](double value) { return fmt::format("{:.0f} %", 100 * value); };
   return fmt::format(
-      "{}, {}, posenc {}\n{}\n{}{}", document.machine.model, document.compiler,
-      document.library_version,
+      "{} ({}), {}, posenc {}\n{}\n{}{}{}", document.machine.model,
+      microarchitecture_text(document.machine), document.compiler, document.library_version,
       wrapped(fmt::format(
           "medians of {} processes, {}; warm memory, planning excluded\n"
           "errors: the largest over all entries, unless a table says otherwise\n"
@@ -94,21 +97,40 @@ std::string page_of(const Measurements& document) {
                    number("time per table", "/median", seconds_text),
                    number("IQR/2", "/noise", noise), speed_column("Gfloat/s", "/speed"),
                    number("of limit", "/of_limit", share), text("", "/note")}),
-      explained_mark(rows));
+      explained_mark(rows), notes_of(document));
 }
 
 int run_measure(const Options& options) {
-  const Measurements document = measure_here(options);
-  write_document(options, to_json(document), page_of(document));
+  const bool is_new = options.document.empty();
+  const Measurements document =
+      is_new ? measure_here(options)
+             : rows_asked_for(options, options.document, read_measurements(options.document));
+  if (options.format == "google-benchmark")
+    write_all(options.output, text_of(google_benchmark_document(document)));
+  else
+    write_document(options, to_json(document), page_of(document));
   const int code = check_promises(document);
-  if (document.disturbed.empty()) return code;
+  if (document.disturbed.empty() || !is_new) return code;
   print_message(document.disturbed);
   return check_failed;
 }
 
+/// Why a document has no row that the options ask for: what it has.
+std::string contents_of(const Measurements& document) {
+  Names tables, backends, isas;
+  for (const Measurement& each : document.all) {
+    add_once(tables, each.table.text());
+    if (each.role == Role::limit) continue;
+    add_once(backends, each.backend);
+    add_once(isas, each.isa);
+  }
+  return fmt::format("tables {}; backends {}; ISAs {}", join(tables, "; "), join(backends, ", "),
+                     join(isas, ", "));
+}
+
 #ifndef POSENC_STARTS_PROCESSES
 
-constexpr auto time_in_new_process = time_rows;
+constexpr auto why_one_process = "this system starts no processes";
 
 #else
 
@@ -129,36 +151,53 @@ std::string program_file() {
   throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
 }
 
-/// Starts a process that answers the request. Throws std::runtime_error if it fails.
-Timing time_in_new_process(const TimingRequest& request) {
+/// Times in processes of this program. If the first one cannot be run, as in some sandboxes and
+/// emulators, times in this process, and says why.
+class OwnProcesses {
+ public:
+  explicit OwnProcesses(std::string& why_one_process) : why_(why_one_process) {}
+
+  Timing operator()(const TimingRequest& request) {
+    if (!why_.empty()) return time_rows(request);
+    try {
+      const Timing timing = time_by_program(program_file(), request);
+      is_first_ = false;
+      return timing;
+    } catch (const std::exception& error) {
+      if (!is_first_) throw;
+      why_ = shortened(escaped(error.what()), max_text_bytes);
+      return time_rows(request);
+    }
+  }
+
+ private:
+  std::string& why_;
+  bool is_first_ = true;
+};
+
+}  // namespace
+
+Timing time_by_program(const std::string& program, const TimingRequest& request) {
   Json rows = Json::array();
   for (const Measurement& row : request.rows) rows.push_back(to_json(row));
   const Json asked = {{"samples", request.samples},
                       {"seconds_per_sample", request.seconds_per_sample},
                       {"seed", request.seed},
                       {"rows", std::move(rows)}};
-  const File in = temporary_file(asked.dump()), out = temporary_file(), err = temporary_file();
-  const int code = wait_for(start_process(
-      program_file(), {timing_argument}, {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
-  if (code != good) {
-    const std::string message = content_of(err.get());
-    fail(message.empty() ? fmt::format("it ended with exit code {}", code)
-                         : message.substr(0, message.find('\n')));
+  std::string answer;
+  try {
+    answer = output_of_program(program, {timing_argument}, asked.dump());
+  } catch (const std::exception& error) {
+    fail(error.what());
   }
   try {
-    const Json json = Json::parse(content_of(out.get()));
+    const Json json = Json::parse(answer);
     return {json.at("seconds").get<std::vector<double> >(), json.at("timed_seconds").get<double>(),
             json.at("lost_seconds").get<double>()};
   } catch (const Json::exception&) {
     fail("it wrote no result");
   }
 }
-
-#endif
-
-}  // namespace
-
-#ifdef POSENC_STARTS_PROCESSES
 
 void remember_program(const char* name) { first_argument() = name; }
 
@@ -185,27 +224,80 @@ int time_on_request() {
 
 #endif
 
-std::vector<MeasuredTable> tables_of(const Options& options) {
-  const int threads = options.threads.value_or(1);
-  std::vector<MeasuredTable> tables;
-  for (const std::string& name : options.presets) {
-    const Preset& named = preset_or_benchmark_shape(name);
-    MeasuredTable table = table_of(named.spec, named.rows, options.data_type(), threads);
-    table.name = name;
-    if (std::ranges::count(tables, table) == 0) tables.push_back(std::move(table));
-  }
-  return tables.empty() ? default_tables(options.data_type(), threads) : tables;
+std::vector<MeasuredTable> tables_to_measure(const Options& options) {
+  return tables_of(options, default_tables());
 }
 
 Measurements measure_here(const Options& options) {
   Progress progress;
   MeasureOptions wanted = {
-      .tables = tables_of(options),
+      .tables = tables_to_measure(options),
       .backends = backends_of(options),
-      .time_in_process = time_in_new_process,
       .progress = [&](double share, std::string_view doing) { progress(share, doing); }};
   wanted.processes = options.processes.value_or(wanted.processes);
-  return measure(wanted);
+  std::string one_process;
+#ifdef POSENC_STARTS_PROCESSES
+  wanted.time_in_process = OwnProcesses(one_process);
+#else
+  one_process = why_one_process;
+#endif
+  Measurements document = measure(wanted);
+  document.one_process = one_process;
+  return document;
+}
+
+Measurements rows_asked_for(const Options& options, const std::string& name,
+                            Measurements document) {
+  const std::string contents = contents_of(document);
+  const auto is_one_of = [](const auto& wanted, const auto& value) {
+    return wanted.empty() || std::ranges::count(wanted, value) > 0;
+  };
+  const auto is_same = [](const auto& wanted, const auto& value) {
+    return !wanted || *wanted == value;
+  };
+  const auto is_wanted_table = [&](const MeasuredTable& table) {
+    const EncodingSpec& spec = table.spec;
+    const auto has_shape = [&](const TableSize& shape) {
+      return shape.rows == table.rows.count && shape.d_model == spec.d_model;
+    };
+    const auto is_preset = [&](const std::string& each) {
+      const Preset& wanted = preset_or_benchmark_shape(each);
+      return table.name == each || (wanted.spec == spec && wanted.rows == table.rows);
+    };
+    return (options.shapes.empty() || std::ranges::any_of(options.shapes, has_shape)) &&
+           (options.presets.empty() || std::ranges::any_of(options.presets, is_preset)) &&
+           is_same(options.rows, table.rows.count) && is_same(options.d_model, spec.d_model) &&
+           is_same(options.first, table.rows.first) && is_same(options.base, spec.base) &&
+           is_same(options.layout, spec.layout) && is_same(options.spacing, spec.spacing) &&
+           is_same(options.frequencies, spec.frequencies) &&
+           is_one_of(options.types, table.type) && is_one_of(options.threads, table.threads);
+  };
+  std::vector<MeasuredTable> kept;
+  const auto is_wanted = [&](const Measurement& row) {
+    return is_wanted_table(row.table) && (!options.isa || to_string(*options.isa) == row.isa) &&
+           (is_one_of(options.backends, row.backend) ||
+            is_one_of(options.backends, row.full_name()));
+  };
+  for (const Measurement& row : document.all)
+    if (row.role != Role::limit && is_wanted(row)) kept.push_back(row.table);
+  if (kept.empty())
+    throw_invalid("{} has no row that the options ask for; allowed: {}", name, contents);
+  std::erase_if(document.all, [&](const Measurement& row) {
+    return row.role == Role::limit ? std::ranges::count(kept, row.table) == 0 : !is_wanted(row);
+  });
+  return document;
+}
+
+std::string notes_of(const Measurements& document) {
+  std::string notes;
+  const auto add = [&notes](const char* what, const std::string& why) {
+    if (!why.empty()) notes += wrapped(fmt::format("\n{}: {}\n", what, why));
+  };
+  add("Not to be trusted", document.disturbed);
+  add("Timed in one process, so that the intervals do not show how times differ between processes",
+      document.one_process);
+  add("Not measured", document.left_out);
+  return notes;
 }
 
 int check_promises(const Measurements& document) {
@@ -224,12 +316,19 @@ Subcommand measure_command() {
   return {.name = "measure",
           .description = "Measure errors and times of all backends, and what the memory allows",
           .run = run_measure,
-          .options = measuring_options,
-          .examples = {{"posenc measure", "tables of all sizes, in about two minutes"},
+          .options = "DOCUMENT?" + measuring_options,
+          .examples = {{"posenc measure", "tables of all sizes, in about three minutes"},
+                       {"posenc measure --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
+                        "a shape of your own, in two types, by one and two threads"},
                        {"posenc measure --format json --output here.json",
                         "a document for posenc pick, posenc compare and scripts/report.py"},
                        {"posenc measure --preset whisper --backend rotation --backend rotation32",
-                        "one table, two methods"}}};
+                        "one table, two methods"},
+                       {"posenc measure here.json --format google-benchmark --output there.json",
+                        "a document for compare.py of Google Benchmark"}},
+          .descriptions = {{"DOCUMENT?", "JSON of posenc measure to show (default: measure now)"}},
+          .excludes = {shape_or_its_parts, {"DOCUMENT", "--processes"}},
+          .formats = {"table", "json", "google-benchmark"}};
 }
 
 }  // namespace posenc::cli

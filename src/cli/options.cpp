@@ -33,6 +33,15 @@ Rule flag(const char* key, bool Options::*field, const char* description) {
 void keep(std::string& field, const std::string& value) { field = value; }
 void keep(Names& field, const std::string& value) { field.push_back(value); }
 
+template <class T>
+void keep(std::vector<T>& field, const T& value) {
+  add_once(field, value);
+}
+template <class T>
+void keep(std::optional<T>& field, const T& value) {
+  field = value;
+}
+
 template <class Field>
 Rule text(const char* key, const char* value, Field Options::*field, const char* description) {
   return {key, value, description, [field](Options& options, const std::string& given) {
@@ -42,13 +51,14 @@ Rule text(const char* key, const char* value, Field Options::*field, const char*
 }
 
 /// Refuses numbers that do not print as they were typed, such as 010.
-template <class T>
-Rule integer(const char* key, std::optional<T> Options::*field, const char* description,
-             T least = std::numeric_limits<T>::min(), T most = std::numeric_limits<T>::max()) {
+template <class Field>
+Rule integer(const char* key, Field Options::*field, const char* description,
+             typename Field::value_type least = std::numeric_limits<typename Field::value_type>::min(),
+             typename Field::value_type most = std::numeric_limits<typename Field::value_type>::max()) {
   return {key, "N", description, [=](Options& options, const std::string& text) {
-            T value = 0;
+            typename Field::value_type value = 0;
             std::from_chars(text.data(), text.data() + text.size(), value);
-            options.*field = value;
+            keep(options.*field, value);
             const bool is_read = fmt::to_string(value) == text && value >= least && value <= most;
             return is_read ? "" : fmt::format("an integer, {} to {}", least, most);
           }};
@@ -86,14 +96,41 @@ Rule choice(const char* key, const char* what, const Names& known, const std::st
       [field](Options& options, const std::string& name) { keep(options.*field, name); });
 }
 
-template <class Enum, std::size_t count>
+template <class Enum, std::size_t count, class Field>
+  requires std::is_enum_v<Enum>
 Rule choice(const char* key, const char* what, const Enum (&all)[count], const char* by_default,
-            std::optional<Enum> Options::*field) {
+            Field Options::*field) {
   const auto name_of = [](Enum each) { return to_string(each); };
   return choice_of(key, what, names_of(all, name_of), by_default,
                    [=, &all](Options& options, const std::string& name) {
-                     options.*field = *std::ranges::find(all, name, name_of);
+                     keep(options.*field, *std::ranges::find(all, name, name_of));
                    });
+}
+
+/// The rule for a list with commas between its values.
+Rule list_of(Rule rule) {
+  rule.key += "...";
+  rule.value += ",...";
+  rule.take = [take = rule.take](Options& options, const std::string& list) {
+    std::string allowed;
+    for (std::size_t begin = 0, end = 0; end != std::string::npos && allowed.empty();
+         begin = end + 1) {
+      end = list.find(',', begin);
+      allowed = take(options, list.substr(begin, end - begin));
+    }
+    return allowed;
+  };
+  return rule;
+}
+
+std::string take_shape(Options& options, const std::string& text) {
+  TableSize size;
+  const char* const end = text.data() + text.size();
+  const char* at = std::from_chars(text.data(), end, size.rows).ptr;
+  if (at != end && *at == 'x') std::from_chars(at + 1, end, size.d_model);
+  options.shapes.push_back(size);
+  const bool is_read = fmt::format("{}x{}", size.rows, size.d_model) == text;
+  return is_read && size.rows > 0 && size.d_model > 0 ? "" : "rows and channels, as in 777x768";
 }
 
 std::string take_grid(Options& options, const std::string& text) {
@@ -119,6 +156,33 @@ std::string format_of_suffix(const std::string& file, const Names& allowed) {
   throw_invalid("--output is '{}'; allowed formats: {} (give --format)", file, join(allowed, ", "));
 }
 
+constexpr std::string_view default_preset = "tutorial";
+
+/// The table with what the options override, and with another size unless `size` is empty;
+/// validated. It keeps its name if it keeps its spec and rows.
+MeasuredTable overridden(const Options& options, const MeasuredTable& usual, TableSize size) {
+  EncodingSpec spec = usual.spec;
+  RowRange rows = usual.rows;
+  spec.d_model = options.d_model.value_or(size.d_model > 0 ? size.d_model : spec.d_model);
+  spec.base = options.base.value_or(spec.base);
+  spec.layout = options.layout.value_or(spec.layout);
+  spec.spacing = options.spacing.value_or(spec.spacing);
+  spec.frequencies = options.frequencies.value_or(spec.frequencies);
+  rows.first = options.first.value_or(rows.first);
+  rows.count = options.rows.value_or(size.rows > 0 ? size.rows : rows.count);
+  validate(spec);
+  validate(rows);
+  table_bytes(spec, rows.count, size_of(usual.type));  // throws if they overflow
+  MeasuredTable table = {.name = size_name(spec, rows),
+                         .spec = spec,
+                         .rows = rows,
+                         .type = usual.type,
+                         .stride = spec.d_model,
+                         .threads = usual.threads};
+  if (!usual.name.empty() && spec == usual.spec && rows == usual.rows) table.name = usual.name;
+  return table;
+}
+
 const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
   if (isa && name.find(':') != std::string::npos) {
     throw_invalid("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
@@ -138,10 +202,16 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
   const Names names = names_of(presets(), &Preset::name);
   Names and_shapes = names;
   std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(and_shapes));
+  const Rule type = choice("--dtype", "type of an entry", all_data_types, "float32", &Options::types),
+             threads = integer("--threads", &Options::threads, "number of threads (default: 1)", 1,
+                               most_threads),
+             shape = {"--shape", "ROWSxD", "rows and d_model in one, as in 777x768", take_shape};
   return {
       choice("--preset", "convention and shape of a real system", names, "", &Options::presets),
-      choice("--preset...", "convention and shape of a system, or a benchmark's; may be repeated",
-             and_shapes, "", &Options::presets),
+      list_of(choice("--preset", "convention and shape of a system, or a benchmark's; may be repeated",
+             and_shapes, "", &Options::presets)),
+      shape,
+      list_of(shape),
       integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
       integer("--d-model", &Options::d_model, "channels per row, even (default: the preset's)"),
       integer("--first", &Options::first, "first position, -2^53 to 2^53 (default: the preset's)"),
@@ -156,7 +226,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
          options.frequencies = parse_frequency_rule(rule);
          return "";
        }},
-      choice("--dtype", "type of an entry", all_data_types, "float32", &Options::type),
+      type,
+      list_of(type),
       text("--backend", "NAME", &Options::backends,
            "backend, or backend:isa (default: by the accuracy)"),
       text("--backend...", "NAME", &Options::backends,
@@ -166,7 +237,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       real("--max-error", &Options::max_error,
            "take the fastest backend that promises |error| up to X (default: correctly rounded)"),
       real("--max-ulp", &Options::max_ulp, "the same in ulp"),
-      integer("--threads", &Options::threads, "number of threads (default: 1)", 1, most_threads),
+      threads,
+      list_of(threads),
       text("--config", "FILE", &Options::config,
            "a model's rotary embedding: its config.json, or the folder that holds it"),
       text("--layers", "KIND", &Options::layers,
@@ -191,19 +263,28 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       flag("--repeated", &Options::is_repeated, "cosines or sines, each in two adjacent columns"),
       text("--rotated", "FILE", &Options::rotated,
            "heads before a kernel that turns them by rotary angles; TABLE holds those after it"),
-      text("A", "FILE", &Options::before, "JSON of posenc measure or posenc accuracy"),
-      text("B", "FILE", &Options::after, "the same, compared with A"),
+      text("DOCUMENT...", "FILE", &Options::documents,
+           "JSON of posenc measure or posenc accuracy; with --run, two posenc commands"),
+      flag("--run", &Options::runs,
+           "run two posenc commands, OLD and NEW, in turn, and judge whether NEW is slower"),
       real("--tolerance", &Options::tolerance,
            "relative growth of an error, or of the share wrongly rounded, that is no regression "
            "(default: 0; for builds of two compilers: 0.01)"),
       text("DOCUMENT?", "FILE", &Options::document,
-           "JSON of posenc measure to judge (default: measure now)"),
+           "JSON of posenc measure (default: measure now)"),
+      text("--cpu", "NAME", &Options::cpu,
+           "answer for this CPU by a document that comes with posenc: a name, such as \"Zen 4\", or "
+           "\"family N, model M\" (see posenc list --cpus)"),
       // The table of Student's t ends at 30 processes.
       integer("--processes", &Options::processes,
               "processes to time in; up to twice as many if figures are noisy (default: 7)", 2, 15),
+      integer("--rounds", &Options::rounds,
+              "rounds of --run, of four processes each: OLD NEW NEW OLD (default: 8)", 2, 100),
       text("--save", "FILE", &Options::save,
            "keep the measurements in this file, a profile that programs load"),
       flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),
+      flag("--cpus", &Options::lists_cpus,
+           "list the CPUs whose measurements come with posenc instead"),
       choice("--format", "", subcommand.formats,
              "by the suffix of --output, else " + subcommand.default_format, &Options::format),
       {"--output", "FILE", "file to write (default: standard output)",
@@ -221,20 +302,48 @@ Accuracy Options::accuracy() const {
 }
 
 Preset shape_of(const Options& options) {
-  Preset shape = preset(options.presets.empty() ? "tutorial" : options.presets.front());
-  EncodingSpec& spec = shape.spec;
-  spec.d_model = options.d_model.value_or(spec.d_model);
-  spec.base = options.base.value_or(spec.base);
-  spec.layout = options.layout.value_or(spec.layout);
-  spec.spacing = options.spacing.value_or(spec.spacing);
-  spec.frequencies = options.frequencies.value_or(spec.frequencies);
-  shape.rows.first = options.first.value_or(shape.rows.first);
-  shape.rows.count = options.rows.value_or(shape.rows.count);
-  validate(spec);
-  validate(shape.rows);
-  table_bytes(shape.spec, shape.rows.count,
-              size_of(options.data_type()));  // throws if they overflow
+  Preset shape = preset(options.presets.empty() ? default_preset : options.presets.front());
+  const MeasuredTable table =
+      overridden(options, {.name = {}, .spec = shape.spec, .rows = shape.rows, .type = options.data_type()},
+                 options.shapes.empty() ? TableSize{} : options.shapes.front());
+  shape.spec = table.spec;
+  shape.rows = table.rows;
   return shape;
+}
+
+std::vector<MeasuredTable> tables_of(const Options& options,
+                                     const std::vector<MeasuredTable>& by_default) {
+  std::vector<MeasuredTable> conventions;
+  for (const std::string& name : options.presets) {
+    const Preset& named = preset_or_benchmark_shape(name);
+    conventions.push_back({.name = name, .spec = named.spec, .rows = named.rows});
+  }
+  const bool is_sized = !options.shapes.empty() || options.rows || options.d_model;
+  if (conventions.empty() && is_sized) {
+    const Preset& usual = preset(default_preset);
+    conventions.push_back({.name = {}, .spec = usual.spec, .rows = usual.rows});
+  }
+  if (conventions.empty()) conventions = by_default;
+  auto shapes = options.shapes;
+  if (shapes.empty()) shapes.emplace_back();
+  auto types = options.types;
+  if (types.empty()) types.push_back(DataType::float32);
+  auto threads = options.threads;
+  if (threads.empty()) threads.push_back(1);
+  std::vector<MeasuredTable> tables;
+  for (const MeasuredTable& convention : conventions) {
+    for (const TableSize& shape : shapes) {
+      for (const DataType type : types) {
+        for (const int count : threads) {
+          MeasuredTable usual = convention;
+          usual.type = type;
+          usual.threads = count;
+          add_once(tables, overridden(options, usual, shape));
+        }
+      }
+    }
+  }
+  return tables;
 }
 
 const Backend& backend_of(const Options& options, const Preset& shape) {
@@ -248,7 +357,7 @@ std::vector<const Backend*> backends_of(const Options& options) {
   std::vector<const Backend*> chosen;
   for (const std::string& name : options.backends) {
     const Backend* named = &named_backend(name, options.isa);
-    if (std::ranges::count(chosen, named) == 0) chosen.push_back(named);
+    add_once(chosen, named);
   }
   if (options.backends.empty()) chosen = backends_here(options.isa);
   if (!chosen.empty()) return chosen;

@@ -12,6 +12,7 @@
 #include "posenc/suite/measuring/measurement.h"
 #include "posenc/support/format.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,22 +34,35 @@ Names names_of(const Range& all, NameOf name_of) {
   return names;
 }
 
+/// Appends a value that the list does not have.
+template <class T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::ranges::count(list, value) == 0) list.push_back(value);
+}
+
+/// Rows and channels of a table.
+struct TableSize {
+  std::int64_t rows = 0;
+  std::int64_t d_model = 0;
+};
+
 /// What a command line says. Text is empty, and an optional has no value, if it is not given.
 struct Options {
   int (*run)(const Options& options) = nullptr;  ///< the chosen subcommand; returns an exit code
 
   // A table, and by what and how it is computed.
   Names presets;
+  std::vector<TableSize> shapes;
   std::optional<std::int64_t> rows, d_model, first;
   std::optional<double> base;
   std::optional<Layout> layout;
   std::optional<Spacing> spacing;
   std::optional<FrequencyRule> frequencies;
-  std::optional<DataType> type;
+  std::vector<DataType> types;
   Names backends;
   std::optional<Isa> isa;
   std::optional<double> max_error, max_ulp;
-  std::optional<int> threads;
+  std::vector<int> threads;
 
   // A table from elsewhere: a model's configuration, a grid, a file.
   std::string config, layers, axes, rotary, positions, table, tensor, rotated, conformance;
@@ -56,15 +70,19 @@ struct Options {
   bool is_twice = false, is_repeated = false;
 
   // Documents of measurements.
-  std::string before, after, document, save;  ///< no document: measure now
+  Names documents;             ///< of compare
+  std::string document, save;  ///< no document: measure now
+  std::string cpu;             ///< whose document answers
+  bool runs = false;           ///< compare runs programs
   std::optional<double> tolerance;
-  std::optional<int> processes;
+  std::optional<int> processes, rounds;
 
   // Output.
-  bool lists_presets = false;
+  bool lists_presets = false, lists_cpus = false;
   std::string format, output;  ///< no format: neither --format nor a suffix names it
 
-  DataType data_type() const { return type.value_or(DataType::float32); }
+  DataType data_type() const { return types.empty() ? DataType::float32 : types.front(); }
+  int thread_count(int by_default) const { return threads.empty() ? by_default : threads.front(); }
   /// That --max-error or --max-ulp asks for.
   Accuracy accuracy() const;
 };
@@ -92,12 +110,14 @@ struct Subcommand {
 /// The accuracy that is shown besides the default.
 inline constexpr double larger_error = 1e-6;
 
-/// Those that override parts of a preset.
+/// Options that override parts of a preset.
 inline const std::string spec_options =
     " --d-model --first --base --layout --spacing --frequencies ";
-/// Those of a command that measures.
-inline const std::string measuring_options =
-    " --preset... --backend... --isa --dtype --threads --processes ";
+/// Options that name tables: any shapes, conventions, types and numbers of threads.
+inline const std::string tables_options =
+    " --preset... --shape... --rows" + spec_options + "--dtype... --threads... ";
+/// Options of a command that measures, or shows some rows of a document.
+inline const std::string measuring_options = tables_options + "--backend... --isa --processes ";
 
 /// An option or an argument, and what takes its value. The parser's own conversions are not used:
 /// they round twice, read octal numbers, and differ by version.
@@ -115,9 +135,19 @@ std::vector<Rule> rules(const Subcommand& subcommand);
 /// The words between blanks.
 Names words_of(const std::string& text);
 
+/// Pairs of options of which a command takes one.
+inline const std::pair<std::string, std::string> shape_or_its_parts = {"--shape",
+                                                                       "--rows --d-model"};
+
 /// The table that a command is asked for: the preset (by default the tutorial's) with what the
 /// other options override; validated.
 Preset shape_of(const Options& options);
+
+/// The tables that a command is asked for: each preset at each shape, in each type, by each number
+/// of threads, with what the other options override. If the options name neither a preset nor a
+/// shape, these are the given ones. Each is validated, and appears once.
+std::vector<MeasuredTable> tables_of(const Options& options,
+                                     const std::vector<MeasuredTable>& by_default);
 
 /// The one backend that --backend names; if it names none, the library's selection.
 const Backend& backend_of(const Options& options, const Preset& shape);

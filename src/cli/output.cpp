@@ -79,6 +79,7 @@ Json new_document() {
   return {{"version", 1},
           {"library_version", library_version()},
           {"compiler", compiler()},
+          {"kernels", kernels_digest()},
           {"machine", suite::to_json(cpu())}};
 }
 

@@ -4,9 +4,13 @@
 
 #include "cli/commands.h"
 
+#include "cli/known_documents.h"
+
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
+#include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/profile.h"
+#include "posenc/version.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +18,28 @@
 
 namespace posenc::cli {
 namespace {
+
+/// The verdicts on a document.
+struct Picks {
+  std::vector<Verdict> levels, tables;
+};
+
+Picks picks_of(const Measurements& document, const Accuracy& accuracy) {
+  return {pick(document, accuracy), pick(document, accuracy, Grouping::tables)};
+}
+
+/// The measurements that decide, and why they stand for the CPU that was asked for.
+struct Source {
+  Measurements document;
+  std::string why;
+};
+
+/// What tells a table from the others of its level, type and number of threads.
+std::string shape_text(MeasuredTable table) {
+  table.type = DataType::float32;
+  table.threads = 1;
+  return table.text();
+}
 
 /// "l2, to 1 MiB": the bytes of a table of that class.
 std::string class_text(ShapeClass shape, const Cpu& machine) {
@@ -23,54 +49,79 @@ std::string class_text(ShapeClass shape, const Cpu& machine) {
   return end == 0 ? name : name + ", to " + bytes_text(static_cast<double>(end));
 }
 
-std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy& accuracy,
-                           const Cpu& machine) {
+Json row_of(const Verdict& verdict, std::string name) {
+  Json row = {{"shape", std::move(name)},
+              {"picked", verdict.pick ? verdict.pick->full_name() : "none"}};
+  if (!verdict.pick) return row;
+  row["speed"] = verdict.pick->gfloats_per_second;
+  row["bound"] = verdict.pick->promise.max_abs;
+  if (const Candidate* const next = verdict.next(); next != nullptr) {
+    row["next"] = next->full_name();
+    row["ratio"] = next->time.ratio;
+  }
+  Names tied;
+  for (const Candidate& other : verdict.others)
+    if (other.tied) tied.push_back(other.full_name());
+  row["tied"] = join(tied, ", ");
+  return row;
+}
+
+/// A row for each level, and below it one for each of its tables if there are several. With
+/// `if_promised`, a level of which no backend promises the accuracy has none.
+std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const Cpu& machine,
+                           bool if_promised = false) {
   Json rows = Json::array();
   std::string heading;
-  for (const Verdict& each : verdicts) {
-    const MeasuredClass& measured = each.measured;
+  for (const Verdict& level : picks.levels) {
+    const MeasuredClass& measured = level.measured;
+    if (if_promised && !level.pick) continue;
     const std::string tables =
         fmt::format("{}: {}, {} {}", to_string(accuracy), to_string(measured.type),
                     measured.threads, measured.threads == 1 ? "thread" : "threads");
     if (std::exchange(heading, tables) != tables) rows.push_back(tables);
-    Json& row = rows.emplace_back(Json{{"shape", class_text(measured.shape, machine)}});
-    row["picked"] = each.pick ? each.pick->full_name() : "none";
-    if (!each.pick) continue;
-    row["speed"] = each.pick->gfloats_per_second;
-    row["bound"] = each.pick->promise.max_abs;
-    if (const Candidate* const next = each.next(); next != nullptr) {
-      row["next"] = next->full_name();
-      row["ratio"] = next->time.ratio;
+    const std::string name = class_text(measured.shape, machine);
+    if (measured.tables.size() == 1) {
+      rows.push_back(row_of(level, fmt::format("{}: {}", to_string(measured.shape),
+                                               shape_text(measured.tables.front()))));
+      continue;
     }
-    Names tied;
-    for (const Candidate& other : each.others)
-      if (other.tied) tied.push_back(other.full_name());
-    row["tied"] = join(tied, ", ");
+    rows.push_back(row_of(level, name));
+    for (const Verdict& each : picks.tables) {
+      const MeasuredTable& table = each.measured.tables.front();
+      if (std::ranges::count(measured.tables, table) > 0)
+        rows.push_back(row_of(each, "  " + shape_text(table)));
+    }
   }
-  return table(
+  if (rows.empty()) return "";
+  return "\n" + table(
       rows, {text("table", "/shape"), text("picked", "/picked"), speed_column("Gfloat/s", "/speed"),
              number("bound", "/bound", error_text), text("next", "/next"),
              number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
              text("tied with", "/tied", Align::wrapped)});
 }
 
-std::string page_of(const Measurements& document, const Accuracy& accuracy,
-                    const std::vector<Verdict>& verdicts) {
+std::string page_of(const Source& source, const Accuracy& accuracy, const Picks& picks) {
+  const Measurements& document = source.document;
+  std::string kernels;
+  if (document.kernels != kernels_digest()) {
+    kernels = fmt::format("Measured with the kernels {}; this posenc has {}\n", document.kernels,
+                          kernels_digest());
+  }
   std::string page = fmt::format(
-      "{}\n{}\n{}", document.machine.model,
+      "{}{}{}", source.why.empty() ? "" : wrapped(source.why + "\n"),
       wrapped(fmt::format(
-          "The fastest of those that promise an accuracy, by measurements of {}\n"
-          "bound: of |error|, proven; ratio: time of the next backend over that of the pick\n"
-          "tied with: backends that differ by less than one does from itself\n",
+          "{} ({})\n{}The fastest backend that promises an accuracy, as measured at {}\n"
+          "bound: the proven bound of |error|; ratio: the time of the next backend over the pick's\n"
+          "tied with: backends whose times differ by less than one backend's own times do\n",
+          document.machine.model, microarchitecture_text(document.machine), kernels,
           document.measured_at)),
-      verdicts_table(verdicts, accuracy, document.machine));
+      verdicts_table(picks, accuracy, document.machine));
   if (accuracy == Accuracy()) {
     const Accuracy larger = Accuracy::within(larger_error);
-    page += "\n" + verdicts_table(pick(document, larger), larger, document.machine);
+    constexpr bool if_promised = true;  // no backend promises 1e-6 in 16 bits
+    page += verdicts_table(picks_of(document, larger), larger, document.machine, if_promised);
   }
-  if (!document.disturbed.empty())
-    page += wrapped("\nNot to be trusted: " + document.disturbed + "\n");
-  return page +
+  return page + notes_of(document) +
          wrapped(
              "\nA program uses a pick NAME:ISA by posenc::backend(\"NAME\", posenc::Isa::ISA), "
              "or with POSENC_BACKEND=NAME:ISA in its environment\n");
@@ -90,65 +141,84 @@ Json entry_of(const Candidate& candidate) {
           {"tied", candidate.tied}};
 }
 
-Json document_of(const Measurements& document, const Accuracy& accuracy,
-                 const std::vector<Verdict>& verdicts) {
+Json document_of(const Source& source, const Accuracy& accuracy, const Picks& picks) {
+  const Measurements& document = source.document;
   Json json = new_document();
   json["machine"] = suite::to_json(document.machine);
   json["measured_at"] = document.measured_at;
   json["accuracy"] = to_string(accuracy);
+  json["kernels"] = document.kernels;
   json["disturbed"] = document.disturbed;
-  json["classes"] = Json::array();
-  for (const Verdict& each : verdicts) {
-    Json entry = {{"shape_class", to_string(each.measured.shape)},
-                  {"dtype", to_string(each.measured.type)},
-                  {"threads", each.measured.threads},
-                  {"tables", each.measured.tables},
-                  {"noise_floor", each.measured.noise_floor},
-                  {"pick", each.pick ? entry_of(*each.pick) : Json()},
-                  {"others", Json::array()}};
-    for (const Candidate& other : each.others) entry["others"].push_back(entry_of(other));
-    json["classes"].push_back(std::move(entry));
+  json["why"] = source.why;
+  for (const auto& [key, verdicts] :
+       {std::pair("classes", &picks.levels), std::pair("tables", &picks.tables)}) {
+    json[key] = Json::array();
+    for (const Verdict& each : *verdicts) {
+      Json entry = {{"shape_class", to_string(each.measured.shape)},
+                    {"dtype", to_string(each.measured.type)},
+                    {"threads", each.measured.threads},
+                    {"tables", names_of(each.measured.tables, &MeasuredTable::name)},
+                    {"noise_floor", each.measured.noise_floor},
+                    {"pick", each.pick ? entry_of(*each.pick) : Json()},
+                    {"others", Json::array()}};
+      for (const Candidate& other : each.others) entry["others"].push_back(entry_of(other));
+      json[key].push_back(std::move(entry));
+    }
   }
   return json;
+}
+
+/// The measurements that decide.
+Source source_of(const Options& options) {
+  if (options.document.empty() && options.cpu.empty()) return {measure_here(options), ""};
+  if (options.cpu.empty())
+    return {rows_asked_for(options, options.document, read_measurements(options.document)), ""};
+  const KnownCpu found = in_place("--cpu", [&] { return find_cpu(options.cpu, known_documents()); });
+  Measurements document = *found.document;
+  std::erase_if(document.all, [&](const Measurement& row) {
+    return row.role != Role::limit && std::ranges::count(found.isas, parse_isa(row.isa)) == 0;
+  });
+  return {rows_asked_for(options, "the document of " + document.machine.model, document),
+          options.cpu + ": " + found.why};
 }
 
 int run_pick(const Options& options) {
   const std::string& file = options.save;
   const Accuracy accuracy = options.accuracy();
   if (!file.empty()) check_output(file);
-  const bool is_new = options.document.empty();
+  const bool is_new = options.document.empty() && options.cpu.empty();
   if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
-    for (const MeasuredTable& each : tables_of(options))
+    for (const MeasuredTable& each : tables_to_measure(options))
       select_backend(each.spec, each.rows, {.accuracy = accuracy, .type = each.type});
   }
-  const Measurements document =
-      is_new ? measure_here(options) : read_measurements(options.document);
+  const Source source = source_of(options);
+  const Measurements& document = source.document;
   if (const std::string why = why_not_of_this_machine(document); !file.empty() && !why.empty()) {
     throw_invalid(
         "--save is given with {}: {}; allowed: measurements of this "
         "machine and these kernels",
         options.document, why);
   }
-  const std::vector<Verdict> verdicts = pick(document, accuracy);
+  const Picks picks = picks_of(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
   const bool is_refused = (is_new || !file.empty()) && !document.disturbed.empty();
-  std::string page = page_of(document, accuracy, verdicts);
+  std::string page = page_of(source, accuracy, picks);
   if (!file.empty() && !is_refused) {
     write_all(file, text_of(to_json(document)));
     page += "\nProfile saved: " + file + "\n";
   }
-  write_document(options, document_of(document, accuracy, verdicts), page);
+  write_document(options, document_of(source, accuracy, picks), page);
   int code = check_promises(document);
   const auto fail = [&code](const std::string& message) {
     print_message(message);
     code = check_failed;
   };
-  for (const Verdict& each : verdicts) {
+  for (const Verdict& each : picks.levels) {
     if (!each.pick)
       fail(fmt::format("no backend is {} on all tables of {}", to_string(accuracy),
                        each.measured.text()));
   }
-  if (verdicts.empty()) fail("the document has no measurement to pick from");
+  if (picks.levels.empty()) fail("the document has no measurement to pick from");
   if (is_refused)
     fail(document.disturbed +
          (file.empty() ? "" : "; nothing is saved (posenc measure writes the times as they are)"));
@@ -162,14 +232,19 @@ Subcommand pick_command() {
       .name = "pick",
       .description = "Find the fastest backend that promises an accuracy, by measurements",
       .run = run_pick,
-      .options = "DOCUMENT? --max-error --max-ulp" + measuring_options + "--save",
+      .options = "DOCUMENT? --cpu --max-error --max-ulp" + measuring_options + "--save",
       .examples = {{"posenc pick", "the fastest that is correctly rounded, measured now"},
                    {"posenc pick --save profile.json", "the same, kept for programs that load it"},
                    {"posenc pick here.json --max-error 1e-6",
                     "the fastest within 1e-6, by measurements made earlier"},
+                   {"posenc pick --cpu \"Zen 4\"", "for a CPU that is elsewhere"},
+                   {"posenc pick here.json --isa avx2 --shape 5000x512",
+                    "for a CPU without AVX-512, and for one table"},
                    {"posenc pick --format json", "the same for programs"}},
       .excludes = {{"--max-ulp", "--max-error"},
-                   {"DOCUMENT", "--preset --backend --isa --dtype --threads --processes"}}};
+                   shape_or_its_parts,
+                   {"DOCUMENT", "--processes --cpu"},
+                   {"--cpu", "--processes --save"}}};
 }
 
 }  // namespace posenc::cli

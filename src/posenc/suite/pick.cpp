@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -92,15 +91,16 @@ double noise_floor(const std::vector<Candidate>& candidates,
   return noise_floor_of(ratios);
 }
 
-/// `rows` are those of the class.
-MeasuredClass class_of(const RowsOfBackend& rows, ShapeClass shape) {
-  MeasuredClass made = {
-      .shape = shape, .type = rows.front()->table.type, .threads = rows.front()->table.threads};
+/// `rows` are the rows of the group.
+MeasuredClass class_of(const RowsOfBackend& rows, ShapeClass shape, Grouping grouping) {
+  MeasuredClass made = {.grouping = grouping,
+                        .shape = shape,
+                        .type = rows.front()->table.type,
+                        .threads = rows.front()->table.threads};
   std::vector<RowsOfBackend> by_backend;
-  std::set<std::string> tables;
   std::map<std::string, std::size_t> places, methods;  // in by_backend; in order of appearance
   for (const Measurement* row : rows) {
-    if (tables.insert(row->table.name).second) made.tables.push_back(row->table.name);
+    if (std::ranges::count(made.tables, row->table) == 0) made.tables.push_back(row->table);
     const auto [place, is_new] = places.try_emplace(row->full_name(), by_backend.size());
     (is_new ? by_backend.emplace_back() : by_backend[place->second]).push_back(row);
   }
@@ -146,19 +146,30 @@ Verdict verdict_of(MeasuredClass measured, const Accuracy& accuracy) {
 }  // namespace
 
 std::string MeasuredClass::text() const {
+  if (grouping == Grouping::tables) return tables.front().text();
   return format_text("{}, {}, {} {}", to_string(shape), to_string(type), threads,
                      threads == 1 ? "thread" : "threads");
 }
 
-std::vector<MeasuredClass> classes_of(const Measurements& document) {
-  std::map<std::tuple<ShapeClass, DataType, int>, RowsOfBackend> grouped;
+std::vector<MeasuredClass> classes_of(const Measurements& document, Grouping grouping) {
+  std::vector<MeasuredTable> tables;
+  /// The place of its table, if each table stands alone, and what a level has in common.
+  using Key = std::tuple<std::ptrdiff_t, ShapeClass, DataType, int>;
+  std::map<Key, RowsOfBackend> grouped;
   for (const Measurement& row : document.all) {
     if (!is_of_a_class(row)) continue;
-    grouped[{shape_class(row.table.bytes(), document.machine), row.table.type, row.table.threads}]
+    std::ptrdiff_t place = 0;
+    if (grouping == Grouping::tables) {
+      place = std::ranges::find(tables, row.table) - tables.begin();
+      if (place == std::ssize(tables)) tables.push_back(row.table);
+    }
+    grouped[{place, shape_class(row.table.bytes(), document.machine), row.table.type,
+             row.table.threads}]
         .push_back(&row);
   }
   std::vector<MeasuredClass> classes;
-  for (const auto& [key, rows] : grouped) classes.push_back(class_of(rows, std::get<0>(key)));
+  for (const auto& [key, rows] : grouped)
+    classes.push_back(class_of(rows, std::get<ShapeClass>(key), grouping));
   return classes;
 }
 
@@ -173,9 +184,10 @@ const Candidate* Verdict::next() const noexcept {
   return found == others.end() ? nullptr : &*found;
 }
 
-std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy) {
+std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy,
+                          Grouping grouping) {
   std::vector<Verdict> verdicts;
-  for (MeasuredClass& each : classes_of(document))
+  for (MeasuredClass& each : classes_of(document, grouping))
     verdicts.push_back(verdict_of(std::move(each), accuracy));
   return verdicts;
 }

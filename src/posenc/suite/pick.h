@@ -1,6 +1,6 @@
 /// @file
 /// The verdict on a document of measurements: the fastest backend that promises an accuracy, for
-/// each class of table sizes.
+/// each table, and for each class of table sizes.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -39,21 +39,31 @@ struct Candidate : MeasuredBackend {
   PairedRatio time;       ///< of a compared candidate, over that of the pick
 };
 
-/// The candidates of one shape class, element type and number of threads.
+/// What shares a verdict.
+enum class Grouping {
+  levels,  ///< tables that fit in the same cache, of one element type and number of threads
+  tables,  ///< each table alone
+};
+
+/// The candidates of one group of tables: a shape class or a table, of one element type, encoded by
+/// one number of threads.
 struct MeasuredClass {
-  ShapeClass shape = ShapeClass::memory;   ///< of its tables
-  DataType type = DataType::float32;       ///< of its tables
-  int threads = 1;                         ///< that encoded them
-  std::vector<std::string> tables = {};    ///< names
+  Grouping grouping = Grouping::levels;    ///< what the group is
+  ShapeClass shape = ShapeClass::memory;   ///< the cache that its tables fit in
+  DataType type = DataType::float32;       ///< of the elements of its tables
+  int threads = 1;                         ///< that encoded its tables
+  std::vector<MeasuredTable> tables = {};  ///< in the order of the document
   double noise_floor = 0;                  ///< largest relative difference of a backend from itself
   std::vector<Candidate> candidates = {};  ///< in the order of the document
 
-  std::string text() const;  ///< "l2, float32, 1 thread"
+  /// "l2, float32, 1 thread"; of a table, MeasuredTable::text().
+  std::string text() const;
 };
 
-/// The classes of a document, by size. Dense tables that are stored as the library decides count;
-/// limits are no candidates.
-std::vector<MeasuredClass> classes_of(const Measurements& document);
+/// The groups of a document: levels by size, tables in the order of the document. Only dense tables
+/// that are stored as the library decides count; limits are no candidates.
+std::vector<MeasuredClass> classes_of(const Measurements& document,
+                                      Grouping grouping = Grouping::levels);
 
 /// The largest noise floor of its classes.
 double noise_floor_of(const Measurements& document);
@@ -69,10 +79,11 @@ struct Verdict {
   const Candidate* next() const noexcept;
 };
 
-/// One verdict for each class of the document. Two backends tie unless the 95 % interval of their
+/// One verdict for each group of the document. Two backends tie unless the 95 % interval of their
 /// ratio, paired by process, excludes 1, and the ratio differs from 1 by more than 2 % and by more
 /// than the noise floor. Of the backends that tie with the fastest and cost little more, the
 /// simplest method is picked, at its best ISA. Peers are compared and never picked.
-std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy = {});
+std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy = {},
+                          Grouping grouping = Grouping::levels);
 
 }  // namespace posenc::suite

@@ -17,6 +17,9 @@ int usable_cpus() noexcept;
 /// there are several kinds.
 std::int64_t cache_bytes(int level);
 
+/// Bytes of main memory; 0 if the system does not say.
+std::int64_t memory_bytes() noexcept;
+
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
 /// Uninitialised memory, or null. `bytes` is a multiple of the alignment. If that is a huge page,

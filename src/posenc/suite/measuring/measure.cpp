@@ -8,6 +8,7 @@
 #include "posenc/suite/pick.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
+#include "posenc/support/system.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,9 @@ namespace {
 /// seconds. Of a larger table, so many are, in runs that are spread over its rows.
 constexpr std::int64_t max_checked_entries = std::int64_t{1} << 26;
 constexpr std::int64_t checked_runs = 16;
+
+/// The table that is written, and the finished one that a copy reads.
+constexpr std::int64_t copies_in_memory = 2;
 
 /// Share of the progress that measuring the errors takes.
 constexpr double accuracy_share = 0.3;
@@ -64,9 +68,28 @@ std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
   return runs;
 }
 
+/// Adds rows with the errors of the same table encoded by other threads, which has the same bits.
+/// False if there are none.
+bool add_known_errors(Rows& rows, const MeasuredTable& table) {
+  const auto found = std::ranges::find_if(rows, [&](const Measurement& row) {
+    MeasuredTable same = row.table;
+    same.threads = table.threads;
+    return same == table;
+  });
+  if (found == rows.end()) return false;
+  const MeasuredTable known = found->table;
+  for (std::size_t i = 0, count = rows.size(); i < count; ++i) {
+    if (rows[i].role == Role::limit || rows[i].table != known) continue;
+    rows.push_back(Measurement(rows[i]));
+    rows.back().table = table;
+  }
+  return true;
+}
+
 /// Adds the rows of the backends that can write the table's type, not timed yet.
 void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const Backend*>& backends,
                 const Progress& progress) {
+  if (add_known_errors(rows, table)) return;
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends) {
@@ -88,7 +111,7 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
   }
 }
 
-/// Adds what the memory system allows for one thread.
+/// Adds what the memory system allows for the threads of the table.
 void add_limits(Rows& rows, const MeasuredTable& table) {
   for (const char* const name : {"store", "non_temporal_store", "copy"}) {
     Measurement& added = rows.emplace_back();
@@ -112,21 +135,6 @@ bool is_timed_twice(const Measurement& row, const Rows& all) {
 }
 
 int percent(double share) { return static_cast<int>(std::lround(100 * share)); }
-
-/// The reason why the times are not reliable; empty if they are.
-std::string disturbance(double lost_share, double noise) {
-  if (lost_share > most_lost_share) {
-    return format_text(
-        "other work runs: {} % of the timed seconds passed without a processor; allowed: "
-        "{} %",
-        percent(lost_share), percent(most_lost_share));
-  }
-  if (noise > most_noise) {
-    return format_text("other work runs: a backend differs from itself by {} %; allowed: {} %",
-                       percent(noise), percent(most_noise));
-  }
-  return "";
-}
 
 /// Adds the times of one process after another, until the noise is low or the largest number of
 /// processes is reached. Rows that break their bounds are not timed.
@@ -166,14 +174,45 @@ void add_times(Measurements& document, const MeasureOptions& options, const Prog
   document.disturbed = disturbance(lost_share, noise);
 }
 
+/// Removes the tables for which there is too little memory. Returns what was removed, and why.
+std::string leave_out_large(std::vector<MeasuredTable>& tables, std::int64_t most_bytes) {
+  if (most_bytes <= 0) most_bytes = memory_bytes() / 2;
+  std::vector<std::string> names;
+  std::erase_if(tables, [&](const MeasuredTable& each) {
+    const bool is_large = most_bytes > 0 && copies_in_memory * each.bytes() > most_bytes;
+    if (is_large) names.push_back(each.text());
+    return is_large;
+  });
+  if (names.empty()) return "";
+  const std::string why =
+      format_text("{}: {} times its bytes are more than {}, half of this machine's memory",
+                  join(names, "; "), copies_in_memory, most_bytes);
+  if (tables.empty()) throw_invalid("nothing is left to measure: {}", why);
+  return why;
+}
+
 }  // namespace
+
+std::string disturbance(double lost_share, double noise) {
+  if (lost_share > most_lost_share) {
+    return format_text(
+        "other work runs: {} % of the timed seconds passed without a processor; allowed: "
+        "{} %",
+        percent(lost_share), percent(most_lost_share));
+  }
+  if (noise > most_noise) {
+    return format_text("other work runs: a backend differs from itself by {} %; allowed: {} %",
+                       percent(noise), percent(most_noise));
+  }
+  return "";
+}
 
 MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type, int threads) {
   validate(spec);
   validate(rows);
   check_threads(threads);
   if (rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to measure");
-  return {.name = format_text("{}x{}", rows.count, spec.d_model),
+  return {.name = size_name(spec, rows),
           .spec = spec,
           .rows = rows,
           .type = type,
@@ -199,12 +238,14 @@ std::vector<MeasuredTable> default_tables(DataType type, int threads) {
       table(paper, 5000, 512),
       table(paper, 131072, 128),
   };
-  // The last table is larger than the caches, but at most 1 GiB.
-  constexpr std::int64_t wide = 4096, most_bytes = std::int64_t{1} << 30;
-  std::int64_t rows = 8192;
+  // All machines have a table in common that is beyond most caches. One more is larger than the
+  // caches of this machine, but at most 1 GiB.
+  constexpr std::int64_t wide = 4096, common_rows = 8192, most_bytes = std::int64_t{1} << 30;
+  tables.push_back(table(paper, common_rows, wide));
+  std::int64_t rows = common_rows;
   const auto bytes = [&] { return rows * wide * size_of(type); };
   while (shape_class(bytes()) != ShapeClass::memory && 2 * bytes() <= most_bytes) rows *= 2;
-  tables.push_back(table(paper, rows, wide));
+  if (rows > common_rows) tables.push_back(table(paper, rows, wide));
   return tables;
 }
 
@@ -222,9 +263,10 @@ Measurements measure(const MeasureOptions& options) {
   check_at_least_one("processes", options.processes);
   check_at_least_one("samples", options.samples);
   check_positive("seconds_per_sample", options.seconds_per_sample);
-  const auto tables = options.tables.empty() ? default_tables() : options.tables;
+  auto tables = options.tables.empty() ? default_tables() : options.tables;
   const auto backends = options.backends.empty() ? backends_here() : options.backends;
   Measurements document = measurements_of_this_machine();
+  document.left_out = leave_out_large(tables, options.most_bytes);
   const auto share = [&](std::size_t i) {
     return accuracy_share * static_cast<double>(i) / static_cast<double>(tables.size());
   };

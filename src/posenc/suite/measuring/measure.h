@@ -22,7 +22,9 @@ namespace posenc::suite {
 MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32,
                        int threads = 1);
 
-/// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use.
+/// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use. Every
+/// machine has the first eleven: the last of them is 8192 x 4096. A twelfth is larger than the
+/// caches where that one is not.
 std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
 
 /// The backends that run here, of all ISAs or of one. Of all, a peer appears at its best ISA only.
@@ -49,11 +51,18 @@ struct Timing {
 /// from one process to the next. Throws InvalidArgument if the request is not allowed.
 Timing time_rows(const TimingRequest& request);
 
+/// The reason why times are not reliable, of a session in which other work took that part of the
+/// timed seconds, and a backend differed from itself by `noise`; empty if they are.
+std::string disturbance(double lost_share, double noise);
+
 /// What is measured, and how.
 struct MeasureOptions {
   std::vector<MeasuredTable> tables;     ///< default_tables() if empty
   std::vector<const Backend*> backends;  ///< backends_here() if empty
   bool limits = true;                    ///< store loops and copies too
+  /// Bytes of memory that tables and their copies may take. A table that needs more is left out,
+  /// and the document says so. By default, half of the memory of the machine.
+  std::int64_t most_bytes = 0;
   int samples = 9;                       ///< of every row in each process
   double seconds_per_sample = 0.005;     ///< about this long
   /// Times rows. Only times of several processes show how much differs from one to the next.
@@ -65,7 +74,7 @@ struct MeasureOptions {
 
 /// Measures errors, and then times what keeps its own error bound: all rows in turn in every
 /// process, some backends twice (A/A), and disturbed samples again. Throws InvalidArgument if an
-/// option is not allowed, or no backend supports a table.
+/// option is not allowed, no backend supports a table, or every table is left out.
 Measurements measure(const MeasureOptions& options = {});
 
 }  // namespace posenc::suite

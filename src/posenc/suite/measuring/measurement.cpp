@@ -5,6 +5,7 @@
 #include "posenc/suite/files.h"
 #include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/suite/measuring/statistics.h"
+#include "posenc/suite/microarchitecture.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/version.h"
 
@@ -196,6 +197,8 @@ void members(auto&& io, Cpu& machine) {
   io("l2_bytes", machine.l2_bytes, 0, max_position);
   io("l3_bytes", machine.l3_bytes, 0, max_position);
   io("logical_cores", machine.logical_cores, 1, 1 << 20);
+  // For readers of the document: this library derives it anew.
+  if constexpr (requires { io.json; }) io.json["microarchitecture"] = microarchitecture_text(machine);
 }
 
 void members(auto&& io, Measurement& measured) {
@@ -218,9 +221,14 @@ void members(auto&& io, Measurements& document) {
   io("kernels", document.kernels, true);
   io("measured_at", document.measured_at);
   io("disturbed", document.disturbed, true);
+  // Older documents lack these.
+  if (io.has("one_process")) io("one_process", document.one_process, true);
+  if (io.has("left_out")) io("left_out", document.left_out, true);
 }
 
-Measurements parsed(const std::string& text) {
+}  // namespace
+
+Measurements parse_measurements(const std::string& text) {
   const auto json = parse_json_text<Json>(text, "it");
   const Reader root = {json, ""};
   int version = 0;
@@ -237,8 +245,6 @@ Measurements parsed(const std::string& text) {
   }
   return document;
 }
-
-}  // namespace
 
 Json to_json(const EncodingSpec& spec) { return Writer::written(spec); }
 Json to_json(RowRange rows) { return Writer::written(rows); }
@@ -280,8 +286,32 @@ Measurement measurement_from(const Json& value, const std::string& path) {
   return measured;
 }
 
+std::string size_name(const EncodingSpec& spec, RowRange rows) {
+  return format_text("{}x{}", rows.count, spec.d_model);
+}
+
 double MeasuredTable::entries() const noexcept {
   return static_cast<double>(rows.count) * static_cast<double>(spec.d_model);
+}
+
+std::string MeasuredTable::text() const {
+  const EncodingSpec paper;
+  std::string text = name;
+  const auto say = [&](bool is_unusual, const auto&... parts) {
+    if (is_unusual) ((text += ", "), ..., (text += parts));
+  };
+  if (name == size_name(spec, rows)) {
+    say(rows.first != 0, "first ", std::to_string(rows.first));
+    say(spec.layout != paper.layout, to_string(spec.layout));
+    say(spec.spacing != paper.spacing, to_string(spec.spacing));
+    say(spec.base != paper.base, "base ", format_text("{}", spec.base));
+    say(!is_base(spec.frequencies), to_string(spec.frequencies));
+  }
+  say(type != DataType::float32, to_string(type));
+  say(threads > 1, std::to_string(threads), " threads");
+  say(stride != spec.d_model, "stride ", std::to_string(stride));
+  say(stores != StorePolicy::automatic, to_string(stores), " stores");
+  return text;
 }
 
 std::int64_t MeasuredTable::bytes() const { return table_bytes(spec, rows.count, size_of(type)); }
@@ -307,7 +337,7 @@ Measurements measurements_of_this_machine() {
 Measurements read_measurements(const std::filesystem::path& file) {
   std::string why;
   try {
-    return parsed(read_document(file));
+    return parse_measurements(read_document(file));
   } catch (const std::system_error& error) {
     why = ", which cannot be read: " + error.code().message();
   } catch (const Json::exception&) {

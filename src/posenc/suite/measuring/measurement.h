@@ -20,9 +20,12 @@
 
 namespace posenc::suite {
 
+/// "5000x512"
+std::string size_name(const EncodingSpec& spec, RowRange rows);
+
 /// A table that is encoded, and how.
 struct MeasuredTable {
-  std::string name;                             ///< "5000x512", or that of a preset
+  std::string name;                             ///< size_name(), or the name of a preset
   EncodingSpec spec;                            ///< what is encoded
   RowRange rows;                                ///< its positions
   DataType type = DataType::float32;            ///< of its elements
@@ -32,6 +35,9 @@ struct MeasuredTable {
 
   double entries() const noexcept;  ///< rows times channels
   std::int64_t bytes() const;       ///< without padding between rows
+  /// The name and what differs from the paper's float32 table encoded by one thread:
+  /// "777x768, halves, bfloat16, 2 threads". The name of a preset stands for its convention.
+  std::string text() const;
   bool operator==(const MeasuredTable&) const = default;
 };
 
@@ -102,11 +108,18 @@ struct Measurements {
   std::string kernels;          ///< kernels_digest() of the library that measured
   std::string measured_at;      ///< UTC: "2017-06-12T17:57:34Z"
   std::string disturbed = {};   ///< one line: why the times are not reliable; empty if they are
+  /// One line: why all times are of one process, so that they do not show how much times differ
+  /// from one process to the next. Empty if each time is of a process of its own.
+  std::string one_process = {};
+  std::string left_out = {};  ///< one line: the tables that were not measured, and why; or empty
   std::vector<Measurement> all = {};  ///< by table, and then by backend
 };
 
 /// A document with this machine's CPU, compiler and versions, the time, and no measurements.
 Measurements measurements_of_this_machine();
+
+/// Throws InvalidArgument, in one line, if the text is no document of measurements.
+Measurements parse_measurements(const std::string& text);
 
 /// Throws InvalidArgument, in one line that names the file, if it cannot be read or is no document
 /// of measurements.

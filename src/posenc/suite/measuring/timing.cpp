@@ -4,8 +4,10 @@
 #include "posenc/suite/measuring/measure.h"
 #include "posenc/suite/measuring/memory_loops.h"
 #include "posenc/suite/measuring/statistics.h"
+#include "posenc/support/cache_line.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
+#include "posenc/support/parallel_for.h"
 
 #include <algorithm>
 #include <chrono>
@@ -73,19 +75,41 @@ Write encoding(const Measurement& what) {
   };
 }
 
-/// The limits have one thread, and no gaps between rows.
+/// Calls write(offset, bytes) for parts of the output, which begin at cache lines, by the threads.
+template <class WriteBytes>
+void share_bytes(const OutputView& out, int threads, const WriteBytes& write) {
+  constexpr std::int64_t line = cache_line_bytes, lines_per_piece = (std::int64_t{128} << 10) / line;
+  const std::int64_t bytes = bytes_of(out);
+  if (threads == 1) return write(std::int64_t{0}, bytes);
+  parallel_for((bytes + line - 1) / line, lines_per_piece, threads,
+               [&](std::int64_t begin, std::int64_t end, int) {
+                 write(begin * line, std::min(bytes, end * line) - begin * line);
+               });
+}
+
+/// The limits have the threads of the table, and no gaps between rows.
 Write limit(const Measurement& what) {
-  if (what.backend == "store")
-    return [](RowRange, const OutputView& out) { store_loop(out.data, bytes_of(out)); };
-  if (what.backend == "non_temporal_store")
-    return
-        [](RowRange, const OutputView& out) { non_temporal_store_loop(out.data, bytes_of(out)); };
+  const int threads = what.table.threads;
+  const auto at = [](const OutputView& view, std::int64_t offset) {
+    return static_cast<char*>(view.data) + offset;
+  };
+  const auto stores = [=](void (*loop)(void*, std::int64_t) noexcept) -> Write {
+    return [=](RowRange, const OutputView& out) {
+      share_bytes(out, threads, [&](std::int64_t offset, std::int64_t bytes) {
+        loop(at(out, offset), bytes);
+      });
+    };
+  };
+  if (what.backend == "store") return stores(store_loop);
+  if (what.backend == "non_temporal_store") return stores(non_temporal_store_loop);
   if (what.backend == "copy") {
     const auto kept = std::make_shared<const TableMemory>(what.table);
-    return [kept, first = what.table.rows.first](RowRange rows, const OutputView& out) {
-      const auto offset = (rows.first - first) * out.stride * size_of(out.type);
-      std::memcpy(out.data, static_cast<const char*>(kept->view.data) + offset,
-                  static_cast<std::size_t>(bytes_of(out)));
+    return [=, first = what.table.rows.first](RowRange rows, const OutputView& out) {
+      const auto begin = (rows.first - first) * out.stride * size_of(out.type);
+      share_bytes(out, threads, [&](std::int64_t offset, std::int64_t bytes) {
+        std::memcpy(at(out, offset), at(kept->view, begin + offset),
+                    static_cast<std::size_t>(bytes));
+      });
     };
   }
   throw_invalid("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <initializer_list>
+#include <stdexcept>
 #include <system_error>
 
 #include <fcntl.h>
@@ -83,6 +84,17 @@ int wait_for(int process) {
     if (errno != EINTR) fail(errno, "waitpid");
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string output_of_program(const std::string& program, std::vector<std::string> arguments,
+                              const std::string& input) {
+  const File in = temporary_file(input), out = temporary_file(), err = temporary_file();
+  const int code = wait_for(start_process(
+      program, std::move(arguments), {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
+  if (code == 0) return content_of(out.get());
+  const std::string message = content_of(err.get());
+  throw std::runtime_error(message.empty() ? program + " ended with exit code " + std::to_string(code)
+                                           : message.substr(0, message.find('\n')));
 }
 
 void end_with_parent() noexcept {

@@ -57,6 +57,10 @@ std::int64_t cache_bytes(int level) {
   return 0;
 }
 
+std::int64_t memory_bytes() noexcept {
+  return std::max<std::int64_t>(0, sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
 void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
   void* const memory = std::aligned_alloc(alignment, bytes);
 #ifdef MADV_HUGEPAGE

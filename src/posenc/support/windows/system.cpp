@@ -35,6 +35,12 @@ std::int64_t cache_bytes(int level) {
   return largest;
 }
 
+std::int64_t memory_bytes() noexcept {
+  MEMORYSTATUSEX status = {};
+  status.dwLength = sizeof status;
+  return GlobalMemoryStatusEx(&status) != 0 ? static_cast<std::int64_t>(status.ullTotalPhys) : 0;
+}
+
 // Windows has huge pages for privileged processes only.
 void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
   return _aligned_malloc(bytes, alignment);

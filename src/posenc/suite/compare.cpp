@@ -1,0 +1,157 @@
+#include "posenc/suite/compare.h"
+
+#include "posenc/suite/measuring/ties.h"
+#include "posenc/support/check.h"
+#include "posenc/support/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace posenc::suite {
+namespace {
+
+/// Changes below this come from printing and reading a number; one entry changes far more.
+constexpr double rounding = 1e-12;
+
+/// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
+/// share that is wrongly rounded counts.
+bool has_grown(const MeasuredError& before, const MeasuredError& after, double tolerance) {
+  const auto value = [](double error) {
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  };
+  const auto grown = [](double a, double b, double allowed) { return b > a * (1 + allowed); };
+  return grown(value(before.max_abs), value(after.max_abs), std::max(tolerance, rounding)) ||
+         grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
+}
+
+/// How much slower the machine was in `after`, see common_factor().
+double factor_of(const Measurements& before, const Measurements& after) {
+  std::vector<double> of_limits, all;
+  for (const Measurement& each : before.all) {
+    const Measurement* const other = find_row(after, each);
+    if (other == nullptr || !each.is_timed() || !other->is_timed()) continue;
+    all.push_back(paired_ratio(other->seconds, each.seconds).ratio);
+    if (each.role == Role::limit) of_limits.push_back(all.back());
+  }
+  return common_factor(of_limits, all);
+}
+
+/// One of both may be null.
+ComparedRow row_of(const Measurement* before, const Measurement* after, const Comparison& all,
+                   double tolerance) {
+  ComparedRow row = {before, after};
+  if (before == nullptr || after == nullptr) {
+    row.changes = {before == nullptr ? "only in B" : "only in A"};
+    return row;
+  }
+  if (before->error && after->error) {
+    row.is_regression = has_grown(*before->error, *after->error, tolerance);
+    if (row.is_regression || has_grown(*after->error, *before->error, tolerance))
+      row.changes.emplace_back(row.is_regression ? "error grew" : "error shrank");
+  }
+  if (!row.is_timed()) return row;
+  row.time = paired_ratio(after->seconds, before->seconds);
+  for (double* const each : {&row.time.ratio, &row.time.low, &row.time.high}) *each /= all.factor;
+  if (!is_tie(row.time, all.noise)) {
+    row.changes.emplace_back(row.time.ratio > 1 ? "slower" : "faster");
+    row.is_regression |= row.time.ratio > 1;
+  }
+  return row;
+}
+
+/// The largest distance from 1 of the mean of a row's self_ratios.
+double session_noise(const std::vector<Measurement>& rows) {
+  double noise = 0;
+  for (const Measurement& each : rows) {
+    double sum = 0;
+    for (const double ratio : each.self_ratios) sum += std::log(ratio);
+    noise = std::max(noise, std::exp(std::abs(sum / static_cast<double>(each.self_ratios.size()))) - 1);
+  }
+  return noise;
+}
+
+}  // namespace
+
+bool ComparedRow::is_timed() const {
+  return before != nullptr && after != nullptr && before->is_timed() && after->is_timed();
+}
+
+std::string ComparedRow::verdict() const {
+  return changes.empty() ? "same" : join(changes, ", ");
+}
+
+bool are_of_one_machine(const Measurements& one, const Measurements& other) {
+  return one.machine.model == other.machine.model && one.machine.isas == other.machine.isas;
+}
+
+const Measurement* find_row(const Measurements& document, const Measurement& wanted) {
+  const auto found = std::ranges::find_if(document.all, [&](const Measurement& each) {
+    MeasuredTable table = each.table;
+    table.name = wanted.table.name;
+    return each.full_name() == wanted.full_name() && table == wanted.table;
+  });
+  return found == document.all.end() ? nullptr : &*found;
+}
+
+Comparison compare(const Measurements& before, const Measurements& after,
+                   const CompareOptions& options) {
+  Comparison result = {
+      .noise = options.noise_of_session.value_or(
+          std::max(noise_floor_of(before), noise_floor_of(after))),
+      .factor = options.noise_of_session ? 1 : factor_of(before, after)};
+  const auto add = [&](const Measurement* a, const Measurement* b) {
+    result.rows.push_back(row_of(a, b, result, options.tolerance));
+    result.common += a != nullptr && b != nullptr ? 1 : 0;
+    result.missing += b == nullptr ? 1 : 0;
+    result.regressions += result.rows.back().is_regression ? 1 : 0;
+  };
+  for (const Measurement& each : before.all)
+    if (each.role == Role::backend) add(&each, find_row(after, each));
+  for (const Measurement& each : after.all)
+    if (each.role == Role::backend && find_row(before, each) == nullptr) add(nullptr, &each);
+  return result;
+}
+
+BuildTimes time_builds(const BuildsRequest& request) {
+  check_at_least_one("samples", request.samples);
+  check_positive("seconds_per_sample", request.seconds_per_sample);
+  if (request.rounds < 2) throw_invalid("rounds are {}; allowed: at least 2", request.rounds);
+  BuildTimes result = {.before = request.rows, .after = request.rows};
+  TimingRequest asked = {.rows = request.rows,
+                         .samples = request.samples,
+                         .seconds_per_sample = request.seconds_per_sample};
+  double timed = 0, lost = 0;
+  int done = 0;
+  const auto time = [&](const auto& by_build) {
+    if (request.progress) {
+      request.progress(static_cast<double>(done) / (4 * request.rounds),
+                       format_text("timing, process {} of {}", done + 1, 4 * request.rounds));
+    }
+    const Timing timing = by_build(asked);
+    timed += timing.timed_seconds;
+    lost += timing.lost_seconds;
+    ++done;
+    return timing.seconds;
+  };
+  for (int round = 0; round < request.rounds; ++round) {
+    asked.seed = static_cast<std::uint64_t>(round);
+    const auto first = time(request.time_before), second = time(request.time_after),
+               third = time(request.time_after), fourth = time(request.time_before);
+    const auto add = [](Measurement& row, double one, double other) {
+      row.seconds.push_back(std::sqrt(one * other));
+      row.self_ratios.push_back(other / one);
+    };
+    for (std::size_t i = 0; i < request.rows.size(); ++i) {
+      add(result.before[i], first.at(i), fourth.at(i));
+      add(result.after[i], second.at(i), third.at(i));
+    }
+  }
+  result.noise = std::max(session_noise(result.before), session_noise(result.after));
+  if (timed > 0) result.lost_share = lost / timed;
+  return result;
+}
+
+}  // namespace posenc::suite
