@@ -342,8 +342,9 @@ int compare_builds(const Options& options) {
       "A  {}\nB  {}\n   {}\n\n{}\n{}", escaped(old_build), escaped(new_build),
       before.machine.model, changes_page(comparison),
       wrapped(fmt::format(
-          "{} compared, {} rounds of A B B A, each in a process of its own; noise {:.1f} %, the "
-          "most that a build differed from itself; regressions: {}\n",
+          "{} compared in {} rounds of four processes each, A B B A; a build differs from itself by "
+          "{:.1f} %; regressions: {}\n"
+          "95 %: all intervals together hold with that probability\n",
           comparison.common, request.rounds, 100 * comparison.noise, comparison.regressions)));
   if (!left_out.empty()) page += wrapped("Not in both: " + join(left_out, ", ") + "\n");
   page += "Times alone are compared: posenc accuracy of each build has its errors.\n";

@@ -41,7 +41,7 @@ double factor_of(const Measurements& before, const Measurements& after) {
 
 /// One of both may be null.
 ComparedRow row_of(const Measurement* before, const Measurement* after, const Comparison& all,
-                   double tolerance) {
+                   double tolerance, std::size_t comparisons) {
   ComparedRow row = {before, after};
   if (before == nullptr || after == nullptr) {
     row.changes = {before == nullptr ? "only in B" : "only in A"};
@@ -53,24 +53,13 @@ ComparedRow row_of(const Measurement* before, const Measurement* after, const Co
       row.changes.emplace_back(row.is_regression ? "error grew" : "error shrank");
   }
   if (!row.is_timed()) return row;
-  row.time = paired_ratio(after->seconds, before->seconds);
+  row.time = paired_ratio(after->seconds, before->seconds, comparisons);
   for (double* const each : {&row.time.ratio, &row.time.low, &row.time.high}) *each /= all.factor;
   if (!is_tie(row.time, all.noise)) {
     row.changes.emplace_back(row.time.ratio > 1 ? "slower" : "faster");
     row.is_regression |= row.time.ratio > 1;
   }
   return row;
-}
-
-/// The largest distance from 1 of the mean of a row's self_ratios.
-double session_noise(const std::vector<Measurement>& rows) {
-  double noise = 0;
-  for (const Measurement& each : rows) {
-    double sum = 0;
-    for (const double ratio : each.self_ratios) sum += std::log(ratio);
-    noise = std::max(noise, std::exp(std::abs(sum / static_cast<double>(each.self_ratios.size()))) - 1);
-  }
-  return noise;
 }
 
 }  // namespace
@@ -102,8 +91,9 @@ Comparison compare(const Measurements& before, const Measurements& after,
       .noise = options.noise_of_session.value_or(
           std::max(noise_floor_of(before), noise_floor_of(after))),
       .factor = options.noise_of_session ? 1 : factor_of(before, after)};
+  const std::size_t comparisons = options.noise_of_session ? before.all.size() : 1;
   const auto add = [&](const Measurement* a, const Measurement* b) {
-    result.rows.push_back(row_of(a, b, result, options.tolerance));
+    result.rows.push_back(row_of(a, b, result, options.tolerance, comparisons));
     result.common += a != nullptr && b != nullptr ? 1 : 0;
     result.missing += b == nullptr ? 1 : 0;
     result.regressions += result.rows.back().is_regression ? 1 : 0;
@@ -120,36 +110,48 @@ BuildTimes time_builds(const BuildsRequest& request) {
   check_positive("seconds_per_sample", request.seconds_per_sample);
   if (request.rounds < 2) throw_invalid("rounds are {}; allowed: at least 2", request.rounds);
   BuildTimes result = {.before = request.rows, .after = request.rows};
-  TimingRequest asked = {.rows = request.rows,
-                         .samples = request.samples,
-                         .seconds_per_sample = request.seconds_per_sample};
-  double timed = 0, lost = 0;
-  int done = 0;
-  const auto time = [&](const auto& by_build) {
-    if (request.progress) {
-      request.progress(static_cast<double>(done) / (4 * request.rounds),
-                       format_text("timing, process {} of {}", done + 1, 4 * request.rounds));
-    }
+  std::vector<Measurement> &before = result.before, &after = result.after;
+  std::vector<std::size_t> begins;  // of the rows of each table
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (i == 0 || before[i].table != before[i - 1].table) begins.push_back(i);
+  const auto processes = static_cast<double>(4 * request.rounds) * static_cast<double>(begins.size());
+  double timed = 0, lost = 0, done = 0;
+  const auto time = [&](const auto& by_build, const TimingRequest& asked) {
+    if (request.progress)
+      request.progress(done / processes, format_text("timing {}", asked.rows.front().table.text()));
     const Timing timing = by_build(asked);
     timed += timing.timed_seconds;
     lost += timing.lost_seconds;
     ++done;
     return timing.seconds;
   };
+  const auto add = [](Measurement& row, double one, double other) {
+    row.seconds.push_back(std::sqrt(one * other));
+    row.self_ratios.push_back(other / one);
+  };
   for (int round = 0; round < request.rounds; ++round) {
-    asked.seed = static_cast<std::uint64_t>(round);
-    const auto first = time(request.time_before), second = time(request.time_after),
-               third = time(request.time_after), fourth = time(request.time_before);
-    const auto add = [](Measurement& row, double one, double other) {
-      row.seconds.push_back(std::sqrt(one * other));
-      row.self_ratios.push_back(other / one);
-    };
-    for (std::size_t i = 0; i < request.rows.size(); ++i) {
-      add(result.before[i], first.at(i), fourth.at(i));
-      add(result.after[i], second.at(i), third.at(i));
+    for (std::size_t table = 0; table < begins.size(); ++table) {
+      const std::size_t begin = begins[table],
+                        end = table + 1 < begins.size() ? begins[table + 1] : before.size();
+      const auto at = [&](std::size_t i) {
+        return request.rows.begin() + static_cast<std::ptrdiff_t>(i);
+      };
+      const TimingRequest asked = {.rows = {at(begin), at(end)},
+                                   .samples = request.samples,
+                                   .seconds_per_sample = request.seconds_per_sample,
+                                   .seed = static_cast<std::uint64_t>(round)};
+      const auto first = time(request.time_before, asked), second = time(request.time_after, asked),
+                 third = time(request.time_after, asked), fourth = time(request.time_before, asked);
+      for (std::size_t i = begin; i < end; ++i) {
+        add(before[i], first.at(i - begin), fourth.at(i - begin));
+        add(after[i], second.at(i - begin), third.at(i - begin));
+      }
     }
   }
-  result.noise = std::max(session_noise(result.before), session_noise(result.after));
+  std::vector<std::vector<double>> self_ratios;
+  for (const auto* const rows : {&before, &after})
+    for (const Measurement& each : *rows) self_ratios.push_back(each.self_ratios);
+  result.noise = session_floor_of(self_ratios);
   if (timed > 0) result.lost_share = lost / timed;
   return result;
 }

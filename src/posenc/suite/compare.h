@@ -40,9 +40,10 @@ struct Comparison {
 /// How documents are compared.
 struct CompareOptions {
   double tolerance = 0;  ///< relative growth of an error that is no regression
-  /// The floor of a session in which both were measured in turn. If it is not given, the documents
-  /// are of two sessions: their own noise is the floor, and what the store limits and copies show
-  /// of a slower machine is taken out of the times.
+  /// The floor of a session in which both were measured in turn: all intervals together then hold
+  /// with 95 %. If it is not given, the documents are of two sessions: each interval holds with
+  /// 95 %, the documents' own noise is the floor, and what the store limits and copies show of a
+  /// slower machine is taken out of the times.
   std::optional<double> noise_of_session = {};
 };
 
@@ -73,9 +74,8 @@ struct BuildsRequest {
 /// Their ratio is in self_ratios.
 struct BuildTimes {
   std::vector<Measurement> before, after;
-  /// How far a build seems to differ from itself: the largest distance from 1 of the mean ratio of
-  /// its two processes of each round, over all rows of both builds. A round compares the mean of
-  /// two processes with the mean of two others, which has less noise.
+  /// How far a build seems to differ from itself: the distance from 1 of the mean ratio of a row's
+  /// two processes of each round, with the fifth of the rows that is furthest from it ignored.
   double noise = 0;
   double lost_share = 0;  ///< part of the timed seconds that other work took
 };

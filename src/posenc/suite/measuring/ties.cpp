@@ -1,16 +1,38 @@
 #include "posenc/suite/measuring/ties.h"
 
-#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <numeric>
 
 namespace posenc::suite {
 namespace {
 
-/// Student's t at 0.975 for 1, 2, ... degrees of freedom. For more it falls to 1.96, and the last
-/// value is used, which is conservative.
-constexpr std::array t_975 = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                              2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                              2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                              2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+/// P(T < t) of Student's t, for t >= 0. Source: Abramowitz and Stegun, 26.7.3 and 26.7.4.
+double student_cdf(double t, std::size_t degrees) {
+  const auto n = static_cast<double>(degrees);
+  const double angle = std::atan(t / std::sqrt(n)), cosine = std::cos(angle), sine = std::sin(angle);
+  const bool is_odd = degrees % 2 == 1;
+  double term = is_odd ? cosine : 1, sum = degrees > 1 ? term : 0;
+  for (std::size_t k = is_odd ? 3 : 2; k < degrees; k += 2) {
+    term *= cosine * cosine * static_cast<double>(k - 1) / static_cast<double>(k);
+    sum += term;
+  }
+  const double inside =
+      is_odd ? 2 / std::numbers::pi * (angle + sine * sum) : sine * sum;  // P(-t < T < t)
+  return (1 + inside) / 2;
+}
+
+/// The t that student_cdf() takes to `share`, 0.5 to below 1, within 1e-9.
+double student_quantile(double share, std::size_t degrees) {
+  double low = 0, high = 1;
+  while (student_cdf(high, degrees) < share) high *= 2;
+  while (high - low > 1e-9 * high) {
+    const double middle = std::midpoint(low, high);
+    (student_cdf(middle, degrees) < share ? low : high) = middle;
+  }
+  return high;
+}
 
 /// The largest ratio, at the upper end of its interval, at which the simpler method is preferred.
 constexpr double acceptable = 1.1;
@@ -19,7 +41,8 @@ double distance(double ratio) noexcept { return std::max(ratio, 1 / ratio) - 1; 
 
 }  // namespace
 
-PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other) {
+PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other,
+                         std::size_t comparisons) {
   const std::size_t count = std::min(one.size(), other.size());
   if (count == 0) return {};
   std::vector<double> logarithms;
@@ -29,7 +52,9 @@ PairedRatio paired_ratio(std::span<const double> one, std::span<const double> ot
   PairedRatio paired = {.ratio = std::exp(mean)};
   if (count < 2) return paired;
   for (const double each : logarithms) squares += (each - mean) * (each - mean);
-  const double t = t_975[std::min(count - 1, t_975.size()) - 1];
+  const double t =
+      student_quantile(1 - 0.025 / static_cast<double>(std::max<std::size_t>(comparisons, 1)),
+                       count - 1);
   const double half =
       t * std::sqrt(squares / static_cast<double>(count - 1) / static_cast<double>(count));
   paired.low = std::exp(mean - half);
@@ -52,6 +77,17 @@ double noise_floor_of(std::span<const std::vector<double>> self_ratios) {
     floor = std::max(floor, away[away.size() - 1 - away.size() / 5]);
   }
   return floor;
+}
+
+double session_floor_of(std::span<const std::vector<double>> self_ratios) {
+  std::vector<double> means;
+  for (const std::vector<double>& ratios : self_ratios) {
+    if (ratios.empty()) continue;
+    double sum = 0;
+    for (const double each : ratios) sum += std::log(each);
+    means.push_back(std::exp(sum / static_cast<double>(ratios.size())));
+  }
+  return means.empty() ? 0 : noise_floor_of(std::span(&means, 1));
 }
 
 double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios) {

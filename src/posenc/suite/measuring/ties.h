@@ -15,8 +15,11 @@ inline constexpr double indistinguishable = 0.02;
 
 /// `one` and `other` hold the median of each process, in the same order of processes. The interval
 /// is Student's t over the logarithms of the ratios. Its samples are processes, because addresses,
-/// and times with them, change from one process to the next.
-PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other);
+/// and times with them, change from one process to the next. With several comparisons, all their
+/// intervals together hold with 95 % (Bonferroni): of a hundred equal pairs, five would otherwise
+/// seem to differ.
+PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other,
+                         std::size_t comparisons = 1);
 
 /// True unless the interval excludes 1 and the ratio differs from 1 by more than 2 % and by more
 /// than the noise floor.
@@ -26,6 +29,10 @@ bool is_tie(const PairedRatio& ratio, double noise_floor) noexcept;
 /// fifth of the ratios that is furthest from 1 is ignored: a disturbance of a single process also
 /// widens the intervals. 0 if there are no lists.
 double noise_floor_of(std::span<const std::vector<double>> self_ratios);
+
+/// The floor of a session in which two builds took turns: how far the mean ratio of a row to itself
+/// is from 1, with the fifth of the rows that is furthest from it ignored.
+double session_floor_of(std::span<const std::vector<double>> self_ratios);
 
 /// How much slower a machine was in one document than in another: the median of the ratios of the
 /// store limits and copies, whose code does not change, or the median of all ratios, whichever is
