@@ -1,6 +1,10 @@
 #include "bench.h"
 
+#include "cli/commands.h"
+
 #include "posenc/cpu.h"
+#include "posenc/suite/measuring/google_benchmark.h"
+#include "posenc/suite/measuring/measure.h"
 #include "posenc/suite/measuring/memory_loops.h"
 #include "posenc/suite/reference.h"
 #include "posenc/version.h"
@@ -78,29 +82,18 @@ double limit_of(std::int64_t bytes) {
 }  // namespace
 
 Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
-  return {.spec = {.d_model = d_model}, .rows = {0, rows}, .type = type};
+  return {suite::table_of({.d_model = d_model}, {0, rows}, type)};
 }
 
 Table table_of(const Preset& preset) {
-  return {.spec = preset.spec, .rows = preset.rows, .preset = preset.name};
+  Table table = {suite::table_of(preset.spec, preset.rows)};
+  table.name = preset.name;
+  return table;
 }
 
 std::string to_string(const Table& table) {
-  std::string text;
-  const auto say = [&](bool is_said, std::string_view key, const auto& value) {
-    if (is_said) text += fmt::format("{}{}:{}", text.empty() ? "" : "/", key, value);
-  };
-  say(!table.preset.empty(), "preset", table.preset);
-  say(table.rows.first > 0 && table.preset.empty(), "first", table.rows.first);
-  say(true, "rows", table.rows.count);
-  say(true, "d", table.spec.d_model);
-  say(table.stride > 0, "stride", table.stride);
-  say(table.offset > 0, "offset", table.offset);
-  say(table.type != DataType::float32, "dtype", to_string(table.type));
-  say(table.stores != StorePolicy::automatic, "stores",
-      table.stores == StorePolicy::cached ? "cached" : "non_temporal");
-  say(table.threads > 0, "threads", table.threads);
-  return text;
+  const std::string path = benchmark_path(table);
+  return table.offset > 0 ? fmt::format("{}/offset:{}", path, table.offset) : path;
 }
 
 float* warm_memory(std::int64_t bytes) {
@@ -114,12 +107,12 @@ float* warm_memory(std::int64_t bytes) {
 OutputView view_of(const Table& table, void* memory) {
   return with_type(table.type, [&]<class T>(T) {
     return OutputView(static_cast<T*>(memory) + table.offset, table.rows.count, table.spec.d_model,
-                      table.row_stride());
+                      table.stride);
   });
 }
 
 OutputView warm_view(const Table& table) {
-  const std::int64_t elements = table.offset + table.rows.count * table.row_stride();
+  const std::int64_t elements = table.offset + table.rows.count * table.stride;
   return view_of(table, warm_memory(elements * size_of(table.type)));
 }
 
@@ -179,7 +172,7 @@ Work encoding_of(const Backend& backend, const Table& table) {
               encoder.encode(rows, view, options);
               return view;
             });
-  work.has_limit = table.threads <= 1;
+  work.has_limit = table.threads == 1;
   return work;
 }
 
@@ -211,20 +204,94 @@ void run_checked(benchmark::State& state, const Work& work, std::optional<Verdic
   }
 }
 
-int run(int argc, char** argv, void (*register_benchmarks)()) {
+namespace {
+
+/// The flags of the program, as those of a subcommand of posenc.
+cli::Subcommand flags_of(const Program& program) {
+  std::string questions = "what is asked: ";
+  for (const Question& each : program.questions) {
+    questions += fmt::format("{} ({}){}", each.name, each.text,
+                             &each == &program.questions.back() ? "" : "; ");
+  }
+  cli::Subcommand flags = {
+      .name = program.name,
+      .description = program.description,
+      .run = nullptr,
+      .options = cli::tables_options + (program.names_backends ? "--backend... --isa " : "") +
+                 "--question...",
+      .examples = {{program.name, program.questions.front().text},
+                   {program.example, "a table of your own"}},
+      .descriptions = {{"--question...", questions},
+                       {"--dtype...", "type of an entry (default with a shape: all)"},
+                       {"--threads...", "number of threads (default with a shape: 1 and all)"}},
+      .excludes = {cli::shape_or_its_parts}};
+  const std::string of_tables =
+      cli::tables_options + (program.names_backends ? "--backend --isa" : "");
+  for (const std::string& each : cli::words_of(of_tables))
+    flags.excludes.emplace_back("--question", each.substr(0, each.find('.')));
+  flags.formats.clear();
+  return flags;
+}
+
+/// Registers what the flags ask for.
+void register_benchmarks(const Program& program, cli::Options options) {
+  const bool names_tables = !options.presets.empty() || !options.shapes.empty() || options.rows ||
+                            options.d_model || options.first || options.base || options.layout ||
+                            options.spacing || options.frequencies || !options.types.empty() ||
+                            !options.threads.empty() || !options.backends.empty() || options.isa;
+  if (names_tables && options.questions.empty()) {
+    if (options.types.empty()) options.types = program.types;
+    for (const DataType type : options.types) {
+      if (std::ranges::count(program.types, type) > 0) continue;
+      throw_invalid("--dtype is '{}'; allowed: {}", to_string(type),
+                    join(cli::names_of(program.types, [](DataType each) { return to_string(each); }),
+                         ", "));
+    }
+    if (options.threads.empty()) {
+      options.threads = {1};
+      cli::add_once(options.threads, cpu().logical_cores);
+    }
+    const auto backends = program.names_backends ? cli::backends_of(options)
+                                                 : std::vector<const Backend*>();
+    const std::vector<MeasuredTable> usual = {table_of(preset("tutorial"))};
+    for (const MeasuredTable& each : cli::tables_of(options, usual)) program.add({each}, backends);
+    return;
+  }
+  if (options.questions.empty()) options.questions = {program.questions.front().name};
+  for (const std::string& name : options.questions) {
+    const auto asked = std::ranges::find(program.questions, name, &Question::name);
+    if (asked == program.questions.end()) {
+      throw_invalid("--question is '{}'; allowed: {}", name,
+                    join(cli::names_of(program.questions, &Question::name), ", "));
+    }
+    asked->add();
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv, const Program& program) try {
+  const std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
+  const bool asks_for_help = std::ranges::count(all, "--help") > 0;
+  const cli::Subcommand flags = flags_of(program);
+  if (asks_for_help) cli::read_options(flags, {"--help"});  // and then Google Benchmark's
   benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  const auto options = cli::read_options(flags, {argv + std::min(argc, 1), argv + argc});
+  if (!options) return 0;
   benchmark::AddCustomContext("cpu", cpu().model);
   benchmark::AddCustomContext("compiler", compiler());
   benchmark::AddCustomContext("compiler_flags", POSENC_FLAGS);
   benchmark::AddCustomContext("posenc_version", library_version());
   benchmark::AddCustomContext("kernels", std::string(kernels_digest()));
   benchmark::AddCustomContext("xsimd_version", xsimd_version());
-  register_benchmarks();
+  register_benchmarks(program, *options);
   const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (matches == 0) return 2;  // Google Benchmark says so.
   return is_any_wrong ? 1 : 0;
+} catch (const InvalidArgument& error) {
+  cli::print_message(error.what(), program.name);
+  return 2;
 }
 
 }  // namespace posenc::bench

@@ -2,6 +2,8 @@
 // values before they are timed. Flags and output are Google Benchmark's.
 #pragma once
 
+#include "cli/options.h"
+
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
 #include "posenc/encoder.h"
@@ -9,6 +11,7 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
+#include "posenc/suite/measuring/measurement.h"
 
 #include <benchmark/benchmark.h>
 
@@ -23,26 +26,17 @@
 
 namespace posenc::bench {
 
-struct Table {
-  EncodingSpec spec = {};
-  RowRange rows = {};
-  std::string_view preset = {};  ///< the name of a preset or a benchmark shape, if it is one
-  DataType type = DataType::float32;
-  std::int64_t stride = 0;  ///< elements from one row to the next; 0: d_model
+struct Table : suite::MeasuredTable {
   std::int64_t offset = 0;  ///< elements before the first row, which begins a cache line without
-  StorePolicy stores = StorePolicy::automatic;
-  int threads = 0;  ///< 0: one thread, which its name does not say
 
   std::int64_t elements() const { return rows.count * spec.d_model; }
-  std::int64_t row_stride() const { return stride > 0 ? stride : spec.d_model; }
-  EncodeOptions options() const { return {threads > 0 ? threads : 1, stores}; }
+  EncodeOptions options() const { return {threads, stores}; }
 };
 
 Table table_of(std::int64_t rows, std::int64_t d_model, DataType type = DataType::float32);
 Table table_of(const Preset& preset);
 
-/// What names say of a table: "rows:512/d:512", and all that differs from the usual, as in
-/// "preset:whisper/first:2/rows:8/d:64/stride:80/offset:1/dtype:float16/stores:cached/threads:2".
+/// What names say of a table: suite::benchmark_path(), and the offset.
 std::string to_string(const Table& table);
 
 /// At least `bytes` of memory, 64-byte aligned and touched before. All benchmarks share it: it is
@@ -129,8 +123,29 @@ auto* add(const std::string& name, Make make) {
       });
 }
 
-/// The main program. Returns the exit code: 0 good, 1 a benchmark was wrong and not timed, 2 bad
-/// flags or no benchmark of that name.
-int run(int argc, char** argv, void (*register_benchmarks)());
+/// A set of benchmarks that --question names.
+struct Question {
+  std::string name;
+  std::string text;  ///< the question, for --help
+  void (*add)();     ///< registers its benchmarks
+};
+
+/// A benchmark binary.
+struct Program {
+  std::string name;
+  std::string description;
+  std::vector<Question> questions;  ///< the first one is asked by default
+  std::vector<DataType> types;      ///< that it can write
+  bool names_backends = true;       ///< takes --backend and --isa
+  std::string example;              ///< of a command line with a shape
+  /// Registers the benchmarks of a table that the user names.
+  void (*add)(const Table& table, const std::vector<const Backend*>& backends) = nullptr;
+};
+
+/// The main program: takes Google Benchmark's flags, and those that name tables, as posenc measure
+/// does. With tables it registers add() of each in every type and by one thread and all, unless the
+/// flags name some; else its questions. Returns the exit code: 0 good, 1 a benchmark was wrong and
+/// not timed, 2 bad flags or no benchmark of that name.
+int run(int argc, char** argv, const Program& program);
 
 }  // namespace posenc::bench

@@ -2,6 +2,9 @@
 //
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (names: bench.h)
 //   encode_fresh/<backend>:<isa>/memory:matrix/rows:512/d:512   memory that is allocated each time
+//
+// Without flags, it compares the backends on three tables. --question asks something else, and
+// --shape times every backend, ISA, type and number of threads on a table of the user's own.
 
 #include "bench.h"
 #include "peers.h"
@@ -21,12 +24,12 @@
 namespace posenc::bench {
 namespace {
 
-void add_encodes(const std::vector<const Backend*>& backends, const Table& table) {
+void add_encodes(const Table& table, const std::vector<const Backend*>& backends) {
   for (const Backend* backend : backends) {
     if (!backend->supports(table.type)) continue;
     auto* const added = add(fmt::format("encode/{}/{}", backend->full_name(), to_string(table)),
                             [=] { return encoding_of(*backend, table); });
-    if (table.threads > 0) added->UseRealTime();
+    if (table.threads > 1) added->UseRealTime();
   }
 }
 
@@ -49,64 +52,81 @@ void add_fresh(const char* name, const Table& table, Sizes... sizes) {
   }
 }
 
-void register_benchmarks() {
-#ifdef M_MMAP_THRESHOLD
-  // glibc keeps freed memory, and hands it out again, warm, unless the threshold is a fixed one.
-  mallopt(M_MMAP_THRESHOLD, 128 << 10);
-#endif
-  peers::register_peers();
+/// A table in the L1 cache, one in the caches, and one beyond most of them.
+void compare_backends() {
+  for (const auto& [rows, d_model] : {std::pair{8, 512}, {5000, 512}, {8192, 4096}})
+    add_encodes(table_of(rows, d_model), best_backends());
+}
 
-  // Real tables, one for each size: layouts and spacings of other presets cost next to nothing.
+/// Real tables, one for each size: layouts and spacings of other presets cost next to nothing.
+void compare_isas() {
   for (const char* name :
        {"chunk", "model_garden", "m2m_100", "tutorial", "whisper", "long_context", "wide"})
-    add_encodes(running_backends(), table_of(preset_or_benchmark_shape(name)));
+    add_encodes(table_of(preset_or_benchmark_shape(name)), running_backends());
+}
 
-  // Does a row cost more if it is further out? libmvec's float32 sine is slower beyond 1e4 rad,
-  // SLEEF's beyond 125, and libm's reduction has more steps for large phases.
+/// libmvec's float32 sine is slower beyond 1e4 rad, SLEEF's beyond 125, and libm's reduction has
+/// more steps for large phases.
+void compare_positions() {
   for (const std::int64_t first : {0LL, 100'000LL, 1'000'000'000'000LL}) {
     Table table = table_of(200, 512);
     table.rows.first = first;
-    add_encodes(best_backends(), table);
+    add_encodes(table, best_backends());
   }
+}
 
-  // 512 KiB each. Vectors and panels of columns divide some of the widths and not others.
+/// 512 KiB each. Vectors and panels of columns divide some of the widths and not others.
+void compare_widths() {
   for (const std::int64_t d_model : {20, 96, 1000, 4096, 4098})
-    add_encodes(fast_backends(), table_of((1 << 17) / d_model, d_model));
+    add_encodes(table_of((1 << 17) / d_model, d_model), fast_backends());
+}
 
-  // Rows that are whole pages apart fall into few sets of a cache; a cache line more, and they fall
-  // into all of them. Rows that begin within a cache line end in one, too: beyond the caches,
-  // non-temporal stores write whole lines.
+/// Rows that are whole pages apart fall into few sets of a cache; a cache line more, and they fall
+/// into all of them. Rows that begin within a cache line end in one, too: beyond the caches,
+/// non-temporal stores write whole lines.
+void compare_strides() {
   for (const auto& [rows, d_model] : {std::pair{256, 1024}, {32768, 1024}, {262144, 128}}) {
     for (const auto& [offset, more] : {std::pair{0, 0}, {1, 0}, {0, 16}, {0, 3}}) {
       Table table = table_of(rows, d_model);
       table.offset = offset;
-      table.stride = more > 0 ? d_model + more : 0;
-      add_encodes(fast_backends(), table);
+      table.stride += more;
+      add_encodes(table, fast_backends());
     }
   }
+}
 
-  // Half the bytes take half the time if memory decides. float32 is among the tables above.
+/// Half the bytes take half the time if memory decides.
+void compare_types() {
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {131072, 128}, {8192, 4096}}) {
-    for (const DataType type : {DataType::float64, DataType::float16, DataType::bfloat16})
-      add_encodes(fast_backends(), table_of(rows, d_model, type));
+    for (const DataType type : all_data_types)
+      add_encodes(table_of(rows, d_model, type), fast_backends());
   }
+}
 
-  // Is the choice of StorePolicy::automatic the faster one?
+void compare_stores() {
   for (const std::int64_t rows : {1024, 4096, 16384, 65536}) {
     for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
       Table table = table_of(rows, 1024);
       table.stores = stores;
-      add_encodes(fast_backends(), table);
+      add_encodes(table, fast_backends());
     }
   }
+}
 
-  // What do threads gain? By wall time. Run it beside busy processes, too.
+/// By wall time. Run it beside busy processes, too.
+void compare_threads() {
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {2048, 1024}, {8192, 4096}}) {
     Table table = table_of(rows, d_model);
-    for (table.threads = 1; table.threads <= cpu().logical_cores; table.threads *= 2)
-      add_encodes(fast_backends(), table);
+    for (; table.threads <= cpu().logical_cores; table.threads *= 2)
+      add_encodes(table, fast_backends());
   }
+}
 
+void compare_fresh_memory() {
+#ifdef M_MMAP_THRESHOLD
+  // glibc keeps freed memory, and hands it out again, warm, unless the threshold is a fixed one.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {
     const Table table = table_of(rows, d_model);
     add_fresh<Matrix>("matrix", table, rows, d_model);
@@ -118,5 +138,25 @@ void register_benchmarks() {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  return posenc::bench::run(argc, argv, posenc::bench::register_benchmarks);
+  using namespace posenc::bench;
+  posenc::peers::register_peers();
+  return run(argc, argv,
+             {.name = "bench_encode",
+              .description = "How fast are tables encoded, and how far is that from what the memory "
+                             "allows?",
+              .questions = {{"backends", "how the backends compare, on three tables",
+                             compare_backends},
+                            {"isas", "how the ISAs compare, on tables of real systems", compare_isas},
+                            {"positions", "whether rows further out cost more", compare_positions},
+                            {"widths", "what d_model costs", compare_widths},
+                            {"strides", "what rows that begin within cache lines cost",
+                             compare_strides},
+                            {"types", "what the types cost", compare_types},
+                            {"stores", "whether the library chooses the faster stores",
+                             compare_stores},
+                            {"threads", "what threads gain", compare_threads},
+                            {"fresh", "what page faults cost", compare_fresh_memory}},
+              .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
+              .example = "bench_encode --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
+              .add = add_encodes});
 }

@@ -70,9 +70,9 @@ struct Shape {
 
 /// When does computing encodings beat a table?
 template <class T>
-Work sum(std::string_view source, const Shape& shape, int threads) {
+Work sum(std::string_view source, const Shape& shape, EncodingSpec spec, int threads) {
   const auto [batch, rows, d_model] = shape;
-  const EncodingSpec spec = {.d_model = d_model};
+  spec.d_model = d_model;
   const OutputView out = warm_view(table_of(batch * rows, d_model, data_type_of<T>));
   T* const x = static_cast<T*>(out.data);
   constexpr float input = 0.5f;
@@ -107,17 +107,24 @@ Work sum(std::string_view source, const Shape& shape, int threads) {
           }};
 }
 
-/// Llama's heads.
-constexpr std::int64_t heads = 32, dimension = 128, pairs = dimension / 2;
-constexpr std::int64_t columns = heads * dimension;
+struct Heads {
+  std::int64_t count, dimension;
+
+  std::int64_t pairs() const { return dimension / 2; }
+  std::int64_t columns() const { return count * dimension; }
+};
+
+/// Llama's.
+constexpr Heads usual_heads = {32, 128};
 
 /// Every pair of channels before it is turned, the same in all types.
 constexpr float pair_a = 0.625f, pair_b = 0.75f;
 
 /// A row of turned heads. Each channel is two products and a sum.
-void exact_heads(std::int64_t position, std::span<long double> values) {
-  std::array<long double, dimension> angles;  // cosines, then sines
-  exact_row({.d_model = dimension, .layout = Layout::halves_cos_first}, position, angles);
+void exact_heads(const Heads& heads, std::int64_t position, std::span<long double> values) {
+  const auto dimension = static_cast<std::size_t>(heads.dimension), pairs = dimension / 2;
+  std::vector<long double> angles(dimension);  // cosines, then sines
+  exact_row({.d_model = heads.dimension, .layout = Layout::halves_cos_first}, position, angles);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const long double cosine = angles[i % pairs], sine = angles[pairs + i % pairs];
     values[i] =
@@ -126,11 +133,12 @@ void exact_heads(std::int64_t position, std::span<long double> values) {
 }
 
 /// Of each row cosines, then sines. Transformers computes frequency, phase and values in float32.
-std::vector<float> plain_cache(std::int64_t rows) {
+std::vector<float> plain_cache(const Heads& heads, std::int64_t rows) {
+  const std::int64_t dimension = heads.dimension, pairs = heads.pairs();
   std::vector<float> angles(static_cast<std::size_t>(rows * dimension));
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t k = 0; k < pairs; ++k) {
-      const float exponent = static_cast<float>(2 * k) / float{dimension};
+      const float exponent = static_cast<float>(2 * k) / static_cast<float>(dimension);
       const float phase = static_cast<float>(row) * (1 / std::pow(10000.0F, exponent));
       float* const angle = angles.data() + row * dimension + k;
       angle[0] = std::cos(phase);
@@ -142,9 +150,10 @@ std::vector<float> plain_cache(std::int64_t rows) {
 
 /// How programs turn heads without this library: channel k with k + dimension / 2.
 template <class T>
-void turn_plainly(T* x, std::int64_t rows, const float* angles) {
+void turn_plainly(T* x, const Heads& heads, std::int64_t rows, const float* angles) {
+  const std::int64_t dimension = heads.dimension, pairs = heads.pairs();
   for (std::int64_t row = 0; row < rows; ++row, angles += dimension) {
-    for (std::int64_t head = 0; head < heads; ++head, x += dimension) {
+    for (std::int64_t head = 0; head < heads.count; ++head, x += dimension) {
       for (std::int64_t k = 0; k < pairs; ++k) {
         const float a = widened(x[k]), b = widened(x[pairs + k]);
         const float cosine = angles[k], sine = angles[pairs + k];
@@ -157,70 +166,112 @@ void turn_plainly(T* x, std::int64_t rows, const float* angles) {
 
 /// What do programs get that turn by a cache of cosines and sines themselves?
 template <class T>
-Work rotate(std::string_view source, std::int64_t rows, int threads) {
-  static const Rotary rotary(dimension);
+Work rotate(std::string_view source, const Heads& heads, std::int64_t rows, int threads) {
+  const std::int64_t dimension = heads.dimension, columns = heads.columns();
+  const auto rotary = std::make_shared<const Rotary>(dimension);
   const OutputView out = warm_view(table_of(rows, columns, data_type_of<T>));
   T* const x = static_cast<T*>(out.data);
   for (std::int64_t i = 0; i < rows * columns; ++i)
-    x[i] = rounded<T>(i % dimension < pairs ? pair_a : pair_b);
+    x[i] = rounded<T>(i % dimension < heads.pairs() ? pair_a : pair_b);
   // Products and sum are rounded, of cosines and sines that are, too.
-  Expected expected = {exact_heads, 4 * 0x1p-25 + rounding_below<T>(1)};
+  Expected expected = {[heads](std::int64_t position, std::span<long double> values) {
+                         exact_heads(heads, position, values);
+                       },
+                       4 * 0x1p-25 + rounding_below<T>(1)};
   if (source == "plain") {
     // Phases and frequencies carry three roundings of 2^-24, of pairs of 1.4.
     expected.bound += 5 * 0x1p-24 * static_cast<double>(rows);
-    return {rows * columns, expected, [=, angles = plain_cache(rows)] {
-              turn_plainly(x, rows, angles.data());
+    return {rows * columns, expected, [=, angles = plain_cache(heads, rows)] {
+              turn_plainly(x, heads, rows, angles.data());
               return out;
             }};
   }
-  return {rows * columns, expected, [=, view = rows_first(x, 1, rows, heads, dimension)] {
-            rotary.apply(view, 0, {.threads = threads});
+  return {rows * columns, expected, [=, view = rows_first(x, 1, rows, heads.count, dimension)] {
+            rotary->apply(view, 0, {.threads = threads});
             return out;
           }};
 }
 
-/// Tables and batches in the caches of one core, in the shared one, and beyond it.
-template <class T>
-void register_type() {
-  constexpr DataType type = data_type_of<T>;
-  const auto add_one = [&](std::string name, int threads, auto make) {
-    name += fmt::format("/threads:{}", threads);
-    if (type != DataType::float32) name += fmt::format("/dtype:{}", to_string(type));
-    add(name, make)->UseRealTime();
-  };
-  for (const int threads : {1, 2}) {
-    for (const std::string_view source : {"automatic", "fused", "cached", "plain"}) {
-      if (threads > 1 && source == "plain") continue;
-      for (const Shape& shape : {Shape{1, 64, 64},
-                                 {1, 512, 512},
-                                 {1, 2048, 1024},
-                                 {1, 131072, 128},
-                                 {1, 8192, 4096},
-                                 {8, 512, 512},
-                                 {8, 4096, 1024}}) {
-        add_one(fmt::format("add/source:{}/batch:{}/rows:{}/d:{}", source, shape.batch, shape.rows,
-                            shape.d_model),
-                threads, [=] { return sum<T>(source, shape, threads); });
-      }
-      for (const std::int64_t rows : {1, 128, 8192}) {
-        if (source == "automatic" || source == "cached") continue;
-        add_one(
-            fmt::format("rotate/source:{}/rows:{}/heads:{}/d:{}", source, rows, heads, dimension),
-            threads, [=] { return rotate<T>(source, rows, threads); });
-      }
-    }
+/// By wall time. `make` makes the work of an element type.
+template <class Make>
+void add_layer(std::string name, DataType type, int threads, Make make) {
+  name += fmt::format("/threads:{}", threads);
+  if (type != DataType::float32) name += fmt::format("/dtype:{}", to_string(type));
+  add(name, [=] {
+    Work work = type == DataType::float16    ? make(Float16())
+                : type == DataType::bfloat16 ? make(BFloat16())
+                                             : make(float());
+    return work;
+  })->UseRealTime();
+}
+
+void add_sums(const Shape& shape, const EncodingSpec& spec, DataType type, int threads) {
+  for (const std::string_view source : {"automatic", "fused", "cached", "plain"}) {
+    if (threads > 1 && source == "plain") continue;
+    add_layer(fmt::format("add/source:{}/batch:{}/rows:{}/d:{}", source, shape.batch, shape.rows,
+                          shape.d_model),
+              type, threads,
+              [=]<class T>(T) { return sum<T>(source, shape, spec, threads); });
   }
 }
 
-void register_benchmarks() {
-  register_type<float>();
-  register_type<Float16>();
-  register_type<BFloat16>();
+void add_rotations(const Heads& heads, std::int64_t rows, DataType type, int threads) {
+  for (const std::string_view source : {"fused", "plain"}) {
+    if (threads > 1 && source == "plain") continue;
+    add_layer(fmt::format("rotate/source:{}/rows:{}/heads:{}/d:{}", source, rows, heads.count,
+                          heads.dimension),
+              type, threads, [=]<class T>(T) { return rotate<T>(source, heads, rows, threads); });
+  }
+}
+
+/// Rows of one sequence. They are heads of Llama's dimension, or one head if that does not divide
+/// the channels.
+void add_shape(const Table& table, const std::vector<const Backend*>&) {
+  const std::int64_t rows = table.rows.count, d_model = table.spec.d_model;
+  add_sums({1, rows, d_model}, table.spec, table.type, table.threads);
+  const bool divides = d_model % usual_heads.dimension == 0;
+  const std::int64_t dimension = divides ? usual_heads.dimension : d_model;
+  add_rotations({d_model / dimension, dimension}, rows, table.type, table.threads);
+}
+
+/// Tables and batches in the caches of one core, in the shared one, and beyond it.
+void add_usual_sums() {
+  for (const int threads : {1, 2}) {
+    for (const Shape& shape : {Shape{1, 64, 64},
+                               {1, 512, 512},
+                               {1, 2048, 1024},
+                               {1, 131072, 128},
+                               {1, 8192, 4096},
+                               {8, 512, 512},
+                               {8, 4096, 1024}})
+      add_sums(shape, {}, DataType::float32, threads);
+  }
+}
+
+void add_usual_rotations() {
+  for (const int threads : {1, 2}) {
+    for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+      for (const std::int64_t rows : {1, 128, 8192})
+        add_rotations(usual_heads, rows, type, threads);
+    }
+  }
 }
 
 }  // namespace
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  return posenc::bench::run(argc, argv, posenc::bench::register_benchmarks);
+  using posenc::DataType;
+  using namespace posenc::bench;
+  return run(argc, argv,
+             {.name = "bench_layers",
+              .description = "What do sums and rotary embeddings cost beside a plain loop over a "
+                             "kept table?",
+              .questions = {{"sums", "what adding an encoding to float32 costs", add_usual_sums},
+                            {"rotations", "what turning Llama's heads costs, in three types",
+                             add_usual_rotations}},
+              .types = {DataType::float32, DataType::float16, DataType::bfloat16},
+              .names_backends = false,
+              .example = "bench_layers --shape 2048x4096 --dtype bfloat16 --threads 1,2",
+              .add = add_shape});
 }

@@ -1,6 +1,9 @@
 // What does a row cost if rows are not asked for as a table, and what does planning cost?
 //
-//   row_random/<backend>:<isa>/d:512                      one row at random positions
+// Without flags, it asks for rows of d_model 512. --question asks something else, and --shape for
+// rows of the user's own.
+//
+//   row_random/<backend>:<isa>/rows:1/d:512               one row at random positions
 //   row_cursor/<backend>:<isa>/rows:32/d:512              consecutive rows from a Cursor
 //   gather_random/<backend>:<isa>/rows:1024/d:512         random positions in one call
 //   plan/<backend>:<isa>/d:512/spacing:paper              planning, with a base of its own
@@ -44,10 +47,12 @@ Positions random_positions(std::int64_t count) {
 }
 
 /// One encode call for each position in turn.
-Work row_random(const Encoder& encoder) {
-  const OutputView row = warm_view(table_of(1, encoder.spec().d_model));
+Work row_random(const Encoder& encoder, Table table) {
+  table.rows.count = 1;
+  const OutputView row = warm_view(table);
   const auto position = std::make_shared<std::int64_t>();
-  Work work(row.columns, expected_at(encoder, [=](auto) { return *position; }, {0, 2 * middle}),
+  Work work(row.columns,
+            expected_at(encoder, [=](auto) { return *position; }, {0, 2 * middle}, table.type),
             [=, &encoder, positions = random_positions(4096), next = std::size_t{0}]() mutable {
               *position = positions[next];
               next = (next + 1) % positions.size();
@@ -60,50 +65,66 @@ Work row_random(const Encoder& encoder) {
 
 /// A cursor encodes that many rows at a time: an iteration that gave fewer would time all or none
 /// of their cost.
-Work row_cursor(const Encoder& encoder) {
-  constexpr std::int64_t run = 32;
-  const std::int64_t d_model = encoder.spec().d_model;
+constexpr std::int64_t cursor_run = 32;
+
+Work row_cursor(const Encoder& encoder, const Table& table) {
   const auto cursor = std::make_shared<Cursor>(encoder, middle);
-  Work work(run * d_model, expected_of(encoder, {middle, run}),
-            [cursor, view = warm_view(table_of(run, d_model))] {
-              for (std::int64_t row = 0; row < run; ++row)
+  Work work(cursor_run * table.spec.d_model, expected_of(encoder, {middle, cursor_run}),
+            [cursor, view = warm_view(table_of(cursor_run, table.spec.d_model))] {
+              for (std::int64_t row = 0; row < cursor_run; ++row)
                 std::ranges::copy(cursor->next(),
                                   static_cast<float*>(view.data) + row * view.stride);
               return view;
             });
   work.loop = loop_of([cursor] {
-    for (std::int64_t row = 0; row < run; ++row) {
+    for (std::int64_t row = 0; row < cursor_run; ++row) {
       const float* values = cursor->next().data();
       benchmark::DoNotOptimize(values);
     }
     if (cursor->position() >= 2 * middle) cursor->seek(middle);
   });
-  work.rows = run;
+  work.rows = cursor_run;
   return work;
 }
 
-Work gather_random(const Encoder& encoder) {
-  constexpr std::int64_t rows = 1024;
-  const Positions positions = random_positions(rows);
+/// All rows of the table in one call, at random positions.
+Work gather_random(const Encoder& encoder, const Table& table) {
+  const Positions positions = random_positions(table.rows.count);
   const auto position = [=](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; };
-  Work work(rows * encoder.spec().d_model, expected_at(encoder, position, {0, 2 * middle}),
-            [=, &encoder, view = warm_view(table_of(rows, encoder.spec().d_model))] {
-              encoder.encode(positions, view);
+  Work work(table.elements(), expected_at(encoder, position, {0, 2 * middle}, table.type),
+            [=, &encoder, view = warm_view(table), options = table.options()] {
+              encoder.encode(positions, view, options);
               return view;
             });
-  work.rows = rows;
+  work.rows = table.rows.count;
   return work;
 }
 
-void add_rows(const Backend& backend, std::int64_t d_model) {
-  const auto add_question = [&](const char* question, const char* detail, auto make) {
-    add(fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, d_model),
-        [&backend, d_model, make] { return make(planned(backend, {.d_model = d_model})); });
-  };
-  add_question("row_random", "", row_random);
-  add_question("row_cursor", "rows:32/", row_cursor);
-  add_question("gather_random", "rows:1024/", gather_random);
+/// Single rows have one thread, and a cursor writes float32.
+void add_rows(const Table& table, const std::vector<const Backend*>& backends) {
+  for (const Backend* backend : backends) {
+    if (!backend->supports(table.type)) continue;
+    const auto add_question = [&](const char* question, Table named, auto make) {
+      auto* const added =
+          add(fmt::format("{}/{}/{}", question, backend->full_name(), to_string(named)),
+              [=] { return make(planned(*backend, table.spec), table); });
+      if (named.threads > 1) added->UseRealTime();
+    };
+    const auto with_rows = [&](std::int64_t rows) {
+      Table named = table;
+      named.name = suite::size_name(named.spec, {0, rows});
+      named.rows = {0, rows};
+      return named;
+    };
+    if (table.threads == 1) add_question("row_random", with_rows(1), row_random);
+    if (table.threads == 1 && table.type == DataType::float32)
+      add_question("row_cursor", with_rows(cursor_run), row_cursor);
+    add_question("gather_random", with_rows(table.rows.count), gather_random);
+  }
 }
+
+void add_usual_rows() { add_rows(table_of(1024, 512), best_backends()); }
+void add_wide_rows() { add_rows(table_of(1024, 4096), best_backends()); }
 
 Work plan(const Backend& backend, const Table& table, bool again) {
   Work work = encoding_of(backend, table);
@@ -176,11 +197,11 @@ void add_axes(const GridSizes& sizes) {
   });
 }
 
-void register_benchmarks() {
+void add_all_axes() {
   for (const GridSizes& sizes : {GridSizes{1, 64, 64}, GridSizes{32, 64, 64}}) add_axes(sizes);
-  for (const std::int64_t d_model : {512, 4096}) {
-    for (const Backend* backend : best_backends()) add_rows(*backend, d_model);
-  }
+}
+
+void add_all_planning() {
   for (const std::int64_t d_model : {20, 512, 4096}) {
     for (const Spacing spacing : all_spacings) add_planning(d_model, spacing);
   }
@@ -190,5 +211,17 @@ void register_benchmarks() {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  return posenc::bench::run(argc, argv, posenc::bench::register_benchmarks);
+  using namespace posenc::bench;
+  return run(argc, argv,
+             {.name = "bench_rows",
+              .description = "What does a row cost if rows are not asked for as a table, and what "
+                             "does planning cost?",
+              .questions = {{"rows", "single rows, a cursor and a gather of d_model 512",
+                             add_usual_rows},
+                            {"wide_rows", "the same of d_model 4096", add_wide_rows},
+                            {"planning", "what planning costs", add_all_planning},
+                            {"axes", "what positions on several axes cost", add_all_axes}},
+              .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
+              .example = "bench_rows --shape 100x768 --dtype bfloat16 --threads 1",
+              .add = add_rows});
 }

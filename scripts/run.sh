@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The main job: builds the programs, measures the errors and the speed of every backend, draws a
-# page of figures, and picks the fastest backends for this CPU. It installs what is missing, and
-# otherwise writes below build/ alone: documents to build/results/, the page to
+# The main job: builds the programs and benchmarks, measures the errors and the speed of every
+# backend, draws a page of figures, and picks the fastest backends for this CPU. It installs what is
+# missing, and otherwise writes below build/ alone: documents to build/results/, the page to
 # build/results/report/, logs to build/logs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -32,7 +32,7 @@ accuracy() {
 }
 
 ./scripts/install_dependencies.sh build report peers
-targets=(posenc_cli posenc_peers)
+targets=(posenc_cli posenc_peers bench_encode bench_rows bench_layers)
 # PyTorch's times need the Python package, which is built where Debian's packages are there.
 if dpkg-query -W python3-dev pybind11-dev python3-torch &>/dev/null; then
   targets+=(posenc_python)
@@ -57,6 +57,13 @@ accuracy tutorial --preset tutorial
 accuracy long_context --rows 131072 --d-model 128
 accuracy far --first 1000000000000 --rows 1000
 
+step "How the backends compare: bench_encode"
+# Google Benchmark writes what it knows of the machine to standard error.
+"$bin/bench_encode" --benchmark_min_time=0.1 2>"$results/bench_encode.log" || {
+  cat "$results/bench_encode.log" >&2
+  exit 1
+}
+
 step "Times, errors and the limits of the memory, for tables of all sizes"
 # Exit code 1: other work ran meanwhile, as the document says.
 may_fail "$check_failed" "$bin/posenc_peers" measure --processes "$processes" --format json \
@@ -76,3 +83,14 @@ may_fail "$check_failed" "$bin/posenc" pick "$measured" --save "$profile"
 printf '\nDocuments: %s\n' "$results"
 if [[ -e $page ]]; then echo "Figures:   $page"; fi
 if [[ -e $profile ]]; then echo "Profile:   $profile, for posenc::suite::Profile::load()"; fi
+cat <<USAGE
+
+For a shape of your own, or another CPU:
+  $bin/bench_encode --shape 777x768     every backend, ISA, type and number of threads
+  $bin/bench_rows --shape 100x768       single rows, a cursor, a gather
+  $bin/bench_layers --shape 2048x4096   sums and rotary embeddings
+  $bin/posenc measure --shape 777x768 --format json --output shape.json
+  $bin/posenc pick shape.json
+  $bin/posenc pick --cpu "Zen 4"        by measurements that come with posenc
+Each takes --help.
+USAGE

@@ -18,6 +18,10 @@ inline constexpr int bad_input = 2;
 /// afterwards.
 int run_command(int argc, char** argv);
 
+/// What the arguments of a program say that has the options of a subcommand and no other; none if
+/// they ask for help, which is then on standard output. Throws InvalidArgument.
+std::optional<Options> read_options(const Subcommand& subcommand, const Names& arguments);
+
 Subcommand list_command();
 Subcommand accuracy_command();
 Subcommand measure_command();

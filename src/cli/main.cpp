@@ -61,13 +61,12 @@ std::string footer_of(const std::vector<Subcommand::Example>& examples) {
   return footer + common_sections;
 }
 
-void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
-  CLI::App& command = *app.add_subcommand(subcommand.name, help_lines(subcommand.description));
-  command.group("Subcommands")->get_help_ptr()->group("Options");
-  command.callback([&options, run = subcommand.run] { options.run = run; });
+/// Adds the options of the subcommand, and its footer.
+void fill(CLI::App& command, Options& options, const Subcommand& subcommand) {
   command.footer(footer_of(subcommand.examples));
   const std::vector<Rule> known = rules(subcommand);
-  for (const std::string& key : words_of(subcommand.options + " --format --output")) {
+  const std::string of_output = subcommand.formats.empty() ? "" : " --format --output";
+  for (const std::string& key : words_of(subcommand.options + of_output)) {
     const Rule& rule = *std::ranges::find(known, key, &Rule::key);
     const auto end = key.find_last_not_of(".?") + 1;
     const std::string name = key.substr(0, end), kind = key.substr(end);
@@ -95,6 +94,22 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
   for (const auto& [option, needed] : subcommand.needs) command.get_option(option)->needs(needed);
 }
 
+void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
+  CLI::App& command = *app.add_subcommand(subcommand.name, help_lines(subcommand.description));
+  command.group("Subcommands")->get_help_ptr()->group("Options");
+  command.callback([&options, run = subcommand.run] { options.run = run; });
+  fill(command, options, subcommand);
+}
+
+/// The look of the help.
+void dress(CLI::App& app) {
+  app.formatter(std::make_shared<Formatter>());
+  app.get_formatter()->column_width(help_column);
+  app.get_formatter()->label("POSITIONALS", "Positionals");
+  app.option_defaults()->group("Options");
+  app.set_help_flag("-h,--help", "print this help and exit");
+}
+
 /// Why the parser refused the command line: an argument that nothing takes, or its own reason.
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
@@ -102,8 +117,23 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   std::erase(stray, "--");
   const std::string fault =
       stray.empty() ? error.what() : fmt::format("argument is '{}'", stray.front());
-  return fmt::format("{}; allowed: see posenc{} --help", fault,
+  return fmt::format("{}; allowed: see {}{} --help", fault, app.get_name(),
                      chosen.empty() ? "" : " " + chosen.front()->get_name());
+}
+
+/// False if the arguments ask for help, which is then written.
+bool parse(CLI::App& app, const Names& arguments) {
+  try {
+    app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
+    return true;
+  } catch (const CLI::Success& wanted) {  // --help and --version
+    std::ostringstream text, unused;
+    app.exit(wanted, text, unused);
+    write_all("", text.str());
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(fault_of(app, error));
+  }
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -111,11 +141,7 @@ int run(const std::vector<std::string>& arguments) {
       "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
       "fastest.",
       "posenc");
-  app.formatter(std::make_shared<Formatter>());
-  app.get_formatter()->column_width(help_column);
-  app.get_formatter()->label("POSITIONALS", "Positionals");
-  app.option_defaults()->group("Options");
-  app.set_help_flag("-h,--help", "print this help and exit");
+  dress(app);
   app.set_version_flag(
       "--version",
       fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
@@ -128,22 +154,23 @@ int run(const std::vector<std::string>& arguments) {
   for (const auto command : {list_command, accuracy_command, measure_command, pick_command,
                              generate_command, check_command, compare_command})
     add(app, options, command());
-  try {
-    app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
-  } catch (const CLI::Success& wanted) {                           // --help and --version
-    std::ostringstream text, unused;
-    app.exit(wanted, text, unused);
-    write_all("", text.str());
-    return good;
-  } catch (const CLI::ParseError& error) {
-    throw InvalidArgument(fault_of(app, error));
-  }
+  if (!parse(app, arguments)) return good;
   // Before long work.
   check_output(options.output);
   return options.run(options);
 }
 
 }  // namespace
+
+std::optional<Options> read_options(const Subcommand& subcommand, const Names& arguments) {
+  CLI::App app(help_lines(subcommand.description), subcommand.name);
+  dress(app);
+  Options options;
+  fill(app, options, subcommand);
+  if (!parse(app, arguments)) return {};
+  return options;
+}
+
 }  // namespace posenc::cli
 
 int posenc::cli::run_command(int argc, char** argv) {

@@ -280,6 +280,7 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
               "processes to time in; up to twice as many if figures are noisy (default: 7)", 2, 15),
       integer("--rounds", &Options::rounds,
               "rounds of --run, of four processes each: OLD NEW NEW OLD (default: 8)", 2, 100),
+      text("--question...", "NAME", &Options::questions, ""),
       text("--save", "FILE", &Options::save,
            "keep the measurements in this file, a profile that programs load"),
       flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),

@@ -74,6 +74,7 @@ struct Options {
   std::string document, save;  ///< no document: measure now
   std::string cpu;             ///< whose document answers
   bool runs = false;           ///< compare runs programs
+  Names questions;             ///< of a benchmark binary
   std::optional<double> tolerance;
   std::optional<int> processes, rounds;
 

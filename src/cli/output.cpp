@@ -87,8 +87,9 @@ void write_document(const Options& options, const Json& document, const std::str
   write_all(options.output, options.format == "json" ? text_of(document) : escaped(page, "\n"));
 }
 
-void print_message(std::string_view message) {
-  const std::string line = "posenc: " + shortened(escaped(message), max_message_bytes) + '\n';
+void print_message(std::string_view message, std::string_view program) {
+  const std::string line =
+      fmt::format("{}: {}\n", program, shortened(escaped(message), max_message_bytes));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

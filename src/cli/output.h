@@ -32,9 +32,9 @@ Json new_document();
 /// file: a terminal gets no control characters.
 void write_document(const Options& options, const Json& document, const std::string& page);
 
-/// Writes "posenc: ", the message, escaped and shortened to one line, and its end to standard
-/// error. Where that cannot be written, the exit code alone tells.
-void print_message(std::string_view message);
+/// Writes the name of the program, the message, escaped and shortened to one line, and its end to
+/// standard error. Where that cannot be written, the exit code alone tells.
+void print_message(std::string_view message, std::string_view program = "posenc");
 
 /// Progress of long work, with the time left, on standard error if that is a terminal.
 class Progress {

@@ -2,6 +2,9 @@
 # s390x, x86_64-w64-mingw32 for Windows, or wasm32 for WebAssembly). Libraries are found only among
 # those that tests/emulated/test-emulated.sh has staged.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES POSENC_CROSS_TARGET)
+if(POSENC_CROSS_TARGET STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  return()  # a build for this machine
+endif()
 if(POSENC_CROSS_TARGET MATCHES mingw)
   set(CMAKE_SYSTEM_NAME Windows)
   set(CMAKE_SYSTEM_PROCESSOR AMD64)

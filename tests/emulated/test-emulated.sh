@@ -53,22 +53,6 @@ step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
 
 prefix=$PWD/build/$target-prefix
 
-# stage PACKAGE TARGETS FOLDER [DEFINITION]: makes a header-only library of the host visible to the
-# cross compiler, as a CMake package with targets of these names. Only its own folder is copied,
-# since /usr/include also holds the host's libc.
-stage() {
-  local package=$1 libraries=$2 folder=$3 definition=${4:-}
-  mkdir -p "$prefix/include" "$prefix/lib/cmake/$package"
-  cp -rLu "/usr/include/$folder" "$prefix/include/"
-  cat >"$prefix/lib/cmake/$package/${package}Config.cmake" <<CMAKE
-foreach(library IN ITEMS $libraries)
-  add_library(\${library} INTERFACE IMPORTED)
-  set_target_properties(\${library} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "$prefix/include"
-                        INTERFACE_COMPILE_DEFINITIONS "$definition")
-endforeach()
-CMAKE
-}
-
 step "Dependencies"
 ./scripts/install_dependencies.sh build "$target"
 for needed in "$compiler" "$emulator"; do
@@ -83,10 +67,7 @@ has_cxx20 2>/dev/null || {
   echo "Skipped: the standard library of $compiler has no C++20."
   exit 77
 }
-stage xsimd xsimd xsimd
-stage fmt "fmt::fmt fmt::fmt-header-only" fmt FMT_HEADER_ONLY=1
-stage nlohmann_json nlohmann_json::nlohmann_json nlohmann
-stage CLI11 CLI11::CLI11 CLI
+./scripts/stage_headers.sh "$prefix"
 if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake -S /usr/src/googletest -B "build/$target-googletest" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     --toolchain "$PWD/tests/emulated/cross.cmake" -DPOSENC_CROSS_TARGET="$target" \

@@ -28,8 +28,8 @@ void prepare_standard_streams() noexcept;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// A file with this content, to be read from its beginning. It is removed when it is closed. Throws
-/// std::system_error if there is no place for it.
+/// A file with this content, to be read from its beginning, in memory where the system can. It is
+/// gone when it is closed. Throws std::system_error if there is no place for it.
 File temporary_file(const std::string& content = "");
 
 /// All of it, from its beginning.

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -21,6 +22,15 @@ namespace {
 
 [[noreturn]] void fail(int reason, const std::string& what) {
   throw std::system_error(reason, std::generic_category(), what);
+}
+
+/// In memory where the system can: a sandbox may have no folder for temporary files.
+std::FILE* open_temporary() {
+#ifdef MFD_CLOEXEC
+  if (const int descriptor = ::memfd_create("posenc", MFD_CLOEXEC); descriptor != -1)
+    return ::fdopen(descriptor, "w+");
+#endif
+  return std::tmpfile();
 }
 
 }  // namespace
@@ -42,7 +52,7 @@ void prepare_standard_streams() noexcept {
 }
 
 File temporary_file(const std::string& content) {
-  File file(std::tmpfile(), &std::fclose);
+  File file(open_temporary(), &std::fclose);
   const bool is_written =
       file && std::fwrite(content.data(), 1, content.size(), file.get()) == content.size() &&
       std::fflush(file.get()) == 0 && ::lseek(fileno(file.get()), 0, SEEK_SET) == 0;

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Builds the command as one static file that runs on a Linux machine without a compiler, libraries or
+# an installation: portable.sh x86_64|aarch64. It holds the documents of docs/measured, too. Prints
+# the file's path.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target=${1:-}
+case $target in
+  x86_64 | aarch64) ;;
+  *)
+    echo "portable.sh: target is '$target'; allowed: x86_64, aarch64" >&2
+    exit 2
+    ;;
+esac
+
+./scripts/install_dependencies.sh build
+if [[ $target != "$(uname -m)" ]]; then
+  [[ $target == aarch64 ]] || {
+    echo "portable.sh: target is '$target' on $(uname -m); allowed: aarch64" >&2
+    exit 2
+  }
+  ./scripts/install_dependencies.sh "$target"
+  ./scripts/stage_headers.sh "$PWD/build/$target-prefix"
+fi
+./scripts/build.sh "portable-$target" posenc_cli
+file=build/portable-$target/bin/posenc
+echo "$file: $(($(wc -c <"$file") >> 10)) KiB"
