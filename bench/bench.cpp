@@ -243,16 +243,16 @@ void register_benchmarks(const Program& program, cli::Options options) {
     if (options.types.empty()) options.types = program.types;
     for (const DataType type : options.types) {
       if (std::ranges::count(program.types, type) > 0) continue;
-      throw_invalid("--dtype is '{}'; allowed: {}", to_string(type),
-                    join(cli::names_of(program.types, [](DataType each) { return to_string(each); }),
-                         ", "));
+      throw_invalid(
+          "--dtype is '{}'; allowed: {}", to_string(type),
+          join(cli::names_of(program.types, [](DataType each) { return to_string(each); }), ", "));
     }
     if (options.threads.empty()) {
       options.threads = {1};
       cli::add_once(options.threads, cpu().logical_cores);
     }
-    const auto backends = program.names_backends ? cli::backends_of(options)
-                                                 : std::vector<const Backend*>();
+    const auto backends =
+        program.names_backends ? cli::backends_of(options) : std::vector<const Backend*>();
     const std::vector<MeasuredTable> usual = {table_of(preset("tutorial"))};
     for (const MeasuredTable& each : cli::tables_of(options, usual)) program.add({each}, backends);
     return;

@@ -140,23 +140,21 @@ void compare_fresh_memory() {
 int main(int argc, char** argv) {
   using namespace posenc::bench;
   posenc::peers::register_peers();
-  return run(argc, argv,
-             {.name = "bench_encode",
-              .description = "How fast are tables encoded, and how far is that from what the memory "
-                             "allows?",
-              .questions = {{"backends", "how the backends compare, on three tables",
-                             compare_backends},
-                            {"isas", "how the ISAs compare, on tables of real systems", compare_isas},
-                            {"positions", "whether rows further out cost more", compare_positions},
-                            {"widths", "what d_model costs", compare_widths},
-                            {"strides", "what rows that begin within cache lines cost",
-                             compare_strides},
-                            {"types", "what the types cost", compare_types},
-                            {"stores", "whether the library chooses the faster stores",
-                             compare_stores},
-                            {"threads", "what threads gain", compare_threads},
-                            {"fresh", "what page faults cost", compare_fresh_memory}},
-              .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
-              .example = "bench_encode --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
-              .add = add_encodes});
+  return run(
+      argc, argv,
+      {.name = "bench_encode",
+       .description = "How fast are tables encoded, and how far is that from what the memory "
+                      "allows?",
+       .questions = {{"backends", "how the backends compare, on three tables", compare_backends},
+                     {"isas", "how the ISAs compare, on tables of real systems", compare_isas},
+                     {"positions", "whether rows further out cost more", compare_positions},
+                     {"widths", "what d_model costs", compare_widths},
+                     {"strides", "what rows that begin within cache lines cost", compare_strides},
+                     {"types", "what the types cost", compare_types},
+                     {"stores", "whether the library chooses the faster stores", compare_stores},
+                     {"threads", "what threads gain", compare_threads},
+                     {"fresh", "what page faults cost", compare_fresh_memory}},
+       .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
+       .example = "bench_encode --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
+       .add = add_encodes});
 }

@@ -210,8 +210,7 @@ void add_sums(const Shape& shape, const EncodingSpec& spec, DataType type, int t
     if (threads > 1 && source == "plain") continue;
     add_layer(fmt::format("add/source:{}/batch:{}/rows:{}/d:{}", source, shape.batch, shape.rows,
                           shape.d_model),
-              type, threads,
-              [=]<class T>(T) { return sum<T>(source, shape, spec, threads); });
+              type, threads, [=]<class T>(T) { return sum<T>(source, shape, spec, threads); });
   }
 }
 

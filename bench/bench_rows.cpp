@@ -52,7 +52,8 @@ Work row_random(const Encoder& encoder, Table table) {
   const OutputView row = warm_view(table);
   const auto position = std::make_shared<std::int64_t>();
   Work work(row.columns,
-            expected_at(encoder, [=](auto) { return *position; }, {0, 2 * middle}, table.type),
+            expected_at(
+                encoder, [=](auto) { return *position; }, {0, 2 * middle}, table.type),
             [=, &encoder, positions = random_positions(4096), next = std::size_t{0}]() mutable {
               *position = positions[next];
               next = (next + 1) % positions.size();
@@ -212,16 +213,16 @@ void add_all_planning() {
 
 int main(int argc, char** argv) {
   using namespace posenc::bench;
-  return run(argc, argv,
-             {.name = "bench_rows",
-              .description = "What does a row cost if rows are not asked for as a table, and what "
-                             "does planning cost?",
-              .questions = {{"rows", "single rows, a cursor and a gather of d_model 512",
-                             add_usual_rows},
-                            {"wide_rows", "the same of d_model 4096", add_wide_rows},
-                            {"planning", "what planning costs", add_all_planning},
-                            {"axes", "what positions on several axes cost", add_all_axes}},
-              .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
-              .example = "bench_rows --shape 100x768 --dtype bfloat16 --threads 1",
-              .add = add_rows});
+  return run(
+      argc, argv,
+      {.name = "bench_rows",
+       .description = "What does a row cost if rows are not asked for as a table, and what "
+                      "does planning cost?",
+       .questions = {{"rows", "single rows, a cursor and a gather of d_model 512", add_usual_rows},
+                     {"wide_rows", "the same of d_model 4096", add_wide_rows},
+                     {"planning", "what planning costs", add_all_planning},
+                     {"axes", "what positions on several axes cost", add_all_axes}},
+       .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
+       .example = "bench_rows --shape 100x768 --dtype bfloat16 --threads 1",
+       .add = add_rows});
 }

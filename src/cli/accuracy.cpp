@@ -64,7 +64,8 @@ int accuracy(const Options& options) {
   Measurements measured = measurements_of_this_machine();
   Json all = Json::array();
   std::string page;
-  Options of_one_thread = options;  // --threads is how many compute, and each table has the same bits
+  Options of_one_thread =
+      options;  // --threads is how many compute, and each table has the same bits
   of_one_thread.threads.clear();
   const Preset& usual = preset("tutorial");
   for (const MeasuredTable& table :

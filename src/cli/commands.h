@@ -39,10 +39,10 @@ Measurements measure_here(const Options& options);
 
 /// The rows of the document that the options ask for, with the limits of their tables. `name` is
 /// the document's, for messages. Throws InvalidArgument if it has none.
-Measurements rows_asked_for(const Options& options, const std::string& name,
-                            Measurements document);
+Measurements rows_asked_for(const Options& options, const std::string& name, Measurements document);
 
-/// What a reader of the document must know of its times: a sentence each; empty if there is nothing.
+/// What a reader of the document must know of its times: a sentence each; empty if there is
+/// nothing.
 std::string notes_of(const Measurements& document);
 
 /// What times the rows of a request. A program is started for each request, and answers it.

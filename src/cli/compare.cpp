@@ -146,23 +146,24 @@ std::string reports_page(const Names& files) try {
       parts_page(reports, "by_position", positions_column("positions"), most_octaves),
       parts_page(reports, "by_channel", text("channel", "/channel", Align::right), most_channels));
 } catch (const Json::exception& error) {
-  throw_invalid("documents are {} and {}: {}; allowed: JSON of posenc accuracy", files[0],
-                files[1], error.what());
+  throw_invalid("documents are {} and {}: {}; allowed: JSON of posenc accuracy", files[0], files[1],
+                error.what());
 }
 
 std::string origin_text(const std::string& name, const std::string& file,
                         const Measurements& document) {
-  return fmt::format("{}  {}\n   {} ({}), {}\n   {}, posenc {}, kernels {}\n", name, escaped(file),
+  return fmt::format("{}  {}\n   {} ({})\n   {}, {}, posenc {}, kernels {}\n", name, escaped(file),
                      document.machine.model, microarchitecture_text(document.machine),
-                     document.measured_at, document.compiler, document.library_version,
-                     document.kernels);
+                     document.measured_at.substr(0, 10), document.compiler,
+                     document.library_version, document.kernels);
 }
 
 bool has_times(const Measurements& document) {
   return std::ranges::any_of(document.all, &Measurement::is_timed);
 }
 
-/// Two documents of one machine, or two accuracy reports, whose errors do not depend on the machine.
+/// Two documents of one machine, or two accuracy reports, whose errors do not depend on the
+/// machine.
 int compare_two(const Options& options, const Measurements& before, const Measurements& after) {
   const Comparison comparison =
       suite::compare(before, after, {.tolerance = options.tolerance.value_or(0)});
@@ -234,19 +235,22 @@ int show_side_by_side(const Options& options, const std::vector<Measurements>& d
       add_once(common, row.table);
   }
   if (common.empty()) {
-    throw_invalid("{} have no times of one backend on one table in common; allowed: documents of "
-                  "posenc measure that share one",
-                  join(options.documents, " and "));
+    throw_invalid(
+        "{} have no times of one backend on one table in common; allowed: documents of "
+        "posenc measure that share one",
+        join(options.documents, " and "));
   }
   std::ranges::stable_sort(common, {}, &MeasuredTable::bytes);
   Json rows = Json::array(), tables = Json::array();
   Names names, outside;
   for (const MeasuredTable& each : common) {
     if (!rows.empty()) rows.push_back(nullptr);
-    rows.push_back(fmt::format("{}: {}", each.text(),
-                               bytes_text(static_cast<double>(each.bytes()))));
-    Json entry = {{"table", each.name}, {"dtype", to_string(each.type)},
-                  {"threads", each.threads}, {"gfloats_per_second", Json::array()}};
+    rows.push_back(
+        fmt::format("{}: {}", each.text(), bytes_text(static_cast<double>(each.bytes()))));
+    Json entry = {{"table", each.name},
+                  {"dtype", to_string(each.type)},
+                  {"threads", each.threads},
+                  {"gfloats_per_second", Json::array()}};
     for (const Measurements& document : documents) {
       const Json speeds = speeds_of(document, each);
       Json& row = rows.emplace_back(Json{{"label", "  " + label_of(document)}});
@@ -288,13 +292,13 @@ int show_side_by_side(const Options& options, const std::vector<Measurements>& d
 
 /// The backends that run in a posenc command here, by full name.
 Names backends_of_program(const std::string& program) {
-  const Json listed = in_place(program, [&] {
-    try {
-      return Json::parse(output_of_program(program, {"list", "--format", "json"}));
-    } catch (const Json::exception&) {
-      throw InvalidArgument("it is no posenc command; allowed with --run: two of them");
-    }
-  });
+  Json listed;
+  try {
+    listed = Json::parse(output_of_program(program, {"list", "--format", "json"}));
+  } catch (const std::exception& error) {
+    throw_invalid("{} is no posenc command ({}); allowed with --run: two posenc commands", program,
+                  error.what());
+  }
   Names names;
   for (const Json& each : listed.at("backends")) {
     if (each.at("runs_here").get<bool>())
@@ -336,16 +340,16 @@ int compare_builds(const Options& options) {
   Measurements before = measurements_of_this_machine(), after = before;
   before.all = times.before;
   after.all = times.after;
-  const Comparison comparison =
-      suite::compare(before, after, {.noise_of_session = times.noise});
-  std::string page = fmt::format(
-      "A  {}\nB  {}\n   {}\n\n{}\n{}", escaped(old_build), escaped(new_build),
-      before.machine.model, changes_page(comparison),
-      wrapped(fmt::format(
-          "{} compared in {} rounds of four processes each, A B B A; a build differs from itself by "
-          "{:.1f} %; regressions: {}\n"
-          "95 %: all intervals together hold with that probability\n",
-          comparison.common, request.rounds, 100 * comparison.noise, comparison.regressions)));
+  const Comparison comparison = suite::compare(before, after, {.noise_of_session = times.noise});
+  std::string page =
+      fmt::format("A  {}\nB  {}\n   {}\n\n{}\n{}", escaped(old_build), escaped(new_build),
+                  before.machine.model, changes_page(comparison),
+                  wrapped(fmt::format("{} compared in {} rounds of four processes each, A B B A; a "
+                                      "build differs from itself by "
+                                      "{:.1f} %; regressions: {}\n"
+                                      "95 %: all intervals together hold with that probability\n",
+                                      comparison.common, request.rounds, 100 * comparison.noise,
+                                      comparison.regressions)));
   if (!left_out.empty()) page += wrapped("Not in both: " + join(left_out, ", ") + "\n");
   page += "Times alone are compared: posenc accuracy of each build has its errors.\n";
   Json document = document_of(options, comparison, true);

@@ -157,8 +157,7 @@ Json cpus_document() {
     entry["kernels"] = each->kernels;
     entry["measured_at"] = each->measured_at;
   }
-  for (const Microarchitecture& each : microarchitectures())
-    document["names"].push_back(each.name);
+  for (const Microarchitecture& each : microarchitectures()) document["names"].push_back(each.name);
   return document;
 }
 
@@ -204,12 +203,12 @@ Subcommand list_command() {
       .description = "List the backends of this build: which run here, which one is used, and why",
       .run = list,
       .options = "--presets --cpus",
-      .examples = {
-          {"posenc list", "what runs here, which backend is used, and why"},
-          {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
-          {"posenc list --presets", "the named conventions, and how they differ"},
-          {"posenc list --cpus", "the CPUs that posenc pick --cpu answers for"},
-          {"posenc list --format json", "the same for programs"}},
+      .examples = {{"posenc list", "what runs here, which backend is used, and why"},
+                   {"POSENC_BACKEND=rotation:avx2 posenc list",
+                    "what an environment variable changes"},
+                   {"posenc list --presets", "the named conventions, and how they differ"},
+                   {"posenc list --cpus", "the CPUs that posenc pick --cpu answers for"},
+                   {"posenc list --format json", "the same for programs"}},
       .excludes = {{"--presets", "--cpus"}}};
 }
 

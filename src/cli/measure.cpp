@@ -51,9 +51,9 @@ std::vector<const Measurement*> in_order(const Measurements& document) {
 /// Says how many entries the errors are of, unless it is all.
 std::string heading_of(const Measurement& first, const Cpu& machine) {
   const MeasuredTable& table = first.table;
-  std::string heading = fmt::format("{}: {}, {}", table.text(),
-                                    bytes_text(static_cast<double>(table.bytes())),
-                                    to_string(shape_class(table.bytes(), machine)));
+  std::string heading =
+      fmt::format("{}: {}, {}", table.text(), bytes_text(static_cast<double>(table.bytes())),
+                  to_string(shape_class(table.bytes(), machine)));
   if (!first.error || first.error->checked >= 1) return heading;
   return heading + (first.error->checked == 0 ? "; errors of some rows"
                                               : fmt::format("; errors of {:.2g} % of the rows",
@@ -269,8 +269,8 @@ Measurements rows_asked_for(const Options& options, const std::string& name,
            is_same(options.rows, table.rows.count) && is_same(options.d_model, spec.d_model) &&
            is_same(options.first, table.rows.first) && is_same(options.base, spec.base) &&
            is_same(options.layout, spec.layout) && is_same(options.spacing, spec.spacing) &&
-           is_same(options.frequencies, spec.frequencies) &&
-           is_one_of(options.types, table.type) && is_one_of(options.threads, table.threads);
+           is_same(options.frequencies, spec.frequencies) && is_one_of(options.types, table.type) &&
+           is_one_of(options.threads, table.threads);
   };
   std::vector<MeasuredTable> kept;
   const auto is_wanted = [&](const Measurement& row) {

@@ -52,9 +52,10 @@ Rule text(const char* key, const char* value, Field Options::*field, const char*
 
 /// Refuses numbers that do not print as they were typed, such as 010.
 template <class Field>
-Rule integer(const char* key, Field Options::*field, const char* description,
-             typename Field::value_type least = std::numeric_limits<typename Field::value_type>::min(),
-             typename Field::value_type most = std::numeric_limits<typename Field::value_type>::max()) {
+Rule integer(
+    const char* key, Field Options::*field, const char* description,
+    typename Field::value_type least = std::numeric_limits<typename Field::value_type>::min(),
+    typename Field::value_type most = std::numeric_limits<typename Field::value_type>::max()) {
   return {key, "N", description, [=](Options& options, const std::string& text) {
             typename Field::value_type value = 0;
             std::from_chars(text.data(), text.data() + text.size(), value);
@@ -97,9 +98,9 @@ Rule choice(const char* key, const char* what, const Names& known, const std::st
 }
 
 template <class Enum, std::size_t count, class Field>
-  requires std::is_enum_v<Enum>
-Rule choice(const char* key, const char* what, const Enum (&all)[count], const char* by_default,
-            Field Options::*field) {
+requires std::is_enum_v<Enum> Rule choice(const char* key, const char* what,
+                                          const Enum (&all)[count], const char* by_default,
+                                          Field Options::*field) {
   const auto name_of = [](Enum each) { return to_string(each); };
   return choice_of(key, what, names_of(all, name_of), by_default,
                    [=, &all](Options& options, const std::string& name) {
@@ -202,14 +203,15 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
   const Names names = names_of(presets(), &Preset::name);
   Names and_shapes = names;
   std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(and_shapes));
-  const Rule type = choice("--dtype", "type of an entry", all_data_types, "float32", &Options::types),
+  const Rule type =
+                 choice("--dtype", "type of an entry", all_data_types, "float32", &Options::types),
              threads = integer("--threads", &Options::threads, "number of threads (default: 1)", 1,
                                most_threads),
              shape = {"--shape", "ROWSxD", "rows and d_model in one, as in 777x768", take_shape};
   return {
       choice("--preset", "convention and shape of a real system", names, "", &Options::presets),
-      list_of(choice("--preset", "convention and shape of a system, or a benchmark's; may be repeated",
-             and_shapes, "", &Options::presets)),
+      list_of(choice("--preset", "convention and shape of a system, or a benchmark's", and_shapes,
+                     "", &Options::presets)),
       shape,
       list_of(shape),
       integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
@@ -230,8 +232,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       list_of(type),
       text("--backend", "NAME", &Options::backends,
            "backend, or backend:isa (default: by the accuracy)"),
-      text("--backend...", "NAME", &Options::backends,
-           "backend, or backend:isa; may be repeated (default: all that run here)"),
+      list_of(text("--backend", "NAME", &Options::backends,
+                   "backend, or backend:isa (default: all that run here)")),
       choice("--isa", "instruction set", all_isas, "the best, or all if no backend is named",
              &Options::isa),
       real("--max-error", &Options::max_error,
@@ -272,15 +274,16 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
            "(default: 0; for builds of two compilers: 0.01)"),
       text("DOCUMENT?", "FILE", &Options::document,
            "JSON of posenc measure (default: measure now)"),
-      text("--cpu", "NAME", &Options::cpu,
-           "answer for this CPU by a document that comes with posenc: a name, such as \"Zen 4\", or "
-           "\"family N, model M\" (see posenc list --cpus)"),
+      text(
+          "--cpu", "NAME", &Options::cpu,
+          "answer for this CPU by a document that comes with posenc: a name, such as \"Zen 4\", or "
+          "\"family N, model M\" (see posenc list --cpus)"),
       // The table of Student's t ends at 30 processes.
       integer("--processes", &Options::processes,
               "processes to time in; up to twice as many if figures are noisy (default: 7)", 2, 15),
       integer("--rounds", &Options::rounds,
               "rounds of --run, of four processes each: OLD NEW NEW OLD (default: 8)", 2, 100),
-      text("--question...", "NAME", &Options::questions, ""),
+      list_of(text("--question", "NAME", &Options::questions, "")),
       text("--save", "FILE", &Options::save,
            "keep the measurements in this file, a profile that programs load"),
       flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),
@@ -304,9 +307,9 @@ Accuracy Options::accuracy() const {
 
 Preset shape_of(const Options& options) {
   Preset shape = preset(options.presets.empty() ? default_preset : options.presets.front());
-  const MeasuredTable table =
-      overridden(options, {.name = {}, .spec = shape.spec, .rows = shape.rows, .type = options.data_type()},
-                 options.shapes.empty() ? TableSize{} : options.shapes.front());
+  const MeasuredTable table = overridden(
+      options, {.name = {}, .spec = shape.spec, .rows = shape.rows, .type = options.data_type()},
+      options.shapes.empty() ? TableSize{} : options.shapes.front());
   shape.spec = table.spec;
   shape.rows = table.rows;
   return shape;

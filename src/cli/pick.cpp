@@ -93,11 +93,12 @@ std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const C
     }
   }
   if (rows.empty()) return "";
-  return "\n" + table(
-      rows, {text("table", "/shape"), text("picked", "/picked"), speed_column("Gfloat/s", "/speed"),
-             number("bound", "/bound", error_text), text("next", "/next"),
-             number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
-             text("tied with", "/tied", Align::wrapped)});
+  return "\n" +
+         table(rows, {text("table", "/shape"), text("picked", "/picked"),
+                      speed_column("Gfloat/s", "/speed"), number("bound", "/bound", error_text),
+                      text("next", "/next"),
+                      number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
+                      text("tied with", "/tied", Align::wrapped)});
 }
 
 std::string page_of(const Source& source, const Accuracy& accuracy, const Picks& picks) {
@@ -111,7 +112,8 @@ std::string page_of(const Source& source, const Accuracy& accuracy, const Picks&
       "{}{}{}", source.why.empty() ? "" : wrapped(source.why + "\n"),
       wrapped(fmt::format(
           "{} ({})\n{}The fastest backend that promises an accuracy, as measured at {}\n"
-          "bound: the proven bound of |error|; ratio: the time of the next backend over the pick's\n"
+          "bound: the proven bound of |error|; ratio: the time of the next backend over the "
+          "pick's\n"
           "tied with: backends whose times differ by less than one backend's own times do\n",
           document.machine.model, microarchitecture_text(document.machine), kernels,
           document.measured_at)),
@@ -173,7 +175,8 @@ Source source_of(const Options& options) {
   if (options.document.empty() && options.cpu.empty()) return {measure_here(options), ""};
   if (options.cpu.empty())
     return {rows_asked_for(options, options.document, read_measurements(options.document)), ""};
-  const KnownCpu found = in_place("--cpu", [&] { return find_cpu(options.cpu, known_documents()); });
+  const KnownCpu found =
+      in_place("--cpu", [&] { return find_cpu(options.cpu, known_documents()); });
   Measurements document = *found.document;
   std::erase_if(document.all, [&](const Measurement& row) {
     return row.role != Role::limit && std::ranges::count(found.isas, parse_isa(row.isa)) == 0;

@@ -246,7 +246,9 @@ std::string explained_mark(const Json& rows) {
 }
 
 Column speed_column(const std::string& header, const std::string& path) {
-  return number(header, path, [](double speed) { return fmt::format("{:.2f}", speed); });
+  return number(header, path, [](double speed) {
+    return speed < 0.1 ? fmt::format("{:.2g}", speed) : fmt::format("{:.2f}", speed);
+  });
 }
 
 Column positions_column(const std::string& header) {

@@ -68,10 +68,79 @@ TEST_P(Binary, RefusesUnknownFlags) {
   }
 }
 
+std::set<std::string> names_of(const std::string& binary, const std::string& flags) {
+  const CommandResult listed = run_bench(binary, words("--benchmark_list_tests " + flags));
+  EXPECT_EQ(listed.exit_code, 0) << flags << listed.err;
+  std::istringstream lines(listed.out);
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);) names.insert(line);
+  return names;
+}
+
+TEST(BenchEncode, ComparesTheBackendsOnOneScreenByDefault) {
+  const auto names = names_of("bench_encode", "");
+  EXPECT_LE(names.size(), 45U);
+  for (const char* const table : {"rows:8/d:512", "rows:5000/d:512", "rows:8192/d:4096"}) {
+    for (const Backend* each : backends()) {
+      if (each != &backend(each->name())) continue;
+      EXPECT_TRUE(names.contains("encode/" + each->full_name() + "/" + table)) << each->full_name();
+    }
+  }
+}
+
+TEST(BenchEncode, AShapeHasEveryBackendIsaTypeAndNumberOfThreads) {
+  const auto names = names_of("bench_encode", "--shape 77x68 --first 3 --threads 1,2");
+  for (const Backend* each : running_backends()) {
+    for (const DataType type : all_data_types) {
+      if (!each->supports(type)) continue;
+      std::string name = "encode/" + each->full_name() + "/first:3/rows:77/d:68";
+      if (type != DataType::float32) name += "/dtype:" + std::string(to_string(type));
+      EXPECT_TRUE(names.contains(name)) << name;
+      EXPECT_TRUE(names.contains(name + "/threads:2/real_time")) << name;
+    }
+  }
+  const auto few =
+      names_of("bench_encode", "--shape 77x68 --backend rotation --dtype float64 --threads 1");
+  EXPECT_THAT(few, SizeIs(1));
+  EXPECT_GT(names_of("bench_encode", "--question isas").size(), 7U);
+  EXPECT_THAT(names_of("bench_encode", "--question types,widths"), Not(IsEmpty()));
+}
+
+TEST(BenchRows, TakesAShape) {
+  const auto names = names_of("bench_rows", "--shape 9x20 --backend naive --dtype float16,float32");
+  EXPECT_TRUE(names.contains("gather_random/naive:portable/rows:9/d:20/dtype:float16"));
+  EXPECT_TRUE(names.contains("row_cursor/naive:portable/rows:32/d:20"));
+}
+
+TEST(BenchLayers, TakesAShape) {
+  const auto names = names_of("bench_layers", "--shape 9x256 --dtype bfloat16 --threads 3");
+  EXPECT_TRUE(
+      names.contains("add/source:fused/batch:1/rows:9/d:256/threads:3/dtype:bfloat16/real_time"));
+  EXPECT_TRUE(names.contains(
+      "rotate/source:fused/rows:9/heads:2/d:128/threads:3/dtype:bfloat16/real_time"));
+  for (const char* const binary : {"bench_rows", "bench_layers"}) {
+    const CommandResult result =
+        run_bench(binary, brief + words("--shape 9x20 --dtype float32 --threads 1"));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+  const CommandResult refused = run_bench("bench_layers", words("--dtype float64"));
+  expect_bad_input(refused, "bench_layers", "--dtype is 'float64'; allowed: float32, float16");
+}
+
+TEST(Flags, AreThoseOfTheCommandBesideGoogleBenchmarks) {
+  const CommandResult help = run_bench("bench_encode", {"--help"});
+  EXPECT_THAT(help.out, AllOf(HasSubstr("--shape ROWSxD"), HasSubstr("--benchmark_filter")));
+  for (const auto& [flags, named] : {std::pair{"--shape 3x5", "d_model is 5"},
+                                     {"--question x", "--question is 'x'; allowed: "},
+                                     {"--question isas --shape 3x4", "excludes"},
+                                     {"--question isas --isa avx2", "excludes"}})
+    expect_bad_input(run_bench("bench_encode", words(flags)), "bench_encode", named);
+}
+
 TEST(BenchEncode, TablesHaveTheirShareOfTheLimit) {
   const CommandResult result = run_bench(
-      "bench_encode",
-      brief + Arguments{"--benchmark_format=json", "--benchmark_filter=/(naive|rotation).*chunk"});
+      "bench_encode", brief + Arguments{"--benchmark_format=json",
+                                        "--benchmark_filter=/(naive|rotation).*/rows:8/"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
   for (const char* key : {"cpu", "compiler", "caches", "kernels"})
@@ -95,11 +164,16 @@ TEST(Program, DoesNotTimeAWrongEncoder) {
   std::vector<char*> pointers;
   for (std::string& each : words) pointers.push_back(each.data());
   pointers.push_back(nullptr);
-  const int code = bench::run(static_cast<int>(words.size()), pointers.data(), [] {
-    const bench::Table table = bench::table_of(8, 64);
-    bench::add("encode/wrong", [=] { return bench::encoding_of(*wrong_backend, table); });
-    bench::add("encode/right", [=] { return bench::encoding_of(backend("rotation"), table); });
-  });
+  bench::Program program;
+  program.name = "bench_test";
+  program.example = "none";
+  program.questions = {
+      {"all", "a wrong and a right encoder", [] {
+         const bench::Table table = bench::table_of(8, 64);
+         bench::add("encode/wrong", [=] { return bench::encoding_of(*wrong_backend, table); });
+         bench::add("encode/right", [=] { return bench::encoding_of(backend("rotation"), table); });
+       }}};
+  const int code = bench::run(static_cast<int>(words.size()), pointers.data(), program);
   EXPECT_EQ(code, 1);
   const json results = json::parse(read_file(file)).at("benchmarks");
   ASSERT_EQ(results.size(), 2U);
@@ -122,16 +196,17 @@ TEST(Docs, NameBinariesAndFiltersThatExist) {
   std::vector<std::filesystem::path> pages = {source / "README.md"};
   for (const auto& each : std::filesystem::directory_iterator(source / "docs"))
     if (each.path().extension() == ".md") pages.push_back(each.path());
-  const std::regex command("(bench_[a-z]+)(?:[^`\n]*?--benchmark_filter=('[^']*'|[^ `\n]*))?");
+  // A filter stands behind other flags of a command line, which begins at a prompt or in a block.
+  const std::regex command("(bench_[a-z]+)((?: --[a-z_]+[ =]?(?:'[^']*'|[^ `\n#]*))*)");
   int filters = 0;
   for (const auto& page : pages) {
     const std::string text = page_text(page);
     for (std::sregex_iterator each(text.begin(), text.end(), command), end; each != end; ++each) {
-      std::string filter = (*each)[2].str();
-      std::erase(filter, '\'');
-      filters += !filter.empty();
+      std::string flags = (*each)[2].str();
+      std::erase(flags, '\'');
+      filters += flags.find("--benchmark_filter") != std::string::npos;
       const CommandResult listed =
-          run_bench((*each)[1].str(), {"--benchmark_list_tests", "--benchmark_filter=" + filter});
+          run_bench((*each)[1].str(), Arguments{"--benchmark_list_tests"} + words(flags));
       EXPECT_EQ(listed.exit_code, 0) << page << ": " << each->str();
     }
   }

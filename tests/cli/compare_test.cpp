@@ -126,15 +126,56 @@ TEST(Compare, ShowsTheWorstFirstAndCountsTheOthers) {
               AllOf(HasSubstr("Not shown: 10 same, 6 slower"), HasSubstr("regressions: 30;")));
 }
 
-TEST(Compare, TimesOfDifferentCpusAreShownAndNotJudged) {
+TEST(Compare, MachinesStandSideBySideWithoutAVerdict) {
   const TwoDocuments documents([](Measurements& document) {
     slowdown(3)(document);
-    document.machine.model = "Another CPU 9000";
+    document.all.push_back(measured("naive", 1e-6));
+    document.all.back().table = table_of({.d_model = 32}, {0, 10});
+    document.machine.model = "AMD EPYC (family 26, model 2, stepping 1)";
+    document.machine.l2_bytes = 1 << 20;
   });
-  const CommandResult result = documents.compared();
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("3.000 ("), HasSubstr("Another CPU 9000"),
-                                HasSubstr("different CPUs, and are not judged")));
+  for (const CommandResult& result : {documents.compared(), documents.reversed()}) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr("40x64: 10 KiB\n"), HasSubstr("  Zen 5, "), HasSubstr("2.56"),
+                      HasSubstr("0.85"), HasSubstr("not judged"),
+                      HasSubstr("Not in all documents: 10x32"), Not(HasSubstr("same"))));
+  }
+  const json document = json::parse(documents.compared({"--format", "json"}).out);
+  EXPECT_EQ(document.at("times_are_judged"), false);
+  EXPECT_EQ(document.at("machines").size(), 2U);
+  ASSERT_EQ(document.at("tables").size(), 1U);
+  EXPECT_NEAR(document.at("tables")[0].at("gfloats_per_second")[1].at("rotation"), 0.853, 0.001);
+}
+
+TEST(Compare, AnyNumberOfDocumentsIsShown) {
+  const TwoDocuments documents([](Measurements&) {});
+  const std::string &a = documents.a, &b = documents.b;
+  EXPECT_EQ(run_posenc({"compare", a, b, a}).exit_code, 0);
+  EXPECT_THAT(run_posenc({"compare", a}).out, HasSubstr("rotation"));
+  const std::string other = documents.folder / "other.json";
+  write_measurements(document_of({measured("other", 1)}), other);
+  expect_refused(run_posenc({"compare", a, b, other}), "in common");
+}
+
+TEST(Compare, TwoSessionsAreAHint) {
+  EXPECT_THAT(TwoDocuments(slowdown(1.1)).compared().out,
+              HasSubstr("posenc compare --run OLD NEW"));
+}
+
+TEST(CompareRun, TimesTwoCommandsInTurn) {
+  const CommandResult result =
+      run_posenc(Arguments{"compare", "--run", POSENC_COMMAND, POSENC_COMMAND} +
+                 "--shape 8x64,4x32 --backend rotation --rounds 2 --format json");
+  ASSERT_LE(result.exit_code, 1) << result.err;  // 1: other work ran
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("rounds"), 2);
+  ASSERT_EQ(document.at("rows").size(), 2U);
+  for (const json& row : document.at("rows"))
+    EXPECT_EQ(row.at("before").at("seconds").size(), 2U) << "one of each round";
+  expect_refused(run_posenc({"compare", "--run", POSENC_COMMAND, "/bin/false"}), "/bin/false");
+  expect_refused(run_posenc({"compare", "--run", "/bin/true", POSENC_COMMAND}),
+                 "is no posenc command");
 }
 
 TEST(Compare, AMissingRowFails) {

@@ -50,6 +50,23 @@ TEST(ListPresets, ShowsTheConventionOfEach) {
   EXPECT_THAT(page, AllOf(HasSubstr("1 x 64 x 64"), Not(HasSubstr("long_context"))));
 }
 
+TEST(ListCpus, ShowsThoseThatPickAnswersFor) {
+  const auto listed = run_posenc(words("list --cpus"));
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_THAT(line_of(listed.out, "Zen 4"),
+              testing::ContainsRegex("AMD +25 +17 +AMD EPYC +avx512"));
+  EXPECT_THAT(line_of(listed.out, "Emerald Rapids"), testing::ContainsRegex("Intel +6 +207 "));
+  const json document = json::parse(run_posenc(words("list --cpus --format json")).out);
+  EXPECT_GE(document.at("cpus").size(), 5U);
+  for (const json& each : document.at("cpus")) {
+    const std::string family = each.at("family").dump(), model = each.at("model").dump();
+    const auto picked =
+        run_posenc(Arguments{"pick", "--cpu", "family " + family + ", model " + model});
+    EXPECT_EQ(picked.exit_code, 0) << picked.err;
+    EXPECT_THAT(picked.out, HasSubstr("measured: "));
+  }
+}
+
 TEST(ListPresets, JsonHasEveryPreset) {
   const auto result = run_posenc(words("list --presets --format json"));
   ASSERT_EQ(result.exit_code, 0) << result.err;

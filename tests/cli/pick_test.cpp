@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 
 namespace posenc::test {
 namespace {
@@ -88,13 +90,76 @@ TEST(PickAccuracy, WhatNoBackendPromisesIsRefusedBeforeTheWork) {
   expect_refused(run_posenc(short_pick({"--max-ulp", "0.4"})), "at least 0.5");
 }
 
-TEST(PickDocument, ExcludesTheOptionsOfMeasuring) {
+TEST(MeasureCommand, TakesAnyShapesTypesAndNumbersOfThreads) {
+  const ScratchFolder folder;
+  const std::string file = folder / "here.json";
+  const auto measured = run_posenc(
+      Arguments{"measure", "--format", "json", "--output", file} +
+      "--shape 77x68,5x4 --first 3 --layout halves --dtype float32,bfloat16 --threads 1,2 "
+      "--processes 2 --backend rotation");
+  ASSERT_LE(measured.exit_code, 1) << measured.err;
+  std::set<std::string> tables;
+  for (const Measurement& each : read_measurements(file).all) tables.insert(each.table.text());
+  EXPECT_THAT(tables, SizeIs(8));
+  EXPECT_THAT(tables, testing::IsSupersetOf(
+                          {"77x68, first 3, halves", "5x4, first 3, halves, bfloat16, 2 threads"}));
+  const auto picked = json::parse(run_posenc({"pick", file, "--format", "json"}).out);
+  EXPECT_EQ(picked.at("tables").size(), 8U) << "a verdict for each";
+}
+
+TEST(MeasureCommand, TimesInOneProcessWhereItCannotStartOthers) {
+  const ScratchFolder folder;
+  const std::string file = folder / "here.json";
+  // A process that times has three files for its input and output, of which there is room for one.
+  const std::string line = "exec >'" + file +
+                           "' 2>/dev/null; ulimit -n 4; exec '" POSENC_COMMAND
+                           "' measure --shape 8x4 --backend naive --processes 2 --format json";
+  ASSERT_LE(std::system(line.c_str()) / 256, 1);  // NOLINT
+  EXPECT_THAT(read_measurements(file).one_process, HasSubstr("cannot make a temporary file"));
+  EXPECT_THAT(run_posenc({"measure", file}).out, HasSubstr("Timed in one process"));
+  EXPECT_THAT(run_posenc({"pick", file}).out, HasSubstr("Timed in one process"));
+}
+
+TEST(PickDocument, AnswersForTheRowsThatTheOptionsAskFor) {
   const ScratchFolder folder;
   const std::string file = made_up(folder / "a.json");
-  expect_refused(run_posenc({"pick", file, "--preset", "whisper"}), "--preset");
+  const auto picked = [&](const std::string& options) {
+    const auto result = run_posenc(Arguments{"pick", file, "--format", "json"} + options);
+    if (result.exit_code != 0) return result.err;
+    return json::parse(result.out).at("tables").at(0).at("pick").at("backend").get<std::string>();
+  };
+  EXPECT_EQ(picked("--max-error 1e-6"), "rotation32");
+  EXPECT_EQ(picked("--max-error 1e-6 --backend naive"), "naive");
+  EXPECT_EQ(picked("--max-error 1e-6 --backend rotation:portable,naive"), "rotation");
+  EXPECT_EQ(picked("--isa portable --shape 40x64 --dtype float32 --threads 1"), "rotation");
+  for (const char* const other : {"--isa avx2", "--shape 40x32", "--dtype float16", "--threads 2",
+                                  "--rows 41", "--d-model 32", "--first 1", "--layout halves",
+                                  "--spacing inclusive", "--base 500", "--preset whisper"}) {
+    EXPECT_THAT(
+        picked(other),
+        AllOf(HasSubstr("a.json has no row that the options ask for; allowed: tables 40x64; "),
+              HasSubstr("backends naive, rotation32, rotation; ISAs portable")))
+        << other;
+  }
+}
+
+TEST(PickDocument, IsReadOrRefused) {
+  const ScratchFolder folder;
+  const std::string file = made_up(folder / "a.json");
+  expect_refused(run_posenc({"pick", file, "--processes", "2"}), "--processes");
   expect_refused(run_posenc({"pick", folder / "nothing.json"}), "nothing.json");
   write_file(folder / "b.json", "{\"benchmarks\": []}");
   expect_refused(run_posenc({"pick", folder / "b.json"}), "version is missing");
+}
+
+TEST(PickCpu, SaysWhatWasMeasuredAndWhyItStandsForTheCpu) {
+  const auto page = [](const char* name) { return run_posenc({"pick", "--cpu", name}).out; };
+  EXPECT_THAT(page("Zen 5"), AllOf(HasSubstr("Zen 5: measured: AMD EPYC (family 26, model 2"),
+                                   HasSubstr("rotation:avx512")));
+  EXPECT_THAT(page("Zen 3"), AllOf(HasSubstr("Zen 3: not measured; it has no avx512"),
+                                   HasSubstr("rotation:avx2"), Not(HasSubstr(":avx512"))));
+  const auto one = run_posenc({"pick", "--cpu", "zen4", "--shape", "8x512", "--format", "json"});
+  EXPECT_EQ(json::parse(one.out).at("tables").size(), 1U);
 }
 
 TEST(PickSave, WritesAProfileToTheFile) {

@@ -240,7 +240,7 @@ class RunTest(ShellTest):
         (self.root / "scripts" / "compare_torch.py").write_text("raise SystemExit(77)\n")
         programs = self.root / "build" / "release" / "bin"
         programs.mkdir(parents=True)
-        for name in ("posenc", "posenc_peers"):
+        for name in ("posenc", "posenc_peers", "bench_encode"):
             self.provide(name, program)
             shutil.copy(self.path / name, programs)
         return self.script("run.sh")
@@ -252,10 +252,12 @@ class RunTest(ShellTest):
         measured = "build/results/measurements.json"
         for line in (
             "posenc accuracy --preset tutorial\n",
+            "\nbench_encode --benchmark_min_time=0.1\n",
             f"posenc_peers measure --processes 3 --format json --output {measured}\n",
             "\n8 x 512                 4.0         7.0    13     20\n",
             f"posenc pick {measured} --save build/results/profile.json\n",
             "\nProfile:   build/results/profile.json",
+            "\n  build/release/bin/bench_encode --shape 777x768 ",
         ):
             self.assertIn(line, done.stdout)
         page = self.root / "build" / "results" / "report" / "index.html"

@@ -78,6 +78,29 @@ TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
   EXPECT_THAT(refusal([&] { measure(options); }), HasSubstr("can write float64"));
 }
 
+TEST(Measure, ATableThatNeedsTooMuchMemoryIsLeftOutAndNamed) {
+  MeasureOptions options = quick({small, long_one});
+  options.most_bytes = 2 * small.bytes();
+  const Measurements document = measure(options);
+  for (const Measurement& each : document.all) EXPECT_EQ(each.table, small);
+  EXPECT_THAT(document.left_out, HasSubstr("2000x16, first 100000: 2 times its bytes"));
+  options.most_bytes = 100;
+  EXPECT_THAT(refusal([&] { measure(options); }), HasSubstr("nothing is left to measure: 40x64;"));
+  EXPECT_EQ(measure(quick({small})).left_out, "");
+}
+
+TEST(Measure, TablesOfSeveralThreadsHaveTheSameErrors) {
+  const MeasuredTable by_two = table_of({.d_model = 64}, {0, 40}, DataType::float32, 2);
+  const Measurements document = measure(quick({small, by_two}));
+  for (const Backend* each : running_backends()) {
+    const Measurement &one = row_of(document, each->full_name()),
+                      &two = row_of(document, each->full_name(), by_two);
+    EXPECT_EQ(*one.error, *two.error);
+    EXPECT_THAT(two.seconds, Not(IsEmpty()));
+  }
+  EXPECT_THAT(row_of(document, "store", by_two).seconds, Not(IsEmpty()));
+}
+
 TEST(Measure, ABackendThatBreaksItsBoundIsNotTimed) {
   const RegisteredFake fake({.name = "breaks_bound", .can_be_picked = true, .error_bound = 1e-9});
   const Measurements document = measure(quick({small}));
@@ -106,6 +129,7 @@ TEST(Measure, DefaultTablesGoFromTheFirstCacheToMemory) {
       classes.insert(shape_class(each.bytes()));
     }
     EXPECT_THAT(names, testing::IsSupersetOf({"8x512", "5000x512", "131072x128"}));
+    EXPECT_TRUE(names.contains("8192x4096")) << "of every machine";
     const MeasuredTable last = default_tables(type).back();  // no larger than need be
     EXPECT_TRUE(last.rows.count == 8192 || shape_class(last.bytes() / 2) != ShapeClass::memory);
     EXPECT_TRUE(classes.contains(ShapeClass::l1));

@@ -45,6 +45,21 @@ TEST(Verdict, TheFastestWinsByItsMargin) {
   EXPECT_NEAR(verdict.others.back().time.ratio, 9, 0.1);
 }
 
+TEST(Verdict, EachTableOfALevelHasOneOfItsOwn) {
+  std::vector<Measurement> rows = {measured("one", 1e-6), measured("other", 2e-6),
+                                   measured("one", 2e-6), measured("other", 1e-6)};
+  for (std::size_t i = 2; i < 4; ++i) rows[i].table = table_of({.d_model = 32}, {0, 40});
+  const Measurements document = document_of(rows);
+  const Accuracy accuracy = Accuracy::within(1e-6);
+  ASSERT_THAT(pick(document, accuracy), SizeIs(1)) << "both are in one level";
+  const auto by_table = pick(document, accuracy, Grouping::tables);
+  ASSERT_THAT(by_table, SizeIs(2));
+  EXPECT_EQ(by_table[0].pick.value().backend, "one");
+  EXPECT_EQ(by_table[0].measured.text(), "40x64");
+  EXPECT_EQ(by_table[1].pick.value().backend, "other");
+  EXPECT_EQ(by_table[1].measured.text(), "40x32");
+}
+
 TEST(Verdict, ATieGoesToTheSimplestAndItsCostIsReported) {
   const Verdict verdict = verdict_on({measured("simple", 1.01e-6), measured("fast", 1e-6)});
   EXPECT_EQ(verdict.pick->backend, "simple");

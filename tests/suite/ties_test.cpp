@@ -40,6 +40,23 @@ TEST(Ties, PairsAreJudgedByIntervalAndNoise) {
   }
 }
 
+TEST(Ties, SeveralComparisonsHaveWiderIntervals) {
+  // Logarithms 0, 0, 1, 1: mean 1/2, standard error sqrt(1/12). Student's t with 3 degrees of
+  // freedom is 3.18245 at 0.975, and 7.45332 at 1 - 0.025 / 10.
+  const std::vector<double> one = {1, 1, std::exp(1.0), std::exp(1.0)}, other(4, 1.0);
+  const double error = std::sqrt(1.0 / 12);
+  EXPECT_NEAR(std::log(paired_ratio(one, other).high), 0.5 + 3.182446 * error, 1e-6);
+  EXPECT_NEAR(std::log(paired_ratio(one, other, 10).high), 0.5 + 7.453319 * error, 1e-6);
+  EXPECT_NEAR(std::log(paired_ratio(one, other, 10).low), 0.5 - 7.453319 * error, 1e-6);
+}
+
+TEST(Ties, TheFloorOfASessionIsOfMeans) {
+  const std::vector<std::vector<double>> ratios = {{1.1, 1 / 1.1}, {1.02, 1.02}, {0.99, 0.99},
+                                                   {1, 1},         {},           {2, 2}};
+  EXPECT_NEAR(session_floor_of(ratios), 0.02, 1e-12) << "the largest of five, 2, is ignored";
+  EXPECT_EQ(session_floor_of({}), 0);
+}
+
 TEST(Ties, TheNoiseFloorIgnoresAFifthOfTheProcesses) {
   const json floors = cases("floors");
   ASSERT_FALSE(floors.empty());

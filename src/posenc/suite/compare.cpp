@@ -68,9 +68,7 @@ bool ComparedRow::is_timed() const {
   return before != nullptr && after != nullptr && before->is_timed() && after->is_timed();
 }
 
-std::string ComparedRow::verdict() const {
-  return changes.empty() ? "same" : join(changes, ", ");
-}
+std::string ComparedRow::verdict() const { return changes.empty() ? "same" : join(changes, ", "); }
 
 bool are_of_one_machine(const Measurements& one, const Measurements& other) {
   return one.machine.model == other.machine.model && one.machine.isas == other.machine.isas;
@@ -87,10 +85,9 @@ const Measurement* find_row(const Measurements& document, const Measurement& wan
 
 Comparison compare(const Measurements& before, const Measurements& after,
                    const CompareOptions& options) {
-  Comparison result = {
-      .noise = options.noise_of_session.value_or(
-          std::max(noise_floor_of(before), noise_floor_of(after))),
-      .factor = options.noise_of_session ? 1 : factor_of(before, after)};
+  Comparison result = {.noise = options.noise_of_session.value_or(
+                           std::max(noise_floor_of(before), noise_floor_of(after))),
+                       .factor = options.noise_of_session ? 1 : factor_of(before, after)};
   const std::size_t comparisons = options.noise_of_session ? before.all.size() : 1;
   const auto add = [&](const Measurement* a, const Measurement* b) {
     result.rows.push_back(row_of(a, b, result, options.tolerance, comparisons));
@@ -110,11 +107,12 @@ BuildTimes time_builds(const BuildsRequest& request) {
   check_positive("seconds_per_sample", request.seconds_per_sample);
   if (request.rounds < 2) throw_invalid("rounds are {}; allowed: at least 2", request.rounds);
   BuildTimes result = {.before = request.rows, .after = request.rows};
-  std::vector<Measurement> &before = result.before, &after = result.after;
+  std::vector<Measurement>&before = result.before, &after = result.after;
   std::vector<std::size_t> begins;  // of the rows of each table
   for (std::size_t i = 0; i < before.size(); ++i)
     if (i == 0 || before[i].table != before[i - 1].table) begins.push_back(i);
-  const auto processes = static_cast<double>(4 * request.rounds) * static_cast<double>(begins.size());
+  const auto processes =
+      static_cast<double>(4 * request.rounds) * static_cast<double>(begins.size());
   double timed = 0, lost = 0, done = 0;
   const auto time = [&](const auto& by_build, const TimingRequest& asked) {
     if (request.progress)

@@ -16,9 +16,9 @@ namespace posenc::suite {
 
 /// A backend on a table. One of the documents may lack it.
 struct ComparedRow {
-  const Measurement* before = nullptr;  ///< its row of the first document; null if there is none
-  const Measurement* after = nullptr;   ///< its row of the second document; null if there is none
-  PairedRatio time = {};                ///< of the second over the first; 1 unless both are timed
+  const Measurement* before = nullptr;    ///< its row of the first document; null if there is none
+  const Measurement* after = nullptr;     ///< its row of the second document; null if there is none
+  PairedRatio time = {};                  ///< of the second over the first; 1 unless both are timed
   std::vector<std::string> changes = {};  ///< "slower", "error grew", ...
   bool is_regression = false;             ///< an error grew, or the time by more than a tie
 
@@ -29,11 +29,11 @@ struct ComparedRow {
 
 /// The changes from one document to another.
 struct Comparison {
-  double noise = 0;       ///< the floor below which times tie
-  double factor = 1;      ///< how much slower the machine was in the second document
-  int common = 0;         ///< rows that both have
-  int regressions = 0;    ///< rows
-  int missing = 0;        ///< rows of the first document that the second one lacks
+  double noise = 0;                    ///< the floor below which times tie
+  double factor = 1;                   ///< how much slower the machine was in the second document
+  int common = 0;                      ///< rows that both have
+  int regressions = 0;                 ///< rows
+  int missing = 0;                     ///< rows of the first document that the second one lacks
   std::vector<ComparedRow> rows = {};  ///< of backends; they point into the documents
 };
 

@@ -126,7 +126,14 @@ std::span<const Microarchitecture> microarchitectures() {
        Isa::avx512,
        1024 * kib,
        {{26, 0, 47}, {26, 64, 79}, {26, 96, 127}}},
-      {"Haswell", "Intel", "", "Core", 4, Isa::avx2, 256 * kib, {{6, 60, 60}, {6, 63, 63}, {6, 69, 70}}},
+      {"Haswell",
+       "Intel",
+       "",
+       "Core",
+       4,
+       Isa::avx2,
+       256 * kib,
+       {{6, 60, 60}, {6, 63, 63}, {6, 69, 70}}},
       {"Broadwell",
        "Intel",
        "",
@@ -145,12 +152,26 @@ std::span<const Microarchitecture> microarchitectures() {
        {{6, 78, 78}, {6, 94, 94}, {6, 142, 142}, {6, 158, 158}, {6, 165, 166}}},
       {"Skylake-SP", "Intel", "skylake-avx512", "Core", 6, Isa::avx512, 1024 * kib, {{6, 85, 85}}},
       {"Ice Lake", "Intel", "icelake-client", "Core", 7, Isa::avx512, 512 * kib, {{6, 125, 126}}},
-      {"Ice Lake-SP", "Intel", "icelake-server", "Core", 7, Isa::avx512, 1280 * kib, {{6, 106, 106}, {6, 108, 108}}},
+      {"Ice Lake-SP",
+       "Intel",
+       "icelake-server",
+       "Core",
+       7,
+       Isa::avx512,
+       1280 * kib,
+       {{6, 106, 106}, {6, 108, 108}}},
       {"Rocket Lake", "Intel", "", "Core", 7, Isa::avx512, 512 * kib, {{6, 167, 167}}},
       {"Tiger Lake", "Intel", "", "Core", 8, Isa::avx512, 1280 * kib, {{6, 140, 141}}},
       {"Alder Lake", "Intel", "", "Core", 9, Isa::avx2, 0, {{6, 151, 151}, {6, 154, 154}}},
       {"Sapphire Rapids", "Intel", "", "Core", 9, Isa::avx512, 2048 * kib, {{6, 143, 143}}},
-      {"Raptor Lake", "Intel", "", "Core", 10, Isa::avx2, 0, {{6, 183, 183}, {6, 186, 186}, {6, 191, 191}}},
+      {"Raptor Lake",
+       "Intel",
+       "",
+       "Core",
+       10,
+       Isa::avx2,
+       0,
+       {{6, 183, 183}, {6, 186, 186}, {6, 191, 191}}},
       {"Emerald Rapids", "Intel", "", "Core", 10, Isa::avx512, 2048 * kib, {{6, 207, 207}}},
       {"Meteor Lake", "Intel", "", "Core", 11, Isa::avx2, 0, {{6, 170, 170}, {6, 172, 172}}},
       {"Granite Rapids", "Intel", "", "Core", 11, Isa::avx512, 2048 * kib, {{6, 173, 174}}},
@@ -200,9 +221,9 @@ KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documen
   }
   const Measurements* found = nullptr;
   for (const Measurements& each : documents) {
-    const bool is_wanted = signature ? signature_in(each.machine.model) == signature
-                                     : design != nullptr &&
-                                           microarchitecture_of(each.machine) == design;
+    const bool is_wanted = signature
+                               ? signature_in(each.machine.model) == signature
+                               : design != nullptr && microarchitecture_of(each.machine) == design;
     if (is_wanted && is_newer(each, found)) found = &each;
   }
   if (found != nullptr) {

@@ -30,8 +30,8 @@ struct Microarchitecture {
   /// Designs of one series follow each other. Those of the same generation have the same core.
   std::string_view series;
   int generation = 0;
-  Isa isa = Isa::portable;     ///< the best one that posenc uses
-  std::int64_t l2_bytes = 0;   ///< of one core; 0 if there are several sizes
+  Isa isa = Isa::portable;    ///< the best one that posenc uses
+  std::int64_t l2_bytes = 0;  ///< of one core; 0 if there are several sizes
   std::vector<CpuModels> models;
 };
 

@@ -46,8 +46,8 @@ int start_process(const std::string& program, std::vector<std::string> arguments
 /// Its exit code, or 128 and the signal that ended it.
 int wait_for(int process);
 
-/// What the program writes to its standard output. Throws std::runtime_error, with the first line of
-/// its standard error, unless it ends with exit code 0.
+/// What the program writes to its standard output. Throws std::runtime_error, with the first line
+/// of its standard error, unless it ends with exit code 0.
 std::string output_of_program(const std::string& program, std::vector<std::string> arguments,
                               const std::string& input = "");
 

@@ -63,9 +63,8 @@ Json google_benchmark_document(const Measurements& document) {
   std::size_t family = 0;
   for (const Measurement& each : document.all) {
     if (!each.is_timed()) continue;
-    const std::string name =
-        format_text("{}/{}/{}", each.role == Role::limit ? "limit" : "encode", each.full_name(),
-                    benchmark_path(each.table));
+    const std::string name = format_text("{}/{}/{}", each.role == Role::limit ? "limit" : "encode",
+                                         each.full_name(), benchmark_path(each.table));
     for (std::size_t process = 0; process < each.seconds.size(); ++process) {
       const double seconds = each.seconds[process], entries = each.table.entries();
       all.push_back({{"name", name},

@@ -63,8 +63,8 @@ struct MeasureOptions {
   /// Bytes of memory that tables and their copies may take. A table that needs more is left out,
   /// and the document says so. By default, half of the memory of the machine.
   std::int64_t most_bytes = 0;
-  int samples = 9;                       ///< of every row in each process
-  double seconds_per_sample = 0.005;     ///< about this long
+  int samples = 9;                    ///< of every row in each process
+  double seconds_per_sample = 0.005;  ///< about this long
   /// Times rows. Only times of several processes show how much differs from one to the next.
   std::function<Timing(const TimingRequest&)> time_in_process = time_rows;
   int processes = 7;  ///< up to twice this, while a backend differs from itself by over 3 %

@@ -198,7 +198,8 @@ void members(auto&& io, Cpu& machine) {
   io("l3_bytes", machine.l3_bytes, 0, max_position);
   io("logical_cores", machine.logical_cores, 1, 1 << 20);
   // For readers of the document: this library derives it anew.
-  if constexpr (requires { io.json; }) io.json["microarchitecture"] = microarchitecture_text(machine);
+  if constexpr (requires { io.json; })
+    io.json["microarchitecture"] = microarchitecture_text(machine);
 }
 
 void members(auto&& io, Measurement& measured) {

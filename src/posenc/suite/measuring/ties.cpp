@@ -11,7 +11,8 @@ namespace {
 /// P(T < t) of Student's t, for t >= 0. Source: Abramowitz and Stegun, 26.7.3 and 26.7.4.
 double student_cdf(double t, std::size_t degrees) {
   const auto n = static_cast<double>(degrees);
-  const double angle = std::atan(t / std::sqrt(n)), cosine = std::cos(angle), sine = std::sin(angle);
+  const double angle = std::atan(t / std::sqrt(n)), cosine = std::cos(angle),
+               sine = std::sin(angle);
   const bool is_odd = degrees % 2 == 1;
   double term = is_odd ? cosine : 1, sum = degrees > 1 ? term : 0;
   for (std::size_t k = is_odd ? 3 : 2; k < degrees; k += 2) {
@@ -52,9 +53,8 @@ PairedRatio paired_ratio(std::span<const double> one, std::span<const double> ot
   PairedRatio paired = {.ratio = std::exp(mean)};
   if (count < 2) return paired;
   for (const double each : logarithms) squares += (each - mean) * (each - mean);
-  const double t =
-      student_quantile(1 - 0.025 / static_cast<double>(std::max<std::size_t>(comparisons, 1)),
-                       count - 1);
+  const double t = student_quantile(
+      1 - 0.025 / static_cast<double>(std::max<std::size_t>(comparisons, 1)), count - 1);
   const double half =
       t * std::sqrt(squares / static_cast<double>(count - 1) / static_cast<double>(count));
   paired.low = std::exp(mean - half);

@@ -78,7 +78,8 @@ Write encoding(const Measurement& what) {
 /// Calls write(offset, bytes) for parts of the output, which begin at cache lines, by the threads.
 template <class WriteBytes>
 void share_bytes(const OutputView& out, int threads, const WriteBytes& write) {
-  constexpr std::int64_t line = cache_line_bytes, lines_per_piece = (std::int64_t{128} << 10) / line;
+  constexpr std::int64_t line = cache_line_bytes,
+                         lines_per_piece = (std::int64_t{128} << 10) / line;
   const std::int64_t bytes = bytes_of(out);
   if (threads == 1) return write(std::int64_t{0}, bytes);
   parallel_for((bytes + line - 1) / line, lines_per_piece, threads,
@@ -95,9 +96,8 @@ Write limit(const Measurement& what) {
   };
   const auto stores = [=](void (*loop)(void*, std::int64_t) noexcept) -> Write {
     return [=](RowRange, const OutputView& out) {
-      share_bytes(out, threads, [&](std::int64_t offset, std::int64_t bytes) {
-        loop(at(out, offset), bytes);
-      });
+      share_bytes(out, threads,
+                  [&](std::int64_t offset, std::int64_t bytes) { loop(at(out, offset), bytes); });
     };
   };
   if (what.backend == "store") return stores(store_loop);

@@ -103,8 +103,9 @@ std::string output_of_program(const std::string& program, std::vector<std::strin
       program, std::move(arguments), {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
   if (code == 0) return content_of(out.get());
   const std::string message = content_of(err.get());
-  throw std::runtime_error(message.empty() ? program + " ended with exit code " + std::to_string(code)
-                                           : message.substr(0, message.find('\n')));
+  throw std::runtime_error(message.empty()
+                               ? program + " ended with exit code " + std::to_string(code)
+                               : message.substr(0, message.find('\n')));
 }
 
 void end_with_parent() noexcept {
