@@ -12,7 +12,8 @@ packages_of() {
   case $1 in
     build) echo "g++ cmake ninja-build git python3 libxsimd-dev libbenchmark-dev libgtest-dev \
       libgmock-dev libcli11-dev libfmt-dev nlohmann-json3-dev libmpfr-dev" ;;
-    test) echo "qemu-user valgrind binutils groff-base help2man python3-matplotlib $python" ;;
+    test) echo "qemu-user valgrind binutils groff-base help2man libbenchmark-tools \
+      python3-matplotlib $python" ;;
     report) echo "python3-matplotlib python3-numpy" ;;
     python) echo "$python" ;;
     pip) echo "python3-scikit-build-core python3-pybind11 python3-pip python3-venv $python" ;;

@@ -30,10 +30,11 @@ Kept = Mapping[str, Machine]  # by the name of their document, the newest of a C
 
 
 def cpu_name(machine: Machine) -> str:
-    """Of the CPU's name and best ISA: "amd-epyc-family-26-model-2-stepping-1-avx512". posenc
-    compare judges times if both documents have the same of either."""
-    words = re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", f"{machine.cpu} {machine.isas[-1]}".lower())
-    return words.strip("-")
+    """The common name, the CPU's own name and the best ISA:
+    "zen-5-amd-epyc-family-26-model-2-stepping-1-avx512". posenc compare judges times if both
+    documents have the same name and ISA."""
+    name = f"{machine.design} {machine.cpu} {machine.isas[-1]}".lower()
+    return re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", name).strip("-")
 
 
 def document_name(machine: Machine) -> str:
@@ -66,17 +67,18 @@ def page_of(machine: Machine) -> str:
     """The page of one document."""
     sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
     text = wrapped(f"{heading(machine)}. {facts(machine)}. {sentence}")
-    return f"# {machine.cpu}, {machine.isas[-1]}\n\n{text}\n\n{named(table)}\n"
+    title = f"{machine.design}: {machine.cpu}" if machine.design else machine.cpu
+    return f"# {title}, {machine.isas[-1]}\n\n{text}\n\n{named(table)}\n"
 
 
 def index_of(page: str, kept: Kept) -> str:
     """The page of all documents, below what it says first."""
-    rows = [["CPU", "ISA", "compiler", "kernels", "date", ""]]
+    rows = [["CPU", "shown as", "ISA", "compiler", "kernels", "date", ""]]
     for name, machine in kept.items():
         at, compiler = machine.facts["measured_at"][:10], machine.facts["compiler"]
-        rows.append([machine.cpu, machine.isas[-1], compiler, machine.facts["kernels"],
+        rows.append([machine.design or "not recognised", machine.cpu, machine.isas[-1], compiler, machine.facts["kernels"],
                      f"[{at}](measured/{name}.md)", f"[JSON](measured/{name}.json)"])  # fmt: skip
-    return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(6)), "\n"])
+    return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(7)), "\n"])
 
 
 def _columns(line: str, kept: Kept) -> tuple[str, list[Column]]:

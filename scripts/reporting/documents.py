@@ -112,6 +112,7 @@ class Machine:
     """What was measured on one CPU."""
 
     cpu: str
+    design: str  # its microarchitecture, "Zen 5"; empty if it is not recognised
     facts: dict[str, Any]  # of its first document
     isas: list[str]  # from the least
     caches: dict[str, int]  # bytes, by level
@@ -210,8 +211,9 @@ def read_machine(path: Path) -> Machine:
         facts["logical_cores"] = values["logical_cores"]
         caches = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
         text = str(document["disturbed"])
+        design = str(values.get("microarchitecture", ""))
         return Machine(
-            str(values["cpu"]), facts, isas,
+            str(values["cpu"]), "" if design.startswith("not recognised") else design, facts, isas,
             {level: size for level, size in caches.items() if size},
             [_measurement_of(each) for each in document["measurements"]],
             {path.name: text} if text else {},

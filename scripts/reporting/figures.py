@@ -172,6 +172,34 @@ def throughput(machine: Machine) -> Figure | None:
     return figure
 
 
+def across_cpus(machines: Sequence[Machine], backend: str = "rotation") -> Figure | None:
+    """One backend at the best ISA of each CPU, on the float32 tables that all of them have. A line
+    joins tables of neighbouring sizes."""
+    speeds = [{each.table: each.speed for each in machine.plain("backend")
+               if each.backend == backend} for machine in machines]  # fmt: skip
+    common = [table for table in speeds[0] if all(table in each for each in speeds)]
+    if len(machines) < 2 or not common:
+        return None
+    figure, axes = panel(f"{backend} on several CPUs", "float32, warm memory, one thread")
+    looks = [*BACKENDS.values(), *ADDED]
+    for place, (machine, of_table) in enumerate(zip(machines, speeds)):
+        fastest: dict[int, float] = {}  # of tables of one size
+        for table in common:
+            fastest[table.bytes] = max(fastest.get(table.bytes, 0), of_table[table])
+        label = f"{machine.design or machine.cpu}, {machine.isas[-1]}"
+        look = {**looks[place % len(looks)], "label": label}
+        axes.plot(*zip(*sorted(fastest.items())), **look)
+    sizes = [table.bytes for table in common]
+    axes.set(xscale="log", yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
+    powers = range(int(math.log2(min(sizes))), int(math.log2(max(sizes))) + 2, 4)
+    axes.set_xticks([2.0**power for power in powers], [size_text(2**power) for power in powers])
+    axes.minorticks_off()
+    log_axis(axes.yaxis)
+    axes.grid(axis="y")
+    legend_below(axes)
+    return figure
+
+
 def error_by_position(machine: Machine) -> Figure | None:
     """The largest error of each backend in each octave, over every table with a report: one of a
     few rows far away adds its octave. Position 0 is exact in every backend, and has no place on a

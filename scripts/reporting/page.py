@@ -16,6 +16,10 @@ POINTS = (
     "the limit of the memory, and none left of half an ulp of 1 (dotted). Hollow: what is not part "
     "of the library; a diamond has float32 phases, a square double ones."
 )
+ACROSS = (
+    "The default backend on each CPU, on the tables that all documents have. Compilers and days "
+    "differ: the speeds are shown, and not judged."
+)
 # Of a figure its name, what draws it, and its caption.
 Drawn = tuple[str, Callable[[], "figures.Figure | None"], str]
 
@@ -59,18 +63,22 @@ def _table(rows: Rows) -> str:
 def write_page(machines: Sequence[Machine], folder: str) -> list[Path]:
     """Writes index.html and the figures; returns their paths, the page's first."""
     paths, body = [Path(folder, "index.html")], []
+
+    def add(name: str, figure: "figures.Figure | None", caption: str) -> None:
+        if figure:
+            paths.append(Path(folder, f"{name}.svg"))
+            svg = figures.svg_of(figure)
+            write_file(paths[-1], svg)
+            body.append(_figure(name, svg, caption))
+
+    add("across_cpus", figures.across_cpus(machines), ACROSS)
     for number, machine in enumerate(machines, 1):
         said = (f"{', '.join(machine.isas)}; {facts(machine)}; {machine.facts['compiler']}, "
                 f"{machine.facts['measured_at']}. {machine.not_reliable}")  # fmt: skip
         body.append(f"<h2>{html.escape(machine.cpu)}</h2>\n<p>{html.escape(said.rstrip())}</p>\n")
         body.append('<div class="figures">')
         for name, draw, caption in figures_of(machine):
-            if figure := draw():
-                name = f"{number}-{name}" if len(machines) > 1 else name
-                paths.append(Path(folder, f"{name}.svg"))
-                svg = figures.svg_of(figure)
-                write_file(paths[-1], svg)
-                body.append(_figure(name, svg, caption))
+            add(f"{number}-{name}" if len(machines) > 1 else name, draw(), caption)
         body.append("</div>\n")
         if machine.plain():
             sentence, rows = speeds(columns_of(machine), ("backend", "peer"), by_isa=True)

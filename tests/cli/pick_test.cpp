@@ -111,9 +111,10 @@ TEST(MeasureCommand, TimesInOneProcessWhereItCannotStartOthers) {
   const ScratchFolder folder;
   const std::string file = folder / "here.json";
   // A process that times has three files for its input and output, of which there is room for one.
-  const std::string line = "exec >'" + file +
-                           "' 2>/dev/null; ulimit -n 4; exec '" POSENC_COMMAND
-                           "' measure --shape 8x4 --backend naive --processes 2 --format json";
+  const std::string line =
+      "exec >'" + file +
+      "' 2>/dev/null; exec 3>&- 4>&- 5>&- 6>&-; ulimit -n 4; exec '" POSENC_COMMAND
+      "' measure --shape 8x4 --backend naive --processes 2 --format json";
   ASSERT_LE(std::system(line.c_str()) / 256, 1);  // NOLINT
   EXPECT_THAT(read_measurements(file).one_process, HasSubstr("cannot make a temporary file"));
   EXPECT_THAT(run_posenc({"measure", file}).out, HasSubstr("Timed in one process"));

@@ -83,13 +83,14 @@ class KeptTest(ScriptTest):
         self.assertEqual(readme, measured.readme_of(readme, kept), f"README.md{again}")
 
     def test_a_name_is_of_the_cpu_and_its_best_isa(self):
-        for cpu, isa, expected in (
-            ("Intel(R) Xeon(R) CPU @ 2.10GHz (family 6, model 143, stepping 8)", "avx512",
-             "intel-xeon-cpu-2-10ghz-family-6-model-143-stepping-8-avx512"),
-            ("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", "neon64",
+        for cpu, design, isa, expected in (
+            ("Intel(R) Xeon(R) CPU @ 2.10GHz (family 6, model 143, stepping 8)",
+             "Sapphire Rapids", "avx512",
+             "sapphire-rapids-intel-xeon-cpu-2-10ghz-family-6-model-143-stepping-8-avx512"),
+            ("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", "", "neon64",
              "aarch64-cpu-implementer-0x41-cpu-part-0xd0c-neon64"),
         ):  # fmt: skip
-            machine = Machine(cpu, {}, ["portable", isa], {})
+            machine = Machine(cpu, design, {}, ["portable", isa], {})
             self.assertEqual(measured.cpu_name(machine), expected)
 
 
@@ -130,11 +131,11 @@ class MeasuredTest(ScriptTest):
         index = self.page.read_text(encoding="utf-8")
         page = (self.kept / f"{NAME}.md").read_text(encoding="utf-8")
         link = f"[2026-11-24](measured/{NAME}.md)"
-        self.assertIn(f"| A CPU | avx2 | g++ 12.2.0 | 3f9c0a | {link} | [JSON](", index)
+        self.assertIn(f"| not recognised | A CPU | avx2 | g++ 12.2.0 | 3f9c0a | {link} | [JSON](", index)
         self.assertTrue(page.startswith("# A CPU, avx2\n\nA CPU, avx2; g++ 12.2.0, "), page)
         self.assertIn("| `rotation:sse2` | 2.0 | 1.0 | 2.98e-8 | 2.98e-8 | all |\n", page)
         self.assertNotIn("sleef", page)
-        self.assertTrue(index.startswith("# What it says\n\n| CPU | ISA "), index)
+        self.assertTrue(index.startswith("# What it says\n\n| CPU | shown as | ISA "), index)
 
     def test_older_documents_stay(self):
         self.keep(sample())

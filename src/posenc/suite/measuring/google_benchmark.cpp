@@ -15,13 +15,11 @@ Json context_of(const Measurements& document) {
     if (sizes[level - 1] == 0) continue;
     caches.push_back({{"type", level == 1 ? "Data" : "Unified"},
                       {"level", level},
-                      {"size", sizes[level - 1]},
-                      {"num_sharing", 1}});
+                      {"size", sizes[level - 1]}});
   }
   return {{"date", document.measured_at},
           {"executable", "posenc measure"},
           {"num_cpus", document.machine.logical_cores},
-          {"cpu_scaling_enabled", false},
           {"caches", caches},
           {"library_build_type", "release"},
           {"cpu", document.machine.model},

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Builds the static command for x86-64 and AArch64 (scripts/portable.sh), and runs it where nothing
+# else is: in an empty folder as its root, and under qemu-user, where it cannot start itself again.
+# Without root, a user namespace makes the folder its root. Exits with 77 if neither is possible.
+#   test-portable.sh [x86_64] [aarch64]     x86_64 unless one is named
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# expect TEXT COMMAND...: the command ends with 0, or with 1 if other work ran, and says so.
+expect() {
+  local text=$1 status=0 output
+  shift
+  output=$("$@" 2>&1) || status=$?
+  [[ $status -le 1 ]] || fail "$* ended with $status: $output"
+  [[ $output == *"$text"* ]] || fail "$* does not say '$text': $output"
+}
+
+# try POSENC...: the commands that a machine without a compiler needs. Documents go to $place.
+try() {
+  expect "rotation" "$@" list
+  expect "Zen 5" "$@" list --cpus
+  expect "correctly rounded" "$@" pick --cpu "Zen 5" --shape 8x512
+  expect "20 x 16" "$@" accuracy --shape 20x16
+  expect "" "$@" measure --shape 20x16 --backend rotation,naive --dtype float32,bfloat16 \
+    --processes 2 --format json --output "$out/here.json"
+  expect "rotation" "$@" pick "$out/here.json"
+  expect "" "$@" generate --shape 20x16 --output "$out/table.npy"
+  expect "good: every entry" "$@" check "$out/table.npy"
+}
+
+in_empty_root() { "${enter[@]}" "$place" /posenc "$@"; }
+
+test_x86_64() {
+  ./scripts/portable.sh x86_64
+  local file=build/portable-x86_64/bin/posenc
+  expect "not a dynamic executable" ldd "$file"
+  cp "$file" "$place/posenc"
+  enter=(chroot)
+  [[ $(id -u) -eq 0 ]] || enter=(unshare --map-root-user chroot)
+  in_empty_root --version >/dev/null || {
+    echo "Skipped: no folder can be made the root of a program."
+    exit 77
+  }
+  out=/ try in_empty_root
+  ! grep -q '"one_process": "."' "$place/here.json" || fail "it did not start itself"
+  rm "$place/here.json" "$place/table.npy"
+  [[ $(ls "$place") == posenc ]] || fail "it left files: $(ls "$place")"
+}
+
+test_aarch64() {
+  local emulator=
+  ./scripts/portable.sh aarch64
+  if [[ $(uname -m) != aarch64 ]]; then
+    emulator=qemu-aarch64
+    command -v "$emulator" >/dev/null || {
+      echo "Skipped: $emulator is not there."
+      exit 77
+    }
+  fi
+  out=$place try ${emulator:+"$emulator"} build/portable-aarch64/bin/posenc
+  [[ -z $emulator ]] || grep -q '"one_process": "a process that times cannot be run' \
+    "$place/here.json" || fail "the document does not say that one process timed"
+}
+
+for target in "${@:-x86_64}"; do
+  case $target in
+    x86_64 | aarch64) "test_$target" ;;
+    *)
+      echo "test-portable.sh: target is '$target'; allowed: x86_64, aarch64" >&2
+      exit 2
+      ;;
+  esac
+done
+echo "The static command runs: ${*:-x86_64}"

@@ -1,0 +1,71 @@
+"""Documents of posenc measure in the format of Google Benchmark: compare.py of Google Benchmark's
+tools reads them. First argument: the folder of the built programs."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import script_support
+from script_support import LARGE, SKIPPED, ScriptTest, binary, document, row, sample, table
+
+# Where Debian's libbenchmark-tools has it. Its own Python has what it imports.
+COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
+PYTHON = "/usr/bin/python3"
+
+
+class GoogleBenchmarkTest(ScriptTest):
+    def exported(self, name, content):
+        """The path of the exported document, and what it says."""
+        path = self.folder / f"{name}_google.json"
+        done = subprocess.run(
+            [binary("posenc"), "measure", self.write(f"{name}.json", content),
+             "--format", "google-benchmark", "--output", path],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        self.assert_good(done)
+        return path, json.loads(path.read_text(encoding="utf-8"))
+
+    def test_each_process_is_a_repetition(self):
+        _, found = self.exported("a", sample())
+        runs = found["benchmarks"]
+        self.assertEqual(len(runs), 3 * len(sample()["measurements"]))
+        first = sample()["measurements"][0]
+        self.assertEqual(runs[1]["name"], "encode/rotation:sse2/rows:8/d:512")
+        self.assertEqual((runs[1]["repetitions"], runs[1]["repetition_index"]), (3, 1))
+        self.assertAlmostEqual(runs[1]["real_time"], 1e9 * first["seconds"][1])
+        self.assertAlmostEqual(runs[1]["items_per_second"] * first["seconds"][1], 8 * 512)
+        self.assertAlmostEqual(runs[1]["bytes_per_second"] * first["seconds"][1], 4 * 8 * 512)
+        self.assertEqual(found["context"]["cpu"], "A CPU")
+
+    def test_names_tell_tables_apart(self):
+        other = {**table(9, 64, threads=2, layout="halves", base=500.0), "dtype": "float16"}
+        preset = {**LARGE, "name": "tutorial"}
+        _, found = self.exported("a", document(row("x:avx2", other, 1, 1e-3),
+                                               row("x:avx2", preset, 1, 1e-8)))  # fmt: skip
+        self.assertEqual(
+            list(dict.fromkeys(each["name"] for each in found["benchmarks"])),
+            ["encode/x:avx2/rows:9/d:64/layout:halves/base:500/dtype:float16/threads:2",
+             "encode/x:avx2/preset:tutorial/rows:5000/d:512"],
+        )  # fmt: skip
+
+    def test_compare_py_reads_them(self):
+        before, _ = self.exported("a", sample())
+        slower = sample()
+        for each in slower["measurements"]:
+            each["seconds"] = [2 * seconds for seconds in each["seconds"]]
+        after, _ = self.exported("b", slower)
+        done = subprocess.run(
+            [PYTHON, COMPARE, "--no-color", "benchmarks", before, after],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"encode/rotation:avx2/rows:5000/d:512 +\+1\.0000 ")
+        self.assertRegex(done.stdout, r"rows:5000/d:512_pvalue .* U Test, Repetitions: 3 vs 3")
+
+
+if __name__ == "__main__":
+    if not COMPARE.exists():
+        print(f"skipped: there is no {COMPARE} (Debian: libbenchmark-tools)")
+        sys.exit(SKIPPED)
+    script_support.main()
