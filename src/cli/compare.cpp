@@ -60,15 +60,15 @@ std::string changes_page(const Comparison& comparison) {
   std::map<std::string, int> others;
   for (const ComparedRow& row : comparison.rows) ++others[row.verdict()];
   Json rows = Json::array();
-  bool has_errors = false;
+  bool shows_errors = false;  // only if one has changed
   for (const ComparedRow& row : changed) {
     --others[row.verdict()];
     rows.push_back(shown(row));
-    has_errors |= row.any().error.has_value();
+    shows_errors |= row.verdict().starts_with("error");
   }
   std::vector<Column> columns = {text("backend", "/backend"),
                                  text("table", "/table", Align::wrapped)};
-  if (has_errors) {
+  if (shows_errors) {
     columns.push_back(number("|error| A", "/before/error/max_abs", error_text));
     columns.push_back(number("B", "/after/error/max_abs", error_text));
   }

@@ -34,8 +34,10 @@ struct Source {
   std::string why;
 };
 
-/// What tells a table from the others of its level, type and number of threads.
-std::string shape_text(MeasuredTable table) {
+/// What tells a table from the others of its level, type and number of threads: its name, if that
+/// is enough.
+std::string shape_text(MeasuredTable table, const MeasuredClass& level) {
+  if (std::ranges::count(level.tables, table.name, &MeasuredTable::name) == 1) return table.name;
   table.type = DataType::float32;
   table.threads = 1;
   return table.text();
@@ -82,14 +84,14 @@ std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const C
     const std::string name = class_text(measured.shape, machine);
     if (measured.tables.size() == 1) {
       rows.push_back(row_of(level, fmt::format("{}: {}", to_string(measured.shape),
-                                               shape_text(measured.tables.front()))));
+                                               shape_text(measured.tables.front(), measured))));
       continue;
     }
     rows.push_back(row_of(level, name));
     for (const Verdict& each : picks.tables) {
       const MeasuredTable& table = each.measured.tables.front();
       if (std::ranges::count(measured.tables, table) > 0)
-        rows.push_back(row_of(each, "  " + shape_text(table)));
+        rows.push_back(row_of(each, "  " + shape_text(table, measured)));
     }
   }
   if (rows.empty()) return "";

@@ -27,7 +27,7 @@ std::string with_unit(double value, double step, std::span<const char* const> un
 }
 
 constexpr std::string_view gap = "  ";
-constexpr std::size_t page_width = 100, least_wrapped = 12;
+constexpr std::size_t page_width = 100, least_wrapped = 18;
 
 using Cells = std::vector<std::string>;
 

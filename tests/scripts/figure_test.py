@@ -144,6 +144,22 @@ class FigureTest(ScriptTest):
         figure = self.drawn(figures.error_by_channel(measured))
         self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (1, 4))
 
+    def test_several_cpus_stand_side_by_side_on_common_tables(self):
+        """Three CPUs, of which one has a table that the others lack."""
+        names = ("A CPU", "B CPU", "C CPU")
+        paths = self.write_all(*map(script_support.sample, names[:2]), document(
+            row("rotation:avx2", LARGE, 3, 3e-8), row("rotation:avx2", table(9, 64), 1, 3e-8),
+            cpu=names[2]))  # fmt: skip
+        machines = read_machines(map(str, paths))
+        figure = self.drawn(figures.across_cpus(machines))
+        points = self.points_of(figure.axes[0])
+        size = 5000 * 512 * 4
+        self.assertEqual(points, {"A CPU, avx2": [(size, 2.0)], "B CPU, avx2": [(size, 2.0)],
+                                  "C CPU, avx2": [(size, 3.0)]})  # fmt: skip
+        self.assertEqual(len(set(looks_of(figure.axes[0]))), 3)
+        self.assertEqual(cut_or_covered(figure), [])
+        self.assertIsNone(figures.across_cpus(machines[:1]))
+
     def test_what_was_not_measured_is_not_drawn(self):
         drawn = [draw() for _, draw, _ in figures_of(self.machine(document()))]
         self.assertEqual(drawn, [None] * 3)
