@@ -206,7 +206,7 @@ void run_checked(benchmark::State& state, const Work& work, std::optional<Verdic
 
 namespace {
 
-/// The flags of the program, as those of a subcommand of posenc.
+/// The flags of the program, declared as the options of a subcommand are.
 cli::Subcommand flags_of(const Program& program) {
   std::string questions = "what is asked: ";
   for (const Question& each : program.questions) {

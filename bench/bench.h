@@ -142,10 +142,10 @@ struct Program {
   void (*add)(const Table& table, const std::vector<const Backend*>& backends) = nullptr;
 };
 
-/// The main program: takes Google Benchmark's flags, and those that name tables, as posenc measure
-/// does. With tables it registers add() of each in every type and by one thread and all, unless the
-/// flags name some; else its questions. Returns the exit code: 0 good, 1 a benchmark was wrong and
-/// not timed, 2 bad flags or no benchmark of that name.
+/// The main program. It takes Google Benchmark's flags, and the options of posenc measure that name
+/// tables. If the flags name a table, the program calls add() for it, in every type and by one
+/// thread and all, unless the flags choose; else it asks its questions. Returns the exit code: 0
+/// good, 1 a benchmark was wrong and not timed, 2 bad flags or no benchmark of that name.
 int run(int argc, char** argv, const Program& program);
 
 }  // namespace posenc::bench

@@ -76,7 +76,8 @@ def index_of(page: str, kept: Kept) -> str:
     rows = [["CPU", "shown as", "ISA", "compiler", "kernels", "date", ""]]
     for name, machine in kept.items():
         at, compiler = machine.facts["measured_at"][:10], machine.facts["compiler"]
-        rows.append([machine.design or "not recognised", machine.cpu, machine.isas[-1], compiler, machine.facts["kernels"],
+        rows.append([machine.design or "not recognised", machine.cpu, machine.isas[-1],
+                     compiler, machine.facts["kernels"],
                      f"[{at}](measured/{name}.md)", f"[JSON](measured/{name}.json)"])  # fmt: skip
     return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(7)), "\n"])
 

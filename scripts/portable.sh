@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the command as one static file that runs on a Linux machine without a compiler, libraries or
-# an installation: portable.sh x86_64|aarch64. It holds the documents of docs/measured, too. Prints
-# the file's path.
+# Builds the command as one static file, for Linux machines without a compiler, libraries or an
+# installation: portable.sh x86_64|aarch64. It holds the documents of docs/measured, too. Prints the
+# file's path.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -145,5 +145,5 @@ def speeds(
     limits = (machine.limit(table) for _, machine, table in columns)
     for text, of_memory in ((COPY, copies), ("limit", limits)):
         rows.append([text, *map(speed_text, of_memory), "", "", ""])
-    largest = f"the largest {min(of_what.values())}" if is_same else "the largest"
-    return f"Errors: {largest}, and at most what is proven.", rows
+    rows_of = f" over {min(of_what.values()).removeprefix('of ')}" if is_same else ""
+    return f'Errors are the largest{rows_of}. "At most" is the proven bound.', rows

@@ -26,7 +26,7 @@ std::vector<AccuracyReport> reports_of(const Options& options, const MeasuredTab
        .progress = [&](double share) { progress(share, "measuring " + table.text()); }});
 }
 
-/// Of the reports of one table, as the document has them.
+/// The page of one table: `measurements` are its reports, as the document has them.
 std::string page_of(const Json& measurements, const AccuracyReport& first) {
   const Json rows = joined_by_isa(measurements);
   const auto type = to_string(first.table.type);

@@ -45,13 +45,20 @@ Measurements rows_asked_for(const Options& options, const std::string& name, Mea
 /// nothing.
 std::string notes_of(const Measurements& document);
 
-/// What times the rows of a request. A program is started for each request, and answers it.
-Timing time_by_program(const std::string& program, const TimingRequest& request);
+using TimeRows = std::function<Timing(const TimingRequest&)>;
+
+/// Times each request in a process of this program. If the first process cannot be run, as in some
+/// sandboxes and emulators, or the system has none, times in this process; `why_one_process`, which
+/// must outlive the result, then says why.
+TimeRows time_in_own_processes(std::string& why_one_process);
 
 /// A line on standard error for every backend that breaks its error bound; the exit code.
 int check_promises(const Measurements& document);
 
 #ifdef POSENC_STARTS_PROCESSES
+/// Has a process of a posenc command answer the request. Throws std::runtime_error if it cannot.
+Timing time_by_program(const std::string& program, const TimingRequest& request);
+
 /// Keeps argv[0], by which this program starts itself again on systems without /proc.
 void remember_program(const char* name);
 

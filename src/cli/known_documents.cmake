@@ -2,7 +2,8 @@
 #   cmake -DOUTPUT=FILE -DDOCUMENTS=FILES -P known_documents.cmake
 # A literal has at most 60,000 bytes, which every compiler takes.
 set(text "#include \"cli/known_documents.h\"\n\n")
-string(APPEND text "const std::vector<posenc::suite::Measurements>& posenc::cli::known_documents() {\n"
+string(APPEND text "using namespace posenc;\n\n"
+  "const std::vector<suite::Measurements>& cli::known_documents() {\n"
   "  static const auto& all = *new std::vector<suite::Measurements>{\n")
 foreach(document IN LISTS DOCUMENTS)
   file(READ ${document} rest)

@@ -1,5 +1,4 @@
-// The documents of measurements that come with posenc: those of docs/measured, as a part of the
-// program, so that one file is all that another machine needs.
+// The documents of docs/measured, which are a part of the program: another machine needs one file.
 #pragma once
 
 #include "posenc/suite/measuring/measurement.h"
@@ -8,7 +7,7 @@
 
 namespace posenc::cli {
 
-/// Of each CPU all documents, in the order of their files.
+/// All documents, in the order of their files.
 const std::vector<suite::Measurements>& known_documents();
 
 }  // namespace posenc::cli

@@ -68,7 +68,7 @@ Json row_of(const Verdict& verdict, std::string name) {
   return row;
 }
 
-/// A row for each level, and below it one for each of its tables if there are several. With
+/// A row for each level, and below it one for each of its tables, unless each level has one. With
 /// `if_promised`, a level of which no backend promises the accuracy has none.
 std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const Cpu& machine,
                            bool if_promised = false) {
@@ -82,7 +82,7 @@ std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const C
                     measured.threads, measured.threads == 1 ? "thread" : "threads");
     if (std::exchange(heading, tables) != tables) rows.push_back(tables);
     const std::string name = class_text(measured.shape, machine);
-    if (measured.tables.size() == 1) {
+    if (picks.levels.size() == picks.tables.size()) {
       rows.push_back(row_of(level, fmt::format("{}: {}", to_string(measured.shape),
                                                shape_text(measured.tables.front(), measured))));
       continue;

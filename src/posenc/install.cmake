@@ -16,7 +16,8 @@ if(POSENC_MODEL)
   list(APPEND headers ${of_model})
 endif()
 if(POSENC_SUITE)
-  list(APPEND headers suite/accuracy_report.h suite/compare.h suite/microarchitecture.h suite/parity.h suite/pick.h suite/profile.h
+  list(APPEND headers suite/accuracy_report.h suite/compare.h suite/microarchitecture.h
+    suite/parity.h suite/pick.h suite/profile.h
     suite/checking/check.h suite/checking/rotated.h suite/measuring/measure.h
     suite/measuring/measurement.h)
 endif()

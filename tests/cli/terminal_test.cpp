@@ -30,6 +30,9 @@ TEST(Pages, FitAHundredColumns) {
                "12345.678901234"});
   expect_fits({"accuracy", "--rows", "2000", "--d-model", "64", "--backend", "div_term"});
   expect_fits({"pick", "--preset", "stable_diffusion", "--processes", "2"});
+  for (const char* const name : {"Zen 3", "Zen 5", "Emerald Rapids"})
+    expect_fits({"pick", "--cpu", name});
+  expect_fits({"list", "--cpus"});
   expect_fits({"--help"});
   for (const std::string& each : commands) expect_fits({each, "--help"});
 }

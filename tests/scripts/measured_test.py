@@ -29,8 +29,8 @@ after
 SHOWN = """
 One: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes; kernels 3f9c0a; 8 x 512 (16 KiB)
 in cache, 5000 x 512 (9.8 MiB) beyond. Two words: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3
-processes; kernels 3f9c0a; 5000 x 512 (9.8 MiB) in cache, 8 x 512 (16 KiB) beyond. Errors: the
-largest of all rows of 5000 x 512, and at most what is proven.
+processes; kernels 3f9c0a; 5000 x 512 (9.8 MiB) in cache, 8 x 512 (16 KiB) beyond. Errors are the
+largest over all rows of 5000 x 512. "At most" is the proven bound.
 
 | Gfloat/s | One, in cache | beyond | Two words, in cache | beyond | largest error | at most | \
 correctly rounded |
@@ -131,7 +131,8 @@ class MeasuredTest(ScriptTest):
         index = self.page.read_text(encoding="utf-8")
         page = (self.kept / f"{NAME}.md").read_text(encoding="utf-8")
         link = f"[2026-11-24](measured/{NAME}.md)"
-        self.assertIn(f"| not recognised | A CPU | avx2 | g++ 12.2.0 | 3f9c0a | {link} | [JSON](", index)
+        found = f"| not recognised | A CPU | avx2 | g++ 12.2.0 | 3f9c0a | {link} | [JSON]("
+        self.assertIn(found, index)
         self.assertTrue(page.startswith("# A CPU, avx2\n\nA CPU, avx2; g++ 12.2.0, "), page)
         self.assertIn("| `rotation:sse2` | 2.0 | 1.0 | 2.98e-8 | 2.98e-8 | all |\n", page)
         self.assertNotIn("sleef", page)

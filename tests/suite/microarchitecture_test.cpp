@@ -76,8 +76,8 @@ TEST(Microarchitecture, NamesAndModelsAreUnique) {
 
 TEST(FindCpu, AMeasuredCpuAnswersForItselfByItsNewestDocument) {
   const auto documents = usual_documents();
-  for (const char* const name :
-       {"Zen 5", "zen5", "ZEN-5", "znver5", "family 26, model 2", "(family 26, model 2, stepping 9)"}) {
+  for (const char* const name : {"Zen 5", "zen5", "ZEN-5", "znver5", "family 26, model 2",
+                                 "(family 26, model 2, stepping 9)"}) {
     const KnownCpu found = find_cpu(name, documents);
     EXPECT_EQ(found.document, &documents[1]) << name;
     EXPECT_EQ(found.isas, documents[1].machine.isas);
@@ -96,7 +96,8 @@ TEST(FindCpu, AnotherCpuGetsTheNearestOneAndTheReason) {
     EXPECT_THAT(found.why, AllOf(HasSubstr("not measured; "), HasSubstr(why)));
   };
   check("family 25, model 97", documents[2], Isa::avx512, "the same microarchitecture (Zen 4) as");
-  check("Zen 3", documents[2], Isa::avx2, "it has no avx512, so that only the rows up to avx2 count");
+  check("Zen 3", documents[2], Isa::avx2,
+        "it has no avx512, so that only the rows up to avx2 count");
   check("Haswell", documents[3], Isa::avx2, "the nearest that was measured is Emerald Rapids");
   check("Sapphire Rapids", documents[3], Isa::avx512, "the nearest that was measured is Emerald");
   check("Raptor Lake", documents[3], Isa::avx2, "its cores are those of Emerald Rapids");
@@ -111,7 +112,8 @@ TEST(FindCpu, WhatIsNotRecognisedOrNearIsRefused) {
         << name;
   }
   // AVX2 alone says nothing of AVX-512, and one vendor nothing of another one.
-  const std::vector<Measurements> old = {document("(family 25, model 1)", 512, "2026-01-01", Isa::avx2)};
+  const std::vector<Measurements> old = {
+      document("(family 25, model 1)", 512, "2026-01-01", Isa::avx2)};
   EXPECT_EQ(find_cpu("Zen 2", old).document, old.data());
   EXPECT_THAT(refusal([&] { find_cpu("Zen 5", old); }), HasSubstr("is near to no document"));
   EXPECT_THAT(refusal([&] { find_cpu("Haswell", old); }), HasSubstr("is near to no document"));

@@ -61,7 +61,7 @@ const Measurement* find_row(const Measurements& document, const Measurement& wan
 /// Two builds, and how they are timed.
 struct BuildsRequest {
   std::vector<Measurement> rows;  ///< backends and tables that both builds have
-  /// Times rows by a process of the one build, and of the other one.
+  /// Each times rows in a process of its build.
   std::function<Timing(const TimingRequest&)> time_before, time_after;
   int rounds = 8;                     ///< each has four processes: A, B, B, A; at least 2
   int samples = 3;                    ///< of every row in each process

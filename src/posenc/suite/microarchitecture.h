@@ -35,7 +35,7 @@ struct Microarchitecture {
   std::vector<CpuModels> models;
 };
 
-/// All that have a name here, by vendor and age.
+/// Every design that has a name here, by vendor and age.
 std::span<const Microarchitecture> microarchitectures();
 
 /// Family and model in the text of a CPU, such as "AMD EPYC (family 26, model 2, stepping 1)" or
@@ -51,7 +51,7 @@ std::optional<CpuSignature> signature_in(std::string_view text);
 /// design is not what its model number says, as some virtual machines are, and is not known either.
 const Microarchitecture* microarchitecture_of(const Cpu& machine);
 
-/// What is known of the name of the CPU's design: its name, or why it has none. "Zen 5", or
+/// The name of the CPU's design, or why it has none: "Zen 5", or
 /// "not recognised: model 167 is Rocket Lake, whose L2 cache has 512 KiB, not 2048 KiB".
 std::string microarchitecture_text(const Cpu& machine);
 
@@ -62,8 +62,9 @@ struct KnownCpu {
   std::string why;        ///< one sentence: what was measured, and why it stands for the CPU
 };
 
-/// The document that answers for a CPU: its own, or else the one of the nearest CPU. `wanted` is
-/// the name of a design ("Zen 5", in any case, with or without blanks), another name of it
+/// The document that answers for a CPU: a document of this CPU, or else of the nearest one.
+/// `wanted` is the name of a design ("Zen 5", in any case, with or without blanks), another name of
+/// it
 /// ("znver5"), or a text with family and model ("family 26, model 2"). Throws InvalidArgument, and
 /// lists what is allowed, if the CPU is not recognised or no document is near it.
 KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documents);

@@ -20,7 +20,7 @@ inline F32 odd_lanes(F32 a) { return F32(_mm512_movehdup_ps(a)); }
 inline __m512i select_bits(int mask, __m512i set, __m512i clear) {
   return _mm512_ternarylogic_epi32(set, _mm512_set1_epi32(mask), clear, 0xe2);
 }
-// GCC merges the two operations of integers, but not those of floats.
+// GCC merges an and and an or of integers by itself, but not of floats.
 inline F32 with_sign_of(F32 magnitude, F32 signs) {
   return F32(_mm512_castsi512_ps(
       select_bits(0x7fffffff, _mm512_castps_si512(magnitude), _mm512_castps_si512(signs))));

@@ -13,9 +13,8 @@ Json context_of(const Measurements& document) {
                                 document.machine.l3_bytes};
   for (int level = 1; level <= 3; ++level) {
     if (sizes[level - 1] == 0) continue;
-    caches.push_back({{"type", level == 1 ? "Data" : "Unified"},
-                      {"level", level},
-                      {"size", sizes[level - 1]}});
+    caches.push_back(
+        {{"type", level == 1 ? "Data" : "Unified"}, {"level", level}, {"size", sizes[level - 1]}});
   }
   return {{"date", document.measured_at},
           {"executable", "posenc measure"},

@@ -1,0 +1,122 @@
+// How a posenc command times in processes: it starts one for each request, which answers it.
+#include "cli/commands.h"
+
+#include "posenc/support/limits.h"
+#include "posenc/support/printable.h"
+#include "posenc/support/program.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+
+namespace posenc::cli {
+
+#ifndef POSENC_STARTS_PROCESSES
+
+TimeRows time_in_own_processes(std::string& why_one_process) {
+  why_one_process = "this system starts no processes";
+  return time_rows;
+}
+
+#else
+
+namespace {
+
+std::string& first_argument() {
+  static std::string name = "posenc";
+  return name;
+}
+
+/// This program, as start_process() finds it, also if its file was replaced since the start.
+std::string program_file() {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return first_argument();
+  return std::filesystem::exists(here, error) ? here.string() : "/proc/self/exe";
+}
+
+[[noreturn]] void fail(const std::string& why) {
+  throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
+}
+
+/// Times in processes of this program. If the first one cannot be run, as in some sandboxes and
+/// emulators, times in this process, and says why.
+class OwnProcesses {
+ public:
+  explicit OwnProcesses(std::string& why_one_process) : why_(why_one_process) {}
+
+  Timing operator()(const TimingRequest& request) {
+    if (!why_.empty()) return time_rows(request);
+    try {
+      const Timing timing = time_by_program(program_file(), request);
+      is_first_ = false;
+      return timing;
+    } catch (const std::exception& error) {
+      if (!is_first_) throw;
+      why_ = shortened(escaped(error.what()), max_text_bytes);
+      return time_rows(request);
+    }
+  }
+
+ private:
+  std::string& why_;
+  bool is_first_ = true;
+};
+
+}  // namespace
+
+TimeRows time_in_own_processes(std::string& why_one_process) {
+  return OwnProcesses(why_one_process);
+}
+
+Timing time_by_program(const std::string& program, const TimingRequest& request) {
+  Json rows = Json::array();
+  for (const Measurement& row : request.rows) rows.push_back(to_json(row));
+  const Json asked = {{"samples", request.samples},
+                      {"seconds_per_sample", request.seconds_per_sample},
+                      {"seed", request.seed},
+                      {"rows", std::move(rows)}};
+  std::string answer;
+  try {
+    answer = output_of_program(program, {timing_argument}, asked.dump());
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
+  try {
+    const Json json = Json::parse(answer);
+    return {json.at("seconds").get<std::vector<double> >(), json.at("timed_seconds").get<double>(),
+            json.at("lost_seconds").get<double>()};
+  } catch (const Json::exception&) {
+    fail("it wrote no result");
+  }
+}
+
+void remember_program(const char* name) { first_argument() = name; }
+
+int time_on_request() {
+  end_with_parent();  // else nobody waits for the result
+  TimingRequest request;
+  try {
+    const Json asked = Json::parse(std::cin);
+    request = {.rows = {},
+               .samples = asked.at("samples").get<int>(),
+               .seconds_per_sample = asked.at("seconds_per_sample").get<double>(),
+               .seed = asked.at("seed").get<std::uint64_t>()};
+    for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
+  } catch (const std::exception&) {
+    throw_invalid("standard input is not a request; allowed with {}: one of posenc measure",
+                  timing_argument);
+  }
+  const Timing timing = time_rows(request);
+  write_all("", text_of({{"seconds", timing.seconds},
+                         {"timed_seconds", timing.timed_seconds},
+                         {"lost_seconds", timing.lost_seconds}}));
+  return good;
+}
+
+#endif
+
+}  // namespace posenc::cli
