@@ -34,10 +34,14 @@ struct Source {
   std::string why;
 };
 
-/// What tells a table from the others of its level, type and number of threads: its name, if that
+/// What tells a table from the others of its level, type and number of threads: its size, if that
 /// is enough.
 std::string shape_text(MeasuredTable table, const MeasuredClass& level) {
-  if (std::ranges::count(level.tables, table.name, &MeasuredTable::name) == 1) return table.name;
+  const auto size_of_table = [](const MeasuredTable& each) {
+    return size_name(each.spec, each.rows);
+  };
+  const std::string size = size_of_table(table);
+  if (std::ranges::count(level.tables, size, size_of_table) == 1) return size;
   table.type = DataType::float32;
   table.threads = 1;
   return table.text();
@@ -83,8 +87,10 @@ std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const C
     if (std::exchange(heading, tables) != tables) rows.push_back(tables);
     const std::string name = class_text(measured.shape, machine);
     if (picks.levels.size() == picks.tables.size()) {
-      rows.push_back(row_of(level, fmt::format("{}: {}", to_string(measured.shape),
-                                               shape_text(measured.tables.front(), measured))));
+      const std::string level_name = name.substr(0, name.find(','));
+      rows.push_back(
+          row_of(level, fmt::format("{}: {}", level_name == "memory" ? "mem" : level_name,
+                                    shape_text(measured.tables.front(), measured))));
       continue;
     }
     rows.push_back(row_of(level, name));
