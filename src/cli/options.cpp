@@ -203,11 +203,12 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
   const Names names = names_of(presets(), &Preset::name);
   Names and_shapes = names;
   std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(and_shapes));
+  // A command takes one value of these, or a list.
+  const Rule shape = {"--shape", "ROWSxD", "rows and d_model in one, as in 777x768", take_shape};
   const Rule type =
-                 choice("--dtype", "type of an entry", all_data_types, "float32", &Options::types),
-             threads = integer("--threads", &Options::threads, "number of threads (default: 1)", 1,
-                               most_threads),
-             shape = {"--shape", "ROWSxD", "rows and d_model in one, as in 777x768", take_shape};
+      choice("--dtype", "type of an entry", all_data_types, "float32", &Options::types);
+  const Rule threads =
+      integer("--threads", &Options::threads, "number of threads (default: 1)", 1, most_threads);
   return {
       choice("--preset", "convention and shape of a real system", names, "", &Options::presets),
       list_of(choice("--preset", "convention and shape of a system, or a benchmark's", and_shapes,
@@ -274,13 +275,12 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
            "(default: 0; for builds of two compilers: 0.01)"),
       text("DOCUMENT?", "FILE", &Options::document,
            "JSON of posenc measure (default: measure now)"),
-      text(
-          "--cpu", "NAME", &Options::cpu,
-          "answer for this CPU by a document that comes with posenc: a name, such as \"Zen 4\", or "
-          "\"family N, model M\" (see posenc list --cpus)"),
-      // The table of Student's t ends at 30 processes.
+      text("--cpu", "NAME", &Options::cpu,
+           "answer for this CPU by a document that comes with posenc: a name, such as \"Zen 4\", "
+           "or \"family N, model M\" (see posenc list --cpus)"),
       integer("--processes", &Options::processes,
-              "processes to time in; up to twice as many if figures are noisy (default: 7)", 2, 15),
+              "processes to time in; up to twice as many if figures are noisy (default: 7)", 2,
+              100),
       integer("--rounds", &Options::rounds,
               "rounds of --run, of four processes each: OLD NEW NEW OLD (default: 8)", 2, 100),
       list_of(text("--question", "NAME", &Options::questions, "")),
@@ -342,7 +342,9 @@ std::vector<MeasuredTable> tables_of(const Options& options,
           MeasuredTable usual = convention;
           usual.type = type;
           usual.threads = count;
-          add_once(tables, overridden(options, usual, shape));
+          const MeasuredTable table = overridden(options, usual, shape);
+          table_of(table.spec, table.rows, type, count);  // throws if it cannot be measured
+          add_once(tables, table);
         }
       }
     }

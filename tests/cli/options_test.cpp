@@ -56,7 +56,7 @@ const BadCase bad_cases[] = {
     {"accuracy --rows 3 --backend rotation:sse2 --isa avx2", "rotation:sse2"},
     {"pick --presets=maybe", "argument is '--presets=maybe'; allowed: see posenc pick --help"},
     {"list --presets=maybe", "--presets is 'maybe'; allowed: no value"},
-    {"accuracy --rows 0 --d-model 4", "row count is 0"},
+    {"accuracy --rows 0 --d-model 4", "rows are 0; allowed: at least 1"},
     {"pick --max-error 0", "max_error is 0; allowed: finite and greater than 0"},
     {"pick --max-error 1e-6 --max-ulp 1", "--max-ulp"},
     {"pick --max-ulp -1", "--max-ulp is '-1'"},
