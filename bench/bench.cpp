@@ -19,6 +19,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <new>
 
 namespace posenc::bench {
 
@@ -217,17 +218,14 @@ cli::Subcommand flags_of(const Program& program) {
       .name = program.name,
       .description = program.description,
       .run = nullptr,
-      .options = cli::tables_options + (program.names_backends ? "--backend... --isa " : "") +
-                 "--question...",
+      .options = program.options + " --question...",
       .examples = {{program.name, program.questions.front().text},
                    {program.example, "a table of your own"}},
       .descriptions = {{"--question...", questions},
                        {"--dtype...", "type of an entry (default with a shape: all)"},
                        {"--threads...", "number of threads (default with a shape: 1 and all)"}},
       .excludes = {cli::shape_or_its_parts}};
-  const std::string of_tables =
-      cli::tables_options + (program.names_backends ? "--backend --isa" : "");
-  for (const std::string& each : cli::words_of(of_tables))
+  for (const std::string& each : cli::words_of(program.options))
     flags.excludes.emplace_back("--question", each.substr(0, each.find('.')));
   flags.formats.clear();
   return flags;
@@ -240,7 +238,8 @@ void register_benchmarks(const Program& program, cli::Options options) {
                             options.spacing || options.frequencies || !options.types.empty() ||
                             !options.threads.empty() || !options.backends.empty() || options.isa;
   if (names_tables && options.questions.empty()) {
-    if (options.types.empty()) options.types = program.types;
+    const bool names_types = !options.types.empty();
+    if (!names_types) options.types = program.types;
     for (const DataType type : options.types) {
       if (std::ranges::count(program.types, type) > 0) continue;
       throw_invalid(
@@ -251,10 +250,16 @@ void register_benchmarks(const Program& program, cli::Options options) {
       options.threads = {1};
       cli::add_once(options.threads, cpu().logical_cores);
     }
-    const auto backends =
-        program.names_backends ? cli::backends_of(options) : std::vector<const Backend*>();
+    const auto backends = cli::backends_of(options);
     const std::vector<MeasuredTable> usual = {table_of(preset("tutorial"))};
-    for (const MeasuredTable& each : cli::tables_of(options, usual)) program.add({each}, backends);
+    auto tables = cli::tables_of(options, usual);
+    if (const std::string left_out = leave_out_large(tables); !left_out.empty())
+      throw InvalidArgument(left_out);
+    for (const MeasuredTable& each : tables) {
+      for (const Backend* backend : backends)
+        if (names_types && !options.backends.empty()) backend->check_supports(each.type);
+      program.add({each}, backends);
+    }
     return;
   }
   if (options.questions.empty()) options.questions = {program.questions.front().name};
@@ -289,6 +294,9 @@ int run(int argc, char** argv, const Program& program) try {
   benchmark::Shutdown();
   if (matches == 0) return 2;  // Google Benchmark says so.
   return is_any_wrong ? 1 : 0;
+} catch (const std::bad_alloc&) {
+  cli::print_message("not enough memory", program.name);
+  return 2;
 } catch (const InvalidArgument& error) {
   cli::print_message(error.what(), program.name);
   return 2;

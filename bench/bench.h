@@ -27,7 +27,7 @@
 namespace posenc::bench {
 
 struct Table : suite::MeasuredTable {
-  std::int64_t offset = 0;  ///< elements before the first row, which begins a cache line without
+  std::int64_t offset = 0;  ///< elements before the first row; at 0, the row begins a cache line
 
   std::int64_t elements() const { return rows.count * spec.d_model; }
   EncodeOptions options() const { return {threads, stores}; }
@@ -36,22 +36,22 @@ struct Table : suite::MeasuredTable {
 Table table_of(std::int64_t rows, std::int64_t d_model, DataType type = DataType::float32);
 Table table_of(const Preset& preset);
 
-/// What names say of a table: suite::benchmark_path(), and the offset.
+/// The table's part of a benchmark name: suite::benchmark_path() and the offset.
 std::string to_string(const Table& table);
 
 /// At least `bytes` of memory, 64-byte aligned and touched before. All benchmarks share it: it is
 /// valid until the next call that asks for more.
 float* warm_memory(std::int64_t bytes);
 
-/// The table in memory that is large enough, or in warm memory.
+/// A view of the table in the given memory, which must be large enough, or in warm memory.
 OutputView view_of(const Table& table, void* memory);
 OutputView warm_view(const Table& table);
 
 /// Every backend that runs here.
 std::vector<const Backend*> running_backends();
-/// Of each method, the backend of the best ISA.
+/// Each method's backend at its best ISA.
 std::vector<const Backend*> best_backends();
-/// The best backends that write tables fastest: what a question about memory is asked of.
+/// The fastest backends at their best ISA, for questions about the memory.
 std::vector<const Backend*> fast_backends();
 
 /// The backend's encoder for the spec, planned once a process.
@@ -59,9 +59,9 @@ const Encoder& planned(const Backend& backend, const EncodingSpec& spec);
 
 /// What a benchmark should write.
 struct Expected {
-  /// Sets the values of a row of the output. They are those that were written before.
+  /// Replaces the written values of a row with the expected values.
   std::function<void(std::int64_t row, std::span<long double> values)> row;
-  double bound;  ///< how far off each may be
+  double bound;  ///< largest allowed error of a value
 };
 
 /// The sines and cosines of a position, in the layout of the spec.
@@ -89,15 +89,15 @@ struct Work {
   Work(std::int64_t element_count, Expected exact, const Call& writes)
       : elements(element_count), expected(std::move(exact)), call(writes), loop(loop_of(writes)) {}
 
-  std::int64_t elements;  ///< that an iteration writes
+  std::int64_t elements;  ///< number of elements that an iteration writes
   Expected expected;
   std::function<OutputView()> call;             ///< returns what it writes
-  std::function<void(benchmark::State&)> loop;  ///< what is timed: of calls, unless it is set
-  std::int64_t rows = 0;                        ///< counts the seconds of one of so many rows
-  /// Counts the share of the limit: the time that the memory system needs for as many bytes, over
-  /// the time of an iteration. That is the time of the faster of a loop of plain stores and one of
-  /// non-temporal stores, once a process for each size: what disturbs the machine at that moment
-  /// is in every share. posenc measure times the same loops between the backends.
+  std::function<void(benchmark::State&)> loop;  ///< the timed loop; by default it repeats the call
+  std::int64_t rows = 0;  ///< rows per iteration; if set, seconds_per_row is counted
+  /// Counts the share of the limit: the time of the faster store loop (plain or non-temporal) for
+  /// as many bytes, over the time of an iteration. The loop is timed once per process and size, so
+  /// a disturbance at that moment affects every share. posenc measure times the same loops between
+  /// the backends.
   bool has_limit = false;
 };
 
@@ -135,16 +135,16 @@ struct Program {
   std::string name;
   std::string description;
   std::vector<Question> questions;  ///< the first one is asked by default
-  std::vector<DataType> types;      ///< that it can write
-  bool names_backends = true;       ///< takes --backend and --isa
+  std::vector<DataType> types;      ///< element types that it can write
+  std::string options;              ///< names of the options that choose tables and backends
   std::string example;              ///< of a command line with a shape
   /// Registers the benchmarks of a table that the user names.
   void (*add)(const Table& table, const std::vector<const Backend*>& backends) = nullptr;
 };
 
 /// The main program. It takes Google Benchmark's flags, and the options of posenc measure that name
-/// tables. If the flags name a table, the program calls add() for it, in every type and by one
-/// thread and all, unless the flags choose; else it asks its questions. Returns the exit code: 0
+/// tables. If the flags name a table, the program calls add() for it, by default in every type, and
+/// with one thread and all threads. Otherwise it asks its questions. Returns the exit code: 0
 /// good, 1 a benchmark was wrong and not timed, 2 bad flags or no benchmark of that name.
 int run(int argc, char** argv, const Program& program);
 

@@ -70,9 +70,9 @@ struct Shape {
 
 /// When does computing encodings beat a table?
 template <class T>
-Work sum(std::string_view source, const Shape& shape, EncodingSpec spec, int threads) {
+Work sum(std::string_view source, const Shape& shape, int threads) {
   const auto [batch, rows, d_model] = shape;
-  spec.d_model = d_model;
+  const EncodingSpec spec = {.d_model = d_model};
   const OutputView out = warm_view(table_of(batch * rows, d_model, data_type_of<T>));
   T* const x = static_cast<T*>(out.data);
   constexpr float input = 0.5f;
@@ -205,12 +205,12 @@ void add_layer(std::string name, DataType type, int threads, Make make) {
   })->UseRealTime();
 }
 
-void add_sums(const Shape& shape, const EncodingSpec& spec, DataType type, int threads) {
+void add_sums(const Shape& shape, DataType type, int threads) {
   for (const std::string_view source : {"automatic", "fused", "cached", "plain"}) {
     if (threads > 1 && source == "plain") continue;
     add_layer(fmt::format("add/source:{}/batch:{}/rows:{}/d:{}", source, shape.batch, shape.rows,
                           shape.d_model),
-              type, threads, [=]<class T>(T) { return sum<T>(source, shape, spec, threads); });
+              type, threads, [=]<class T>(T) { return sum<T>(source, shape, threads); });
   }
 }
 
@@ -227,7 +227,7 @@ void add_rotations(const Heads& heads, std::int64_t rows, DataType type, int thr
 /// the channels.
 void add_shape(const Table& table, const std::vector<const Backend*>&) {
   const std::int64_t rows = table.rows.count, d_model = table.spec.d_model;
-  add_sums({1, rows, d_model}, table.spec, table.type, table.threads);
+  add_sums({1, rows, d_model}, table.type, table.threads);
   const bool divides = d_model % usual_heads.dimension == 0;
   const std::int64_t dimension = divides ? usual_heads.dimension : d_model;
   add_rotations({d_model / dimension, dimension}, rows, table.type, table.threads);
@@ -243,7 +243,7 @@ void add_usual_sums() {
                                {1, 8192, 4096},
                                {8, 512, 512},
                                {8, 4096, 1024}})
-      add_sums(shape, {}, DataType::float32, threads);
+      add_sums(shape, DataType::float32, threads);
   }
 }
 
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
                             {"rotations", "what turning Llama's heads costs, in three types",
                              add_usual_rotations}},
               .types = {DataType::float32, DataType::float16, DataType::bfloat16},
-              .names_backends = false,
+              .options = "--shape... --rows --d-model --dtype... --threads...",
               .example = "bench_layers --shape 2048x4096 --dtype bfloat16 --threads 1,2",
               .add = add_shape});
 }

@@ -223,6 +223,8 @@ int main(int argc, char** argv) {
                      {"planning", "what planning costs", add_all_planning},
                      {"axes", "what positions on several axes cost", add_all_axes}},
        .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
+       .options = "--preset... --shape... --rows --d-model --base --layout --spacing "
+                  "--frequencies --dtype... --threads... --backend... --isa",
        .example = "bench_rows --shape 100x768 --dtype bfloat16 --threads 1",
        .add = add_rows});
 }

@@ -18,7 +18,7 @@ skipped=77
 
 step() { printf '\n== %s  (%d s since the build)\n\n' "$1" "$((SECONDS - start))"; }
 
-# may_fail CODE COMMAND...: the command may end with that code, which it has explained.
+# may_fail CODE COMMAND...: accepts CODE as an exit code; the command has printed the reason.
 may_fail() {
   local allowed=$1 status=0
   shift
@@ -26,14 +26,14 @@ may_fail() {
   [[ $status -eq 0 || $status -eq $allowed ]] || exit "$status"
 }
 
-# Writes a document.
+# accuracy NAME OPTION...: writes build/results/accuracy_NAME.json.
 accuracy() {
   "$bin/posenc_peers" accuracy "${@:2}" --format json --output "$results/accuracy_$1.json"
 }
 
 ./scripts/install_dependencies.sh build report peers
 targets=(posenc_cli posenc_peers bench_encode bench_rows bench_layers)
-# PyTorch's times need the Python package, which is built where Debian's packages are there.
+# PyTorch's times need the Python package; build it only if Debian's packages are installed.
 if dpkg-query -W python3-dev pybind11-dev python3-torch &>/dev/null; then
   targets+=(posenc_python)
 fi
@@ -46,7 +46,7 @@ export XDG_CACHE_HOME=$PWD/build/cache TMPDIR=$PWD/build/tmp
 export MPLCONFIGDIR=$XDG_CACHE_HOME/matplotlib PYTHONPYCACHEPREFIX=$XDG_CACHE_HOME/python
 unset POSENC_BACKEND
 mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
-rm -f "$profile" "$measured" "$torch" "$page"  # of an earlier run
+rm -f "$profile" "$measured" "$torch" "$page"  # left by an earlier run
 
 step "Backends of this build, and other libraries to compare with"
 "$bin/posenc_peers" list | sed '/^Error bounds/,$d'

@@ -220,18 +220,6 @@ TEST_P(PresetGolden, MatchesItsSystemsFormula) {
 INSTANTIATE_TEST_SUITE_P(All, PresetGolden, testing::ValuesIn(goldens),
                          [](const auto& golden) { return std::string(golden.param.preset); });
 
-TEST(Preset, BenchmarkShapesAreNotPresets) {
-  for (const Preset& shape : benchmark_shapes()) {
-    expect_refused({{"allowed: tutorial, tensor2tensor", [&] { preset(shape.name); }}});
-    EXPECT_EQ(&preset_or_benchmark_shape(shape.name), &shape);
-    EXPECT_EQ(shape.spec, (EncodingSpec{.d_model = shape.spec.d_model}))
-        << "the paper's convention";
-  }
-  EXPECT_EQ(&preset_or_benchmark_shape("whisper"), &preset("whisper"));
-  EXPECT_THAT(refusal([] { preset_or_benchmark_shape("chnk"); }),
-              AllOf(HasSubstr("preset is 'chnk'"), HasSubstr("whisper")));
-}
-
 TEST(Preset, EachHasAFormulaAndIsFoundByItsNameAndUnknownNamesAreRefused) {
   for (const Preset& each : presets()) {
     EXPECT_EQ(std::ranges::count(goldens, each.name, &Golden::preset), 1) << each.name;

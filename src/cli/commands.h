@@ -18,8 +18,8 @@ inline constexpr int bad_input = 2;
 /// afterwards.
 int run_command(int argc, char** argv);
 
-/// What the arguments of a program say that has the options of a subcommand and no other; none if
-/// they ask for help, which is then on standard output. Throws InvalidArgument.
+/// Parses arguments that may contain the options of this subcommand only. If they ask for help,
+/// prints it and returns nothing. Throws InvalidArgument.
 std::optional<Options> read_options(const Subcommand& subcommand, const Names& arguments);
 
 Subcommand list_command();
@@ -33,12 +33,16 @@ Subcommand compare_command();
 /// The tables that the options name, or tables of all sizes.
 std::vector<MeasuredTable> tables_to_measure(const Options& options);
 
-/// Measures in several processes, and shows the progress. Where no process can be started, it
-/// measures in this one, and the document says why.
+/// Measures in several processes, and shows the progress. If no process can be started, measures in
+/// this process, and the document gives the reason.
 Measurements measure_here(const Options& options);
 
-/// The rows of the document that the options ask for, with the limits of their tables. `name` is
-/// the document's, for messages. Throws InvalidArgument if it has none.
+/// True if --backend and --isa ask for the backend.
+bool counts(const Options& options, const MeasuredBackend& backend);
+
+/// The rows of the document that the options ask for, with the limits of their tables and the rows
+/// that say how noisy the times are. `name` names the document in messages. Throws InvalidArgument
+/// if a value matches no row, or the document has no times.
 Measurements rows_asked_for(const Options& options, const std::string& name, Measurements document);
 
 /// What a reader of the document must know of its times: a sentence each; empty if there is
@@ -52,11 +56,11 @@ using TimeRows = std::function<Timing(const TimingRequest&)>;
 /// must outlive the result, then says why.
 TimeRows time_in_own_processes(std::string& why_one_process);
 
-/// A line on standard error for every backend that breaks its error bound; the exit code.
+/// Prints a line on standard error for every backend that breaks its bound. Returns the exit code.
 int check_promises(const Measurements& document);
 
 #ifdef POSENC_STARTS_PROCESSES
-/// Has a process of a posenc command answer the request. Throws std::runtime_error if it cannot.
+/// Lets a process of a posenc command answer the request. Throws std::runtime_error on failure.
 Timing time_by_program(const std::string& program, const TimingRequest& request);
 
 /// Keeps argv[0], by which this program starts itself again on systems without /proc.

@@ -152,10 +152,10 @@ std::string reports_page(const Names& files) try {
 
 std::string origin_text(const std::string& name, const std::string& file,
                         const Measurements& document) {
-  return fmt::format("{}  {}\n   {} ({})\n   {}, {}, posenc {}, kernels {}\n", name, escaped(file),
-                     document.machine.model, microarchitecture_text(document.machine),
-                     document.measured_at.substr(0, 10), document.compiler,
-                     document.library_version, document.kernels);
+  return fmt::format("{}  {}\n   {}\n   {}\n   {}, {}, posenc {}, kernels {}\n", name,
+                     escaped(file), document.machine.model,
+                     microarchitecture_text(document.machine), document.measured_at.substr(0, 10),
+                     document.compiler, document.library_version, document.kernels);
 }
 
 bool has_times(const Measurements& document) {
@@ -191,17 +191,21 @@ int compare_two(const Options& options, const Measurements& before, const Measur
           "the code. posenc compare --run OLD NEW times two builds in turn, in one session.\n");
     }
   }
+  for (const auto& [name, each] : {std::pair("A", &before), std::pair("B", &after)}) {
+    if (const std::string notes = notes_of(*each); !notes.empty())
+      page += fmt::format("\n{}: {}", name, notes.substr(1));
+  }
   if (!reports.empty()) page += (shares_rows ? "\n" : "") + reports;
   if (!shares_rows) page += "\nDifferent backends are not judged.\n";
   write_document(options, document_of(options, comparison, judges_times), page);
   return !shares_rows || comparison.regressions + comparison.missing == 0 ? good : check_failed;
 }
 
-/// The machine and the day: "Zen 5, avx512, 2026-11-27".
-std::string label_of(const Measurements& document) {
+/// The machine and the day: "Zen 5, avx512, 2026-11-27". A CPU without a name has its place.
+std::string label_of(const Measurements& document, std::size_t place) {
   const Microarchitecture* const known = microarchitecture_of(document.machine);
   return fmt::format("{}, {}, {}",
-                     known != nullptr ? std::string(known->name) : document.machine.model,
+                     known != nullptr ? std::string(known->name) : fmt::format("CPU of {}", place),
                      to_string(document.machine.isas.back()), document.measured_at.substr(0, 10));
 }
 
@@ -251,9 +255,9 @@ int show_side_by_side(const Options& options, const std::vector<Measurements>& d
                   {"dtype", to_string(each.type)},
                   {"threads", each.threads},
                   {"gfloats_per_second", Json::array()}};
-    for (const Measurements& document : documents) {
-      const Json speeds = speeds_of(document, each);
-      Json& row = rows.emplace_back(Json{{"label", "  " + label_of(document)}});
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      const Json speeds = speeds_of(documents[i], each);
+      Json& row = rows.emplace_back(Json{{"label", "  " + label_of(documents[i], i + 1)}});
       row["speed"] = speeds;
       entry["gfloats_per_second"].push_back(speeds);
       for (const auto& [name, speed] : speeds.items())
@@ -281,6 +285,10 @@ int show_side_by_side(const Options& options, const std::vector<Measurements>& d
   page += "\n" + table(rows, columns);
   if (!outside.empty())
     page += "\n" + wrapped("Not in all documents: " + join(outside, "; ") + "\n");
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (const std::string notes = notes_of(documents[i]); !notes.empty())
+      page += fmt::format("\n{}: {}", i + 1, notes.substr(1));
+  }
   page += "\nSpeeds of different machines, compilers and days are shown, and not judged.\n";
   Json document = new_document();
   document.update({{"times_are_judged", false}, {"machines", machines}, {"tables", tables}});
@@ -316,9 +324,12 @@ int compare_builds(const Options& options) {
   BuildsRequest request;
   request.time_before = [&](const auto& asked) { return time_by_program(old_build, asked); };
   request.time_after = [&](const auto& asked) { return time_by_program(new_build, asked); };
-  for (const MeasuredTable& table : tables_to_measure(options)) {
+  auto tables = tables_to_measure(options);
+  const std::string too_large = leave_out_large(tables);
+  for (const MeasuredTable& table : tables) {
     for (const Backend* each : backends_of(options)) {
       const std::string name = each->full_name();
+      if (!options.backends.empty()) each->check_supports(table.type);
       if (!each->supports(table.type)) continue;
       if (std::ranges::count(in_old, name) == 0 || std::ranges::count(in_new, name) == 0) {
         add_once(left_out, name);
@@ -341,21 +352,23 @@ int compare_builds(const Options& options) {
   before.all = times.before;
   after.all = times.after;
   const Comparison comparison = suite::compare(before, after, {.noise_of_session = times.noise});
-  std::string page =
-      fmt::format("A  {}\nB  {}\n   {}\n\n{}\n{}", escaped(old_build), escaped(new_build),
-                  before.machine.model, changes_page(comparison),
-                  wrapped(fmt::format("{} compared in {} rounds of four processes each, A B B A; a "
-                                      "build differs from itself by "
-                                      "{:.1f} %; regressions: {}\n"
-                                      "95 %: all intervals together hold with that probability\n",
-                                      comparison.common, request.rounds, 100 * comparison.noise,
-                                      comparison.regressions)));
+  std::string page = fmt::format(
+      "A  {}\nB  {}\n   {}\n\n{}\n{}", escaped(old_build), escaped(new_build), before.machine.model,
+      changes_page(comparison),
+      wrapped(fmt::format("{} compared in {} rounds, each of four processes per table (A B B A); a "
+                          "build differs from itself by {:.1f} %; regressions: {}\n"
+                          "95 %: all intervals together hold with that probability\n",
+                          comparison.common, request.rounds, 100 * comparison.noise,
+                          comparison.regressions)));
+  if (!too_large.empty()) page += wrapped("Not compared: " + too_large + "\n");
   if (!left_out.empty()) page += wrapped("Not in both: " + join(left_out, ", ") + "\n");
   page += "Times alone are compared: posenc accuracy of each build has its errors.\n";
+  const std::string disturbed = disturbance(times.lost_share, 0);
+  if (!disturbed.empty()) page += wrapped("\nNot to be trusted: " + disturbed + "\n");
   Json document = document_of(options, comparison, true);
   document["rounds"] = request.rounds;
+  document["disturbed"] = disturbed;
   write_document(options, document, page);
-  const std::string disturbed = disturbance(times.lost_share, 0);
   if (!disturbed.empty()) print_message(disturbed);
   return comparison.regressions == 0 && disturbed.empty() ? good : check_failed;
 }
@@ -374,7 +387,7 @@ int compare(const Options& options) {
   const Names& files = options.documents;
   if (options.runs) {
     if (files.size() != 2)
-      throw_invalid("--run has {} programs; allowed: two, OLD and NEW", files.size());
+      throw_invalid("--run has {} argument(s); allowed: two programs, OLD and NEW", files.size());
 #ifdef POSENC_STARTS_PROCESSES
     return compare_builds(options);
 #else
@@ -388,6 +401,8 @@ int compare(const Options& options) {
     if (have_no_times || are_of_one_machine(documents[0], documents[1]))
       return compare_two(options, documents[0], documents[1]);
   }
+  if (options.tolerance)
+    throw InvalidArgument("--tolerance is given; allowed with two documents of one machine");
   return show_side_by_side(options, documents);
 }
 

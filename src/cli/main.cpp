@@ -23,8 +23,8 @@ constexpr std::size_t help_width = 65;
 
 constexpr const char* common_sections = R"(
 Environment:
-  POSENC_BACKEND        for experiments: the backend, or backend:isa, that the library uses if a
-                        program names none, of those that promise the accuracy asked for
+  POSENC_BACKEND        for experiments: backend or backend:isa to use if the program names none;
+                        it must promise the accuracy that the program asks for
 
 Exit status:
   0                     success

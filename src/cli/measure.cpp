@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -37,7 +38,7 @@ std::vector<const Measurement*> in_order(const Measurements& document) {
   for (const Measurement& each : document.all) order.push_back(&each);
   std::ranges::stable_sort(order, {}, [](const Measurement* each) {
     const double seconds = each->is_timed() ? median(each->seconds) : infinity;
-    return std::tuple(each->table.bytes(), each->table.name, each->role == Role::limit, seconds);
+    return std::tuple(each->table.bytes(), each->table.text(), each->role == Role::limit, seconds);
   });
   return order;
 }
@@ -54,11 +55,13 @@ std::string heading_of(const Measurement& first, const Cpu& machine) {
                                                             100 * first.error->checked));
 }
 
-std::string page_of(const Measurements& document) {
+/// Of the backends that count.
+std::string page_of(const Measurements& document, const Options& options) {
   Json rows = Json::array();
   const Measurement* last = nullptr;
   std::size_t processes = 0;
   for (const Measurement* each : in_order(document)) {
+    if (each->role != Role::limit && !counts(options, *each)) continue;
     if (last == nullptr || last->table != each->table) {
       if (last != nullptr) rows.push_back(nullptr);
       rows.push_back(heading_of(*each, document.machine));
@@ -77,8 +80,10 @@ std::string page_of(const Measurements& document) {
   const auto noise = [](double share) { return fmt::format("± {:.1f} %", 100 * share); };
   const auto share = [](double value) { return fmt::format("{:.0f} %", 100 * value); };
   return fmt::format(
-      "{} ({}), {}, posenc {}\n{}\n{}{}{}", document.machine.model,
-      microarchitecture_text(document.machine), document.compiler, document.library_version,
+      "{}{}\n{}{}{}",
+      wrapped(fmt::format("{} ({})\n{}, posenc {}\n", document.machine.model,
+                          microarchitecture_text(document.machine), document.compiler,
+                          document.library_version)),
       wrapped(fmt::format(
           "medians of {} processes, {}; warm memory, planning excluded\n"
           "errors: the largest over all entries, unless a table says otherwise\n"
@@ -102,14 +107,14 @@ int run_measure(const Options& options) {
   if (options.format == "google-benchmark")
     write_all(options.output, text_of(google_benchmark_document(document)));
   else
-    write_document(options, to_json(document), page_of(document));
+    write_document(options, to_json(document), page_of(document, options));
   const int code = check_promises(document);
   if (document.disturbed.empty() || !is_new) return code;
   print_message(document.disturbed);
   return check_failed;
 }
 
-/// Why a document has no row that the options ask for: what it has.
+/// What a document has, for messages.
 std::string contents_of(const Measurements& document) {
   Names tables, backends, isas;
   for (const Measurement& each : document.all) {
@@ -134,6 +139,10 @@ Measurements measure_here(const Options& options) {
       .tables = tables_to_measure(options),
       .backends = backends_of(options),
       .progress = [&](double share, std::string_view doing) { progress(share, doing); }};
+  for (const Backend* each : wanted.backends) {
+    if (options.backends.empty()) break;  // those that cannot write a type are left out
+    for (const MeasuredTable& table : wanted.tables) each->check_supports(table.type);
+  }
   wanted.processes = options.processes.value_or(wanted.processes);
   std::string one_process;
   wanted.time_in_process = time_in_own_processes(one_process);
@@ -142,44 +151,58 @@ Measurements measure_here(const Options& options) {
   return document;
 }
 
+bool counts(const Options& options, const MeasuredBackend& backend) {
+  const Names& names = options.backends;
+  return (!options.isa || to_string(*options.isa) == backend.isa) &&
+         (names.empty() || std::ranges::count(names, backend.backend) > 0 ||
+          std::ranges::count(names, backend.full_name()) > 0);
+}
+
 Measurements rows_asked_for(const Options& options, const std::string& name,
                             Measurements document) {
-  const std::string contents = contents_of(document);
-  const auto is_one_of = [](const auto& wanted, const auto& value) {
-    return wanted.empty() || std::ranges::count(wanted, value) > 0;
+  const auto has_row = [&document](const auto& is_wanted) {
+    return std::ranges::any_of(document.all, [&](const Measurement& row) {
+      return row.role != Role::limit && std::invoke(is_wanted, row);
+    });
   };
-  const auto is_same = [](const auto& wanted, const auto& value) {
-    return !wanted || *wanted == value;
+  if (!has_row(&Measurement::is_timed)) {
+    throw_invalid("document is {}, which has no times; allowed: JSON of posenc measure", name);
+  }
+  // Each value must match some row, and all of them together the same ones.
+  const auto check = [&](const char* option, const std::string& value, const auto& is_wanted) {
+    if (has_row(is_wanted)) return;
+    throw_invalid("{} is '{}'; allowed: what {} has, {}", option, value, name,
+                  contents_of(document));
   };
-  const auto is_wanted_table = [&](const MeasuredTable& table) {
-    const EncodingSpec& spec = table.spec;
-    const auto has_shape = [&](const TableSize& shape) {
-      return shape.rows == table.rows.count && shape.d_model == spec.d_model;
-    };
-    const auto is_preset = [&](const std::string& each) {
-      const Preset& wanted = preset_or_benchmark_shape(each);
-      return table.name == each || (wanted.spec == spec && wanted.rows == table.rows);
-    };
-    return (options.shapes.empty() || std::ranges::any_of(options.shapes, has_shape)) &&
-           (options.presets.empty() || std::ranges::any_of(options.presets, is_preset)) &&
-           is_same(options.rows, table.rows.count) && is_same(options.d_model, spec.d_model) &&
-           is_same(options.first, table.rows.first) && is_same(options.base, spec.base) &&
-           is_same(options.layout, spec.layout) && is_same(options.spacing, spec.spacing) &&
-           is_same(options.frequencies, spec.frequencies) && is_one_of(options.types, table.type) &&
-           is_one_of(options.threads, table.threads);
-  };
+  for (const TableSize& each : options.shapes) {
+    check("--shape", fmt::format("{}x{}", each.rows, each.d_model), [&](const Measurement& row) {
+      return row.table.rows.count == each.rows && row.table.spec.d_model == each.d_model;
+    });
+  }
+  for (const DataType each : options.types) {
+    check("--dtype", std::string(to_string(each)),
+          [&](const Measurement& row) { return row.table.type == each; });
+  }
+  for (const int each : options.threads) {
+    check("--threads", fmt::to_string(each),
+          [&](const Measurement& row) { return row.table.threads == each; });
+  }
+  for (const std::string& each : options.backends) {
+    check("--backend", each,
+          [&](const Measurement& row) { return row.backend == each || row.full_name() == each; });
+  }
   std::vector<MeasuredTable> kept;
-  const auto is_wanted = [&](const Measurement& row) {
-    return is_wanted_table(row.table) && (!options.isa || to_string(*options.isa) == row.isa) &&
-           (is_one_of(options.backends, row.backend) ||
-            is_one_of(options.backends, row.full_name()));
-  };
-  for (const Measurement& row : document.all)
-    if (row.role != Role::limit && is_wanted(row)) kept.push_back(row.table);
-  if (kept.empty())
-    throw_invalid("{} has no row that the options ask for; allowed: {}", name, contents);
+  for (const Measurement& row : document.all) {
+    if (row.role != Role::limit && names_table(options, row.table) && counts(options, row))
+      kept.push_back(row.table);
+  }
+  if (kept.empty()) {
+    throw_invalid("the options ask for no row of {}; allowed: what it has, {}", name,
+                  contents_of(document));
+  }
   std::erase_if(document.all, [&](const Measurement& row) {
-    return row.role == Role::limit ? std::ranges::count(kept, row.table) == 0 : !is_wanted(row);
+    const bool says_noise = row.role == Role::limit || !row.self_ratios.empty();
+    return std::ranges::count(kept, row.table) == 0 || (!says_noise && !counts(options, row));
   });
   return document;
 }

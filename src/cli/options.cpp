@@ -200,19 +200,17 @@ Names words_of(const std::string& text) {
 }
 
 std::vector<Rule> rules(const Subcommand& subcommand) {
-  const Names names = names_of(presets(), &Preset::name);
-  Names and_shapes = names;
-  std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(and_shapes));
   // A command takes one value of these, or a list.
+  const Rule preset = choice("--preset", "convention and shape of a real system",
+                             names_of(presets(), &Preset::name), "", &Options::presets);
   const Rule shape = {"--shape", "ROWSxD", "rows and d_model in one, as in 777x768", take_shape};
   const Rule type =
       choice("--dtype", "type of an entry", all_data_types, "float32", &Options::types);
   const Rule threads =
       integer("--threads", &Options::threads, "number of threads (default: 1)", 1, most_threads);
   return {
-      choice("--preset", "convention and shape of a real system", names, "", &Options::presets),
-      list_of(choice("--preset", "convention and shape of a system, or a benchmark's", and_shapes,
-                     "", &Options::presets)),
+      preset,
+      list_of(preset),
       shape,
       list_of(shape),
       integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
@@ -271,7 +269,7 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       flag("--run", &Options::runs,
            "run two posenc commands, OLD and NEW, in turn, and judge whether NEW is slower"),
       real("--tolerance", &Options::tolerance,
-           "relative growth of an error, or of the share wrongly rounded, that is no regression "
+           "accepted relative growth of an error or of the share of wrongly rounded entries "
            "(default: 0; for builds of two compilers: 0.01)"),
       text("DOCUMENT?", "FILE", &Options::document,
            "JSON of posenc measure (default: measure now)"),
@@ -282,7 +280,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
               "processes to time in; up to twice as many if figures are noisy (default: 7)", 2,
               100),
       integer("--rounds", &Options::rounds,
-              "rounds of --run, of four processes each: OLD NEW NEW OLD (default: 8)", 2, 100),
+              "rounds of --run; in each, a table has four processes: OLD NEW NEW OLD (default: 8)",
+              2, 100),
       list_of(text("--question", "NAME", &Options::questions, "")),
       text("--save", "FILE", &Options::save,
            "keep the measurements in this file, a profile that programs load"),
@@ -319,7 +318,7 @@ std::vector<MeasuredTable> tables_of(const Options& options,
                                      const std::vector<MeasuredTable>& by_default) {
   std::vector<MeasuredTable> conventions;
   for (const std::string& name : options.presets) {
-    const Preset& named = preset_or_benchmark_shape(name);
+    const Preset& named = preset(name);
     conventions.push_back({.name = name, .spec = named.spec, .rows = named.rows});
   }
   const bool is_sized = !options.shapes.empty() || options.rows || options.d_model;
@@ -350,6 +349,34 @@ std::vector<MeasuredTable> tables_of(const Options& options,
     }
   }
   return tables;
+}
+
+bool names_table(const Options& options, const MeasuredTable& table) {
+  const auto is_same = [](const auto& wanted, const auto& value) {
+    return !wanted || *wanted == value;
+  };
+  const auto is_one_of = [](const auto& wanted, const auto& value) {
+    return wanted.empty() || std::ranges::count(wanted, value) > 0;
+  };
+  const auto has_size = [&table](const TableSize& size) {
+    return size.rows == table.rows.count && size.d_model == table.spec.d_model;
+  };
+  if (!is_one_of(options.types, table.type) || !is_one_of(options.threads, table.threads))
+    return false;
+  if (!options.presets.empty()) {  // and what the other options make of them
+    Options one = options;
+    one.types = {table.type};
+    one.threads = {table.threads};
+    return std::ranges::any_of(tables_of(one, {}), [&table](const MeasuredTable& each) {
+      return each.spec == table.spec && each.rows == table.rows;
+    });
+  }
+  const EncodingSpec& spec = table.spec;
+  return (options.shapes.empty() || std::ranges::any_of(options.shapes, has_size)) &&
+         is_same(options.rows, table.rows.count) && is_same(options.d_model, spec.d_model) &&
+         is_same(options.first, table.rows.first) && is_same(options.base, spec.base) &&
+         is_same(options.layout, spec.layout) && is_same(options.spacing, spec.spacing) &&
+         is_same(options.frequencies, spec.frequencies);
 }
 
 const Backend& backend_of(const Options& options, const Preset& shape) {

@@ -50,7 +50,7 @@ struct TableSize {
 struct Options {
   int (*run)(const Options& options) = nullptr;  ///< the chosen subcommand; returns an exit code
 
-  // A table, and by what and how it is computed.
+  // A table, and the backend and types that compute it.
   Names presets;
   std::vector<TableSize> shapes;
   std::optional<std::int64_t> rows, d_model, first;
@@ -70,11 +70,11 @@ struct Options {
   bool is_twice = false, is_repeated = false;
 
   // Documents of measurements.
-  Names documents;             ///< of compare
+  Names documents;             ///< the arguments of compare
   std::string document, save;  ///< no document: measure now
-  std::string cpu;             ///< whose document answers
+  std::string cpu;             ///< name of the CPU that pick answers for
   bool runs = false;           ///< compare runs programs
-  Names questions;             ///< of a benchmark binary
+  Names questions;             ///< what a benchmark binary is asked
   std::optional<double> tolerance;
   std::optional<int> processes, rounds;
 
@@ -84,7 +84,7 @@ struct Options {
 
   DataType data_type() const { return types.empty() ? DataType::float32 : types.front(); }
   int thread_count(int by_default) const { return threads.empty() ? by_default : threads.front(); }
-  /// That --max-error or --max-ulp asks for.
+  /// The accuracy that --max-error or --max-ulp asks for; else the default.
   Accuracy accuracy() const;
 };
 
@@ -97,18 +97,19 @@ struct Subcommand {
 
   std::string name, description;
   int (*run)(const Options& options);
-  std::string options;  ///< names, with blanks between them, of those that options.cpp describes
+  std::string options;  ///< names of its options in options.cpp, separated by blanks
   std::vector<Example> examples;
-  /// Of options that are described otherwise than there.
+  /// Descriptions that replace the text in options.cpp.
   std::map<std::string, std::string> descriptions = {};
-  /// Options, and those that are refused beside them.
+  /// Pairs of options that exclude each other.
   std::vector<std::pair<std::string, std::string>> excludes = {};
-  std::vector<std::pair<std::string, std::string>> needs = {};  ///< options, and what they need
+  std::vector<std::pair<std::string, std::string>> needs =
+      {};  ///< an option, and the option it needs
   Names formats = {"table", "json"};
   std::string default_format = "table";
 };
 
-/// The accuracy that is shown besides the default.
+/// The second accuracy that pick shows by default.
 inline constexpr double larger_error = 1e-6;
 
 /// Options that override parts of a preset.
@@ -124,9 +125,9 @@ inline const std::string measuring_options = tables_options + "--backend... --is
 /// they round twice, read octal numbers, and differ by version.
 struct Rule {
   std::string key;    ///< "--rows", "TABLE"; "--preset..." may be repeated, "DOCUMENT?" left out
-  std::string value;  ///< its name in the help; empty: a flag
+  std::string value;  ///< name of the value in the help; empty for a flag
   std::string description;
-  /// Returns what is allowed if the value is not.
+  /// Stores the value. Returns what is allowed if the value is refused.
   std::function<std::string(Options& options, const std::string& text)> take;
 };
 
@@ -136,7 +137,7 @@ std::vector<Rule> rules(const Subcommand& subcommand);
 /// The words between blanks.
 Names words_of(const std::string& text);
 
-/// Pairs of options of which a command takes one.
+/// --shape excludes its parts.
 inline const std::pair<std::string, std::string> shape_or_its_parts = {"--shape",
                                                                        "--rows --d-model"};
 
@@ -149,6 +150,9 @@ Preset shape_of(const Options& options);
 /// shape, these are the given ones. Each is validated, and appears once.
 std::vector<MeasuredTable> tables_of(const Options& options,
                                      const std::vector<MeasuredTable>& by_default);
+
+/// True if the options ask for this table of a document.
+bool names_table(const Options& options, const MeasuredTable& table);
 
 /// The one backend that --backend names; if it names none, the library's selection.
 const Backend& backend_of(const Options& options, const Preset& shape);

@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace posenc::cli {
@@ -24,15 +26,17 @@ struct Picks {
   std::vector<Verdict> levels, tables;
 };
 
-Picks picks_of(const Measurements& document, const Accuracy& accuracy) {
-  return {pick(document, accuracy), pick(document, accuracy, Grouping::tables)};
-}
-
 /// The measurements that decide, and why they stand for the CPU that was asked for.
 struct Source {
   Measurements document;
   std::string why;
+  std::function<bool(const MeasuredBackend&)> counts;  ///< the backends that may be picked
 };
+
+Picks picks_of(const Source& source, const Accuracy& accuracy) {
+  return {pick(source.document, accuracy, Grouping::levels, source.counts),
+          pick(source.document, accuracy, Grouping::tables, source.counts)};
+}
 
 /// What tells a table from the others of its level, type and number of threads: its size, if that
 /// is enough.
@@ -122,14 +126,14 @@ std::string page_of(const Source& source, const Accuracy& accuracy, const Picks&
           "{} ({})\n{}The fastest backend that promises an accuracy, as measured at {}\n"
           "bound: the proven bound of |error|; ratio: the time of the next backend over the "
           "pick's\n"
-          "tied with: backends whose times differ by less than one backend's own times do\n",
+          "tied with: backends whose times cannot be told from the pick's (within noise or 2 %)\n",
           document.machine.model, microarchitecture_text(document.machine), kernels,
           document.measured_at)),
       verdicts_table(picks, accuracy, document.machine));
   if (accuracy == Accuracy()) {
     const Accuracy larger = Accuracy::within(larger_error);
     constexpr bool if_promised = true;  // no backend promises 1e-6 in 16 bits
-    page += verdicts_table(picks_of(document, larger), larger, document.machine, if_promised);
+    page += verdicts_table(picks_of(source, larger), larger, document.machine, if_promised);
   }
   return page + notes_of(document) +
          wrapped(
@@ -178,19 +182,21 @@ Json document_of(const Source& source, const Accuracy& accuracy, const Picks& pi
   return json;
 }
 
-/// The measurements that decide.
 Source source_of(const Options& options) {
-  if (options.document.empty() && options.cpu.empty()) return {measure_here(options), ""};
-  if (options.cpu.empty())
-    return {rows_asked_for(options, options.document, read_measurements(options.document)), ""};
+  const auto counts_for = [&options](const MeasuredBackend& each) { return counts(options, each); };
+  if (options.document.empty() && options.cpu.empty()) return {measure_here(options), "", {}};
+  if (options.cpu.empty()) {
+    return {rows_asked_for(options, options.document, read_measurements(options.document)), "",
+            counts_for};
+  }
   const KnownCpu found =
       in_place("--cpu", [&] { return find_cpu(options.cpu, known_documents()); });
-  Measurements document = *found.document;
-  std::erase_if(document.all, [&](const Measurement& row) {
-    return row.role != Role::limit && std::ranges::count(found.isas, parse_isa(row.isa)) == 0;
-  });
-  return {rows_asked_for(options, "the document of " + document.machine.model, document),
-          options.cpu + ": " + found.why};
+  return {
+      rows_asked_for(options, "the document of " + found.document->machine.model, *found.document),
+      options.cpu + ": " + found.why, [=](const MeasuredBackend& each) {
+        return counts_for(each) &&
+               std::ranges::count(found.isas, each.isa, [](Isa isa) { return to_string(isa); });
+      }};
 }
 
 int run_pick(const Options& options) {
@@ -210,7 +216,7 @@ int run_pick(const Options& options) {
         "machine and these kernels",
         options.document, why);
   }
-  const Picks picks = picks_of(document, accuracy);
+  const Picks picks = picks_of(source, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
   const bool is_refused = (is_new || !file.empty()) && !document.disturbed.empty();
   std::string page = page_of(source, accuracy, picks);

@@ -13,9 +13,8 @@ using enum Spacing;
 
 }  // namespace
 
-// Both lists are never freed, so that they are valid while the process exits.
-
 std::span<const Preset> presets() noexcept {
+  // The list is never freed, so that it is valid while the process exits.
   // tests/presets_test.cpp compares each preset with the formula of its system.
   static const auto& all = *new auto(std::to_array<Preset>({
       // Tables that are added to embeddings.
@@ -53,15 +52,6 @@ std::span<const Preset> presets() noexcept {
   return all;
 }
 
-std::span<const Preset> benchmark_shapes() noexcept {
-  static const auto& all = *new auto(std::to_array<Preset>({
-      {"chunk", "a chunk of a stream", {512, 1e4, interleaved, paper}, {0, 8}},
-      {"long_context", "a long context", {128, 1e4, interleaved, paper}, {0, 131072}},
-      {"wide", "a wide model", {4096, 1e4, interleaved, paper}, {0, 8192}},
-  }));
-  return all;
-}
-
 const Preset& preset(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Preset& each : presets()) {
@@ -69,13 +59,6 @@ const Preset& preset(std::string_view name) {
     names.push_back(each.name);
   }
   throw_invalid("preset is '{}'; allowed: {}", name, join(names, ", "));
-}
-
-const Preset& preset_or_benchmark_shape(std::string_view name) {
-  for (const Preset& each : benchmark_shapes()) {
-    if (each.name == name) return each;
-  }
-  return preset(name);
 }
 
 }  // namespace posenc

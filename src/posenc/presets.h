@@ -25,10 +25,4 @@ std::span<const Preset> presets() noexcept;
 /// The preset of that name. Throws InvalidArgument, listing the known names, if there is none.
 const Preset& preset(std::string_view name);
 
-/// Shapes of the paper's convention that benchmarks time because no preset has their size.
-std::span<const Preset> benchmark_shapes() noexcept;
-
-/// The preset or the benchmark shape of that name. Throws InvalidArgument if there is none.
-const Preset& preset_or_benchmark_shape(std::string_view name);
-
 }  // namespace posenc

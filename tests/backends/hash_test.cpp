@@ -67,16 +67,18 @@ constexpr std::pair<const char*, std::int64_t> named_far_starts[] = {
     {"2_53_less_300", max_position - 300},
 };
 
-/// Every preset and benchmark shape (its first rows, up to 2^19 entries); layouts and spacings at
-/// large positions, up to the last one; other bases and unusual widths.
+/// Every preset (its first rows, up to 2^19 entries) and some shapes of the paper's; layouts and
+/// spacings at large positions, up to the last one; other bases and unusual widths.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   constexpr std::int64_t most_entries = 1 << 19;
-  for (const auto& named : {presets(), benchmark_shapes()}) {
-    for (const Preset& each : named) {
-      const std::int64_t count = std::min(each.rows.count, most_entries / each.spec.d_model);
-      cases.push_back({std::string(each.name), each.spec, {each.rows.first, count}});
-    }
+  std::vector<Preset> named(presets().begin(), presets().end());
+  named.push_back({"chunk", "", {.d_model = 512}, {0, 8}});
+  named.push_back({"long_context", "", {.d_model = 128}, {0, 131072}});
+  named.push_back({"wide", "", {.d_model = 4096}, {0, 8192}});
+  for (const Preset& each : named) {
+    const std::int64_t count = std::min(each.rows.count, most_entries / each.spec.d_model);
+    cases.push_back({std::string(each.name), each.spec, {each.rows.first, count}});
   }
   const auto everywhere = [&cases](const std::string& name, const EncodingSpec& spec) {
     cases.push_back({name + "_from_0", spec, {0, 1000}});

@@ -131,6 +131,8 @@ TEST(Flags, AreThoseOfTheCommandBesideGoogleBenchmarks) {
   const CommandResult help = run_bench("bench_encode", {"--help"});
   EXPECT_THAT(help.out, AllOf(HasSubstr("--shape ROWSxD"), HasSubstr("--benchmark_filter")));
   for (const auto& [flags, named] : {std::pair{"--shape 3x5", "d_model is 5"},
+                                     {"--rows 0", "rows are 0"},
+                                     {"--shape 999999999x1048576", "half of the memory"},
                                      {"--question x", "--question is 'x'; allowed: "},
                                      {"--question isas --shape 3x4", "excludes"},
                                      {"--question isas --isa avx2", "excludes"}})
@@ -166,6 +168,7 @@ TEST(Program, DoesNotTimeAWrongEncoder) {
   pointers.push_back(nullptr);
   bench::Program program;
   program.name = "bench_test";
+  program.options = "--shape... --rows --d-model";
   program.example = "none";
   program.questions = {
       {"all", "a wrong and a right encoder", [] {

@@ -163,6 +163,18 @@ TEST(Compare, TwoSessionsAreAHint) {
               HasSubstr("posenc compare --run OLD NEW"));
 }
 
+TEST(Compare, SaysWhichDocumentIsNotToBeTrusted) {
+  const TwoDocuments documents([](Measurements& document) {
+    document.disturbed = "other work ran";
+    document.one_process = "no processes here";
+  });
+  for (const CommandResult& each :
+       {documents.compared(), run_posenc({"compare", documents.a, documents.b, documents.a})}) {
+    EXPECT_THAT(each.out, AllOf(testing::ContainsRegex("\n[B2]: Not to be trusted: other work ran"),
+                                HasSubstr("Timed in one process")));
+  }
+}
+
 TEST(CompareRun, TimesTwoCommandsInTurn) {
   const CommandResult result =
       run_posenc(Arguments{"compare", "--run", POSENC_COMMAND, POSENC_COMMAND} +

@@ -133,15 +133,55 @@ TEST(PickDocument, AnswersForTheRowsThatTheOptionsAskFor) {
   EXPECT_EQ(picked("--max-error 1e-6 --backend naive"), "naive");
   EXPECT_EQ(picked("--max-error 1e-6 --backend rotation:portable,naive"), "rotation");
   EXPECT_EQ(picked("--isa portable --shape 40x64 --dtype float32 --threads 1"), "rotation");
-  for (const char* const other : {"--isa avx2", "--shape 40x32", "--dtype float16", "--threads 2",
-                                  "--rows 41", "--d-model 32", "--first 1", "--layout halves",
-                                  "--spacing inclusive", "--base 500", "--preset whisper"}) {
-    EXPECT_THAT(
-        picked(other),
-        AllOf(HasSubstr("a.json has no row that the options ask for; allowed: tables 40x64; "),
-              HasSubstr("backends naive, rotation32, rotation; ISAs portable")))
+  for (const auto& [other, named] :
+       {std::pair{"--isa avx2", "the options ask for no row of "},
+        {"--shape 40x64,40x32", "--shape is '40x32'; allowed: what "},
+        {"--dtype float32,float16", "--dtype is 'float16'; allowed: what "},
+        {"--threads 2", "--threads is '2'; allowed: what "},
+        {"--backend naive,foo", "--backend is 'foo'; allowed: what "},
+        {"--rows 41", "no row"},
+        {"--d-model 32", "no row"},
+        {"--first 1", "no row"},
+        {"--layout halves", "no row"},
+        {"--spacing inclusive", "no row"},
+        {"--base 500", "no row"},
+        {"--preset whisper", "no row"}}) {
+    EXPECT_THAT(picked(other),
+                AllOf(HasSubstr(named), HasSubstr("a.json"),
+                      HasSubstr("tables 40x64; backends naive, rotation32, rotation; "
+                                "ISAs portable")))
         << other;
   }
+  EXPECT_EQ(picked("--preset tutorial --shape 40x64"), "rotation") << "as it would be measured";
+}
+
+TEST(PickDocument, AFilterKeepsTheNoiseOfAllRows) {
+  const ScratchFolder folder;
+  const std::string file = folder / "a.json";
+  Measurements document =
+      document_of({measured("rotation", 1e-6, 1e-7), measured("simple", 1.1e-6, 1e-7),
+                   measured("fast", 1e-6, 1e-7)});
+  document.all[0].self_ratios = samples(1, 0.2);  // the only row that was timed twice
+  write_measurements(document, file);
+  const auto noise = [&](const Arguments& options) {
+    const auto result = run_posenc(Arguments{"pick", file, "--format", "json"} + options);
+    const json verdict = json::parse(result.out).at("tables").at(0);
+    return verdict.at("noise_floor").get<double>();
+  };
+  EXPECT_GT(noise({"--max-error", "1e-6"}), 0.2);
+  EXPECT_EQ(noise({"--max-error", "1e-6", "--backend", "simple,fast"}),
+            noise({"--max-error", "1e-6"}));
+  const std::string part = folder / "part.json";
+  run_posenc({"measure", file, "--backend", "simple,fast", "--output", part});
+  EXPECT_GT(noise_floor_of(read_measurements(part)), 0.2) << "what says so stays in the document";
+}
+
+TEST(PickDocument, WithoutTimesIsBadInput) {
+  const ScratchFolder folder;
+  const std::string report = folder / "report.json";
+  write_accuracy_report(report);
+  for (const char* const command : {"pick", "measure"})
+    expect_refused(run_posenc({command, report}), "report.json, which has no times; allowed: JSON");
 }
 
 TEST(PickDocument, IsReadOrRefused) {
@@ -175,7 +215,7 @@ TEST(PickSave, WritesAProfileToTheFile) {
 
 TEST(MeasureCommand, EndsItsTimingProcessesHoweverItEnds) {
   const std::string script =
-      "setsid sh -c '\"$0\" measure --preset chunk >/dev/null 2>&1 & "
+      "setsid sh -c '\"$0\" measure --shape 8x512 >/dev/null 2>&1 & "
       "for i in $(seq 200); do sleep 0.1; "
       "child=$(ps -o pid= --ppid $!); [ -n \"$child\" ] && break; done; kill -$1 $!; sleep 1; "
       "[ -n \"$child\" ] || exit 1; "

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the static command for x86-64 and AArch64 (scripts/portable.sh), and runs it where nothing
-# else is: in an empty folder as its root, and under qemu-user, where it cannot start itself again.
-# Without root, a user namespace makes the folder its root. Exits with 77 if neither is possible.
+# Builds the static command for x86-64 and AArch64 (scripts/portable.sh). Runs the first one in an
+# empty root folder, and the second one under qemu-user, where it cannot start itself again. Without
+# root rights, a user namespace changes the root folder. Exits with 77 if the root folder cannot be
+# changed, or if qemu-user is missing.
 #   test-portable.sh [x86_64] [aarch64]     x86_64 unless one is named
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -11,7 +12,8 @@ trap 'rm -rf "$place"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
-# expect TEXT COMMAND...: the command ends with 0, or with 1 if other work ran, and says so.
+# expect TEXT COMMAND...: the command's output contains TEXT, and its exit code is 0, or 1 if other
+# work ran.
 expect() {
   local text=$1 status=0 output
   shift

@@ -147,6 +147,7 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
       {"/measurements/1/table/spec/frequencies", "spiral"},
       {"/measurements/1/table/rows/first", 1.5},
       {"/machine/isas", "avx2"},
+      {"/machine/isas", json::array()},
       {"/kernels", 7},
       {"/disturbed", 1},
       {"/measurements/1/isa", 2},

@@ -76,7 +76,7 @@ TEST(Microarchitecture, NamesAndModelsAreUnique) {
 
 TEST(FindCpu, AMeasuredCpuAnswersForItselfByItsNewestDocument) {
   const auto documents = usual_documents();
-  for (const char* const name : {"Zen 5", "zen5", "ZEN-5", "znver5", "family 26, model 2",
+  for (const char* const name : {"Zen 5", "zen5", "ZEN-5", "znver5", "Family 26, Model 2",
                                  "(family 26, model 2, stepping 9)"}) {
     const KnownCpu found = find_cpu(name, documents);
     EXPECT_EQ(found.document, &documents[1]) << name;
@@ -105,7 +105,8 @@ TEST(FindCpu, AnotherCpuGetsTheNearestOneAndTheReason) {
 
 TEST(FindCpu, WhatIsNotRecognisedOrNearIsRefused) {
   const auto documents = usual_documents();
-  for (const char* const name : {"", "foo", "family 99, model 1", "Zen"}) {
+  for (const char* const name :
+       {"", "foo", "family 99, model 1", "Zen", "xfamily 6, model 85", "family 6, model 85y"}) {
     EXPECT_THAT(refusal([&] { find_cpu(name, documents); }),
                 AllOf(HasSubstr("is not recognised; allowed: Zen 4, Zen 5, Emerald Rapids;"),
                       HasSubstr("Skylake-SP")))

@@ -14,16 +14,16 @@
 
 namespace posenc::suite {
 
-/// A backend on a table. One of the documents may lack it.
+/// One backend on one table. A row may be missing from one of the documents.
 struct ComparedRow {
-  const Measurement* before = nullptr;    ///< its row of the first document; null if there is none
-  const Measurement* after = nullptr;     ///< its row of the second document; null if there is none
-  PairedRatio time = {};                  ///< of the second over the first; 1 unless both are timed
+  const Measurement* before = nullptr;  ///< its row of the first document; null if there is none
+  const Measurement* after = nullptr;   ///< its row of the second document; null if there is none
+  PairedRatio time = {};  ///< time of the second over the first; 1 unless both are timed
   std::vector<std::string> changes = {};  ///< "slower", "error grew", ...
-  bool is_regression = false;             ///< an error grew, or the time by more than a tie
+  bool is_regression = false;             ///< an error grew, or the time grew by more than a tie
 
   const Measurement& any() const { return before != nullptr ? *before : *after; }  ///< its row
-  bool is_timed() const;        ///< in both documents
+  bool is_timed() const;        ///< true if both documents have its times
   std::string verdict() const;  ///< the changes, or "same"
 };
 
@@ -31,23 +31,24 @@ struct ComparedRow {
 struct Comparison {
   double noise = 0;                    ///< the floor below which times tie
   double factor = 1;                   ///< how much slower the machine was in the second document
-  int common = 0;                      ///< rows that both have
-  int regressions = 0;                 ///< rows
+  int common = 0;                      ///< number of rows that both documents have
+  int regressions = 0;                 ///< number of rows that regressed
   int missing = 0;                     ///< rows of the first document that the second one lacks
-  std::vector<ComparedRow> rows = {};  ///< of backends; they point into the documents
+  std::vector<ComparedRow> rows = {};  ///< one per backend and table; they point into the documents
 };
 
 /// How documents are compared.
 struct CompareOptions {
   double tolerance = 0;  ///< relative growth of an error that is no regression
-  /// The floor of a session in which both were measured in turn: all intervals together then hold
-  /// with 95 %. If it is not given, the documents are of two sessions: each interval holds with
-  /// 95 %, the documents' own noise is the floor, and what the store limits and copies show of a
-  /// slower machine is taken out of the times.
+  /// Noise floor of a session that measured both documents in turn. If set, the confidence of 95 %
+  /// holds for all intervals together. If not set, the documents are from two sessions: the 95 %
+  /// holds for each interval, the floor comes from the documents, and times are corrected by how
+  /// much slower the store limits and copies were.
   std::optional<double> noise_of_session = {};
 };
 
-/// True if both are of one CPU with the same instruction sets. Only then are times comparable.
+/// True if both documents are of one CPU with the same instruction sets. Only then can their times
+/// be compared.
 bool are_of_one_machine(const Measurements& one, const Measurements& other);
 
 /// The documents must be of one machine and must outlive the result. Errors and times are judged,
@@ -61,21 +62,23 @@ const Measurement* find_row(const Measurements& document, const Measurement& wan
 /// Two builds, and how they are timed.
 struct BuildsRequest {
   std::vector<Measurement> rows;  ///< backends and tables that both builds have
-  /// Each times rows in a process of its build.
-  std::function<Timing(const TimingRequest&)> time_before, time_after;
+  /// Each function times rows in a process of its build.
+  std::function<Timing(const TimingRequest&)> time_before;
+  std::function<Timing(const TimingRequest&)> time_after;  ///< of the other build
   int rounds = 8;                     ///< each has four processes: A, B, B, A; at least 2
-  int samples = 3;                    ///< of every row in each process
-  double seconds_per_sample = 0.005;  ///< about this long
+  int samples = 3;                    ///< number of samples of every row in each process
+  double seconds_per_sample = 0.005;  ///< approximate length of a sample
   /// Called repeatedly, with the finished share of the work in [0, 1] and what is done.
   std::function<void(double share, std::string_view doing)> progress;
 };
 
-/// The times of two builds, with one value for each round: the geometric mean of both processes.
-/// Their ratio is in self_ratios.
+/// The times of two builds. Each round gives one value, the geometric mean of the build's two
+/// processes; the ratio of these two processes is in self_ratios.
 struct BuildTimes {
-  std::vector<Measurement> before, after;
-  /// How far a build seems to differ from itself: the distance from 1 of the mean ratio of a row's
-  /// two processes of each round, with the fifth of the rows that is furthest from it ignored.
+  std::vector<Measurement> before;  ///< rows of the first build
+  std::vector<Measurement> after;   ///< rows of the second build
+  /// Noise floor: for each row, the mean ratio of a build's two processes is compared with 1. The
+  /// largest distance counts, after the most extreme fifth of the rows is dropped.
   double noise = 0;
   double lost_share = 0;  ///< part of the timed seconds that other work took
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <regex>
 #include <tuple>
 
 namespace posenc::suite {
@@ -182,16 +183,12 @@ std::span<const Microarchitecture> microarchitectures() {
 }
 
 std::optional<CpuSignature> signature_in(std::string_view text) {
-  const auto number_after = [text](std::string_view word) {
-    const std::size_t at = text.find(word);
-    int number = -1;
-    if (at != std::string_view::npos)
-      std::from_chars(text.data() + at + word.size(), text.data() + text.size(), number);
-    return number;
-  };
-  const CpuSignature found = {number_after("family "), number_after("model ")};
-  if (found.family < 0 || found.model < 0) return {};
-  return found;
+  static const auto& form =
+      *new std::regex(R"((?:.*\()?family (\d{1,4}), model (\d{1,4})(?:, stepping \d+)?\)?)",
+                      std::regex::ECMAScript | std::regex::icase);
+  std::match_results<std::string_view::const_iterator> found;
+  if (!std::regex_match(text.begin(), text.end(), found, form)) return {};
+  return CpuSignature{std::stoi(found[1]), std::stoi(found[2])};
 }
 
 const Microarchitecture* microarchitecture_of(const Cpu& machine) {

@@ -16,9 +16,9 @@ namespace posenc::suite {
 
 /// A range of model numbers of one family, as CPUID gives them.
 struct CpuModels {
-  int family = 0;
-  int first = 0;
-  int last = 0;
+  int family = 0;  ///< with the extended family
+  int first = 0;   ///< model number, with the extended model
+  int last = 0;    ///< model number, at least `first`
 };
 
 /// A design of cores. Source of the model numbers: Linux, arch/x86/include/asm/intel-family.h and
@@ -27,28 +27,31 @@ struct Microarchitecture {
   std::string_view name;        ///< "Zen 5"
   std::string_view vendor;      ///< "AMD"
   std::string_view other_name;  ///< another name that people use, such as GCC's "znver5"; or empty
-  /// Designs of one series follow each other. Those of the same generation have the same core.
+  /// Designs of one series follow each other. Designs of one generation have the same core.
   std::string_view series;
-  int generation = 0;
-  Isa isa = Isa::portable;    ///< the best one that posenc uses
-  std::int64_t l2_bytes = 0;  ///< of one core; 0 if there are several sizes
-  std::vector<CpuModels> models;
+  int generation = 0;             ///< place in the series
+  Isa isa = Isa::portable;        ///< the best one that posenc uses
+  std::int64_t l2_bytes = 0;      ///< of one core; 0 if there are several sizes
+  std::vector<CpuModels> models;  ///< its CPUs
 };
 
 /// Every design that has a name here, by vendor and age.
 std::span<const Microarchitecture> microarchitectures();
 
-/// Family and model in the text of a CPU, such as "AMD EPYC (family 26, model 2, stepping 1)" or
-/// "family 26, model 2"; none if the text does not name both.
+/// What CPUID says of a CPU.
 struct CpuSignature {
-  int family = 0;
-  int model = 0;
+  int family = 0;  ///< with the extended family
+  int model = 0;   ///< with the extended model
+
   bool operator==(const CpuSignature&) const = default;
 };
+
+/// Family and model in a text that ends in them, such as "AMD EPYC (family 26, model 2, stepping
+/// 1)" or "family 26, model 2"; none if it does not.
 std::optional<CpuSignature> signature_in(std::string_view text);
 
-/// The design of the CPU; null if it is not known. A CPU whose L2 cache has another size than its
-/// design is not what its model number says, as some virtual machines are, and is not known either.
+/// The design of the CPU, or null if it is not known. If the size of the L2 cache contradicts the
+/// model number, as on some virtual machines, the design counts as not known.
 const Microarchitecture* microarchitecture_of(const Cpu& machine);
 
 /// The name of the CPU's design, or why it has none: "Zen 5", or
@@ -57,16 +60,16 @@ std::string microarchitecture_text(const Cpu& machine);
 
 /// A document that answers for a CPU.
 struct KnownCpu {
-  const Measurements* document = nullptr;  ///< the newest one of the CPU that was found
+  const Measurements* document =
+      nullptr;            ///< the newest document of the CPU that stands for the wanted one
   std::vector<Isa> isas;  ///< the instruction sets of the document that the wanted CPU has
-  std::string why;        ///< one sentence: what was measured, and why it stands for the CPU
+  std::string why;  ///< one sentence: which CPU was measured, and why it stands for the wanted one
 };
 
-/// The document that answers for a CPU: a document of this CPU, or else of the nearest one.
-/// `wanted` is the name of a design ("Zen 5", in any case, with or without blanks), another name of
-/// it
-/// ("znver5"), or a text with family and model ("family 26, model 2"). Throws InvalidArgument, and
-/// lists what is allowed, if the CPU is not recognised or no document is near it.
+/// Finds the newest document of the wanted CPU, or else of the nearest measured CPU. `wanted` is
+/// the name of a design ("Zen 5", in any case, with or without blanks), another name of the design
+/// ("znver5"), or a text with family and model ("family 26, model 2"). If the CPU is not recognised
+/// or no document is near it, throws InvalidArgument, which lists the allowed names.
 KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documents);
 
 }  // namespace posenc::suite

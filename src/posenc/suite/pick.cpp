@@ -184,11 +184,13 @@ const Candidate* Verdict::next() const noexcept {
   return found == others.end() ? nullptr : &*found;
 }
 
-std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy,
-                          Grouping grouping) {
+std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy, Grouping grouping,
+                          const std::function<bool(const MeasuredBackend&)>& counts) {
   std::vector<Verdict> verdicts;
-  for (MeasuredClass& each : classes_of(document, grouping))
-    verdicts.push_back(verdict_of(std::move(each), accuracy));
+  for (MeasuredClass& each : classes_of(document, grouping)) {
+    if (counts) std::erase_if(each.candidates, std::not_fn(counts));
+    if (!each.candidates.empty()) verdicts.push_back(verdict_of(std::move(each), accuracy));
+  }
   return verdicts;
 }
 

@@ -174,23 +174,6 @@ void add_times(Measurements& document, const MeasureOptions& options, const Prog
   document.disturbed = disturbance(lost_share, noise);
 }
 
-/// Removes the tables for which there is too little memory. Returns what was removed, and why.
-std::string leave_out_large(std::vector<MeasuredTable>& tables, std::int64_t most_bytes) {
-  if (most_bytes <= 0) most_bytes = memory_bytes() / 2;
-  std::vector<std::string> names;
-  std::erase_if(tables, [&](const MeasuredTable& each) {
-    const bool is_large = most_bytes > 0 && copies_in_memory * each.bytes() > most_bytes;
-    if (is_large) names.push_back(each.text());
-    return is_large;
-  });
-  if (names.empty()) return "";
-  const std::string why =
-      format_text("{}: {} times its bytes are more than {}, half of this machine's memory",
-                  join(names, "; "), copies_in_memory, most_bytes);
-  if (tables.empty()) throw_invalid("nothing is left to measure: {}", why);
-  return why;
-}
-
 }  // namespace
 
 std::string disturbance(double lost_share, double noise) {
@@ -205,6 +188,22 @@ std::string disturbance(double lost_share, double noise) {
                        percent(noise), percent(most_noise));
   }
   return "";
+}
+
+std::string leave_out_large(std::vector<MeasuredTable>& tables, std::int64_t most_bytes) {
+  if (most_bytes <= 0) most_bytes = memory_bytes() / 2;
+  std::vector<std::string> names;
+  std::erase_if(tables, [&](const MeasuredTable& each) {
+    const bool is_large = most_bytes > 0 && copies_in_memory * each.bytes() > most_bytes;
+    if (is_large) names.push_back(each.text());
+    return is_large;
+  });
+  if (names.empty()) return "";
+  const std::string why =
+      format_text("{}: a table and its copy would need more than {} bytes, half of the memory",
+                  join(names, "; "), most_bytes);
+  if (tables.empty()) throw_invalid("nothing is left to measure: {}", why);
+  return why;
 }
 
 MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type, int threads) {

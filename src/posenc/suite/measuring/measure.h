@@ -2,8 +2,8 @@
 /// The engine: measures the errors and the times of backends, and what the memory system allows, as
 /// one document.
 ///
-///     const posenc::Measurements measured = posenc::measure();
-///     for (const posenc::Verdict& each : posenc::pick(measured)) ...
+///     const posenc::suite::Measurements measured = posenc::suite::measure();
+///     for (const posenc::suite::Verdict& each : posenc::suite::pick(measured)) ...
 #pragma once
 
 #include "posenc/backend.h"
@@ -22,12 +22,13 @@ namespace posenc::suite {
 MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32,
                        int threads = 1);
 
-/// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use. Every
-/// machine has the first eleven: the last of them is 8192 x 4096. A twelfth is larger than the
-/// caches where that one is not.
+/// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use. All
+/// machines have the first eleven, up to 8192 x 4096. If that table fits in the caches, a twelfth,
+/// larger table follows.
 std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
 
-/// The backends that run here, of all ISAs or of one. Of all, a peer appears at its best ISA only.
+/// The backends that run here, for one ISA or for all. For all ISAs, each peer appears only once,
+/// at its best ISA.
 std::vector<const Backend*> backends_here(std::optional<Isa> isa = {});
 
 /// What one process times.
@@ -35,9 +36,9 @@ struct TimingRequest {
   /// Backends or limits, and their tables. Rows of one table stand together: they take turns, in
   /// random order. A row that stands twice in succession is timed as if it were two (A/A).
   std::vector<Measurement> rows;
-  int samples = 1;  ///< of each row; at least 1. A slow row ends when their time is over, after 3.
+  int samples = 1;  ///< samples per row, at least 1; a slow row may end early, after 3
   double seconds_per_sample = 0.005;  ///< about this long
-  std::uint64_t seed = 0;             ///< of the order
+  std::uint64_t seed = 0;             ///< seed of the order
 };
 
 /// The times of a request's rows.
@@ -47,12 +48,12 @@ struct Timing {
   double lost_seconds = 0;      ///< the part that other work or the hypervisor took
 };
 
-/// In this process. `posenc measure` uses several, because addresses, and times with them, differ
-/// from one process to the next. Throws InvalidArgument if the request is not allowed.
+/// Times the rows in this process. `posenc measure` uses several, because addresses, and times with
+/// them, differ from one process to the next. Throws InvalidArgument if the request is not allowed.
 Timing time_rows(const TimingRequest& request);
 
-/// The reason why times are not reliable, of a session in which other work took that part of the
-/// timed seconds, and a backend differed from itself by `noise`; empty if they are.
+/// Why the times of a session are not reliable; empty if they are. Other work took `lost_share` of
+/// the timed seconds, and a backend differed from itself by `noise`.
 std::string disturbance(double lost_share, double noise);
 
 /// What is measured, and how.
@@ -65,12 +66,17 @@ struct MeasureOptions {
   std::int64_t most_bytes = 0;
   int samples = 9;                    ///< of every row in each process
   double seconds_per_sample = 0.005;  ///< about this long
-  /// Times rows. Only times of several processes show how much differs from one to the next.
+  /// Times rows. Only several processes show how much times differ from one to the next.
   std::function<Timing(const TimingRequest&)> time_in_process = time_rows;
   int processes = 7;  ///< up to twice this, while a backend differs from itself by over 3 %
   /// Called repeatedly, with the finished share of the work in [0, 1] and what is done.
   std::function<void(double share, std::string_view doing)> progress;
 };
+
+/// Removes the tables that, with a copy, need more than `most_bytes` of memory (0: half of the
+/// memory of the machine). Returns a line that names the tables and the reason; empty if all fit.
+/// Throws InvalidArgument with this line if none is left.
+std::string leave_out_large(std::vector<MeasuredTable>& tables, std::int64_t most_bytes = 0);
 
 /// Measures errors, and then times what keeps its own error bound: all rows in turn in every
 /// process, some backends twice (A/A), and disturbed samples again. Throws InvalidArgument if an

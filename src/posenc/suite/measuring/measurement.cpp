@@ -135,6 +135,7 @@ struct Reader {
   }
   void read(std::vector<Isa>& to) const {
     for (const Reader& each : elements()) each.read(to.emplace_back(), parse_isa);
+    if (to.empty()) fail("a list of at least one ISA");
   }
   template <class T>
   void read(T& to) const {
