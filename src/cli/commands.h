@@ -45,8 +45,7 @@ bool counts(const Options& options, const MeasuredBackend& backend);
 /// if a value matches no row, or the document has no times.
 Measurements rows_asked_for(const Options& options, const std::string& name, Measurements document);
 
-/// What a reader of the document must know of its times: a sentence each; empty if there is
-/// nothing.
+/// What readers must know about the document's times, one sentence each; may be empty.
 std::string notes_of(const Measurements& document);
 
 using TimeRows = std::function<Timing(const TimingRequest&)>;

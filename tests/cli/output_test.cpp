@@ -79,15 +79,15 @@ int shell(const std::string& line) {
 
 TEST(StandardError, ThatCannotBeWrittenChangesNoExitCode) {
   const ScratchFolder folder;
-  const auto document = folder / "document.json";
-  write_accuracy_report(document);  // it has no times to pick from
   for (const char* const closed : {" 2>/dev/full", " 2>&-"}) {
     for (const char* const command :
          {"", "list", "accuracy", "measure", "pick", "generate", "check", "compare"}) {
       const std::string line = std::string("\"$POSENC\" ") + command + " --nonsense";
       EXPECT_EQ(shell(line + closed), 2) << line << closed;
     }
-    EXPECT_EQ(shell("\"$POSENC\" pick '" + document.string() + "' >/dev/null" + closed), 1);
+    // No backend promises so little.
+    EXPECT_EQ(shell(std::string("\"$POSENC\" pick --cpu zen5 --max-ulp 0.1 >/dev/null") + closed),
+              1);
   }
   // A message does not become a part of the file that takes the number of the closed stream.
   const std::string file = folder / "table.csv";

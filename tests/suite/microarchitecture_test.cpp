@@ -55,19 +55,18 @@ TEST(Microarchitecture, IsNotRecognisedIfItsCacheIsOfAnotherOne) {
 
 TEST(Microarchitecture, NamesAndModelsAreUnique) {
   std::vector<std::string> names;
-  std::vector<CpuModels> all;
   for (const Microarchitecture& each : microarchitectures()) {
     names.emplace_back(each.name);
     if (!each.other_name.empty()) names.emplace_back(each.other_name);
-    EXPECT_FALSE(each.models.empty());
-    for (const CpuModels& models : each.models) {
-      EXPECT_LE(models.first, models.last);
-      for (const CpuModels& other : all) {
-        EXPECT_TRUE(other.family != models.family || other.last < models.first ||
-                    models.last < other.first)
-            << each.name;
-      }
-      all.push_back(models);
+    EXPECT_GT(std::ranges::count(cpu_models(), each.name, &CpuModels::design), 0) << each.name;
+  }
+  for (const CpuModels& each : cpu_models()) {
+    EXPECT_EQ(std::ranges::count(microarchitectures(), each.design, &Microarchitecture::name), 1);
+    EXPECT_LE(each.first, each.last);
+    for (const CpuModels& other : cpu_models()) {
+      EXPECT_TRUE(&other == &each || other.family != each.family || other.last < each.first ||
+                  each.last < other.first)
+          << each.design << " and " << other.design;
     }
   }
   std::ranges::sort(names);

@@ -13,6 +13,77 @@ namespace {
 
 constexpr std::int64_t kib = 1024;
 
+constexpr Microarchitecture all_designs[] = {
+    {"Zen 1", "AMD", "znver1", "Zen", 1, Isa::avx2, 512 * kib},
+    {"Zen 2", "AMD", "znver2", "Zen", 2, Isa::avx2, 512 * kib},
+    {"Zen 3", "AMD", "znver3", "Zen", 3, Isa::avx2, 512 * kib},
+    {"Zen 4", "AMD", "znver4", "Zen", 4, Isa::avx512, 1024 * kib},
+    {"Zen 5", "AMD", "znver5", "Zen", 5, Isa::avx512, 1024 * kib},
+    {"Haswell", "Intel", "", "Core", 4, Isa::avx2, 256 * kib},
+    {"Broadwell", "Intel", "", "Core", 5, Isa::avx2, 256 * kib},
+    {"Skylake", "Intel", "", "Core", 6, Isa::avx2, 256 * kib},
+    {"Skylake-SP", "Intel", "skylake-avx512", "Core", 6, Isa::avx512, 1024 * kib},
+    {"Ice Lake", "Intel", "icelake-client", "Core", 7, Isa::avx512, 512 * kib},
+    {"Ice Lake-SP", "Intel", "icelake-server", "Core", 7, Isa::avx512, 1280 * kib},
+    {"Rocket Lake", "Intel", "", "Core", 7, Isa::avx512, 512 * kib},
+    {"Tiger Lake", "Intel", "", "Core", 8, Isa::avx512, 1280 * kib},
+    {"Alder Lake", "Intel", "", "Core", 9, Isa::avx2, 0},
+    {"Sapphire Rapids", "Intel", "", "Core", 9, Isa::avx512, 2048 * kib},
+    {"Raptor Lake", "Intel", "", "Core", 10, Isa::avx2, 0},
+    {"Emerald Rapids", "Intel", "", "Core", 10, Isa::avx512, 2048 * kib},
+    {"Meteor Lake", "Intel", "", "Core", 11, Isa::avx2, 0},
+    {"Granite Rapids", "Intel", "", "Core", 11, Isa::avx512, 2048 * kib},
+    {"Lunar Lake", "Intel", "", "Core", 12, Isa::avx2, 0},
+    {"Arrow Lake", "Intel", "", "Core", 12, Isa::avx2, 0},
+};
+
+constexpr CpuModels all_models[] = {
+    {"Zen 1", 23, 0, 47},
+    {"Zen 1", 23, 80, 95},
+    {"Zen 2", 23, 48, 79},
+    {"Zen 2", 23, 96, 127},
+    {"Zen 2", 23, 144, 145},
+    {"Zen 2", 23, 160, 175},
+    {"Zen 3", 25, 0, 15},
+    {"Zen 3", 25, 32, 95},
+    {"Zen 4", 25, 16, 31},
+    {"Zen 4", 25, 96, 175},
+    {"Zen 5", 26, 0, 47},
+    {"Zen 5", 26, 64, 79},
+    {"Zen 5", 26, 96, 127},
+    {"Haswell", 6, 60, 60},
+    {"Haswell", 6, 63, 63},
+    {"Haswell", 6, 69, 70},
+    {"Broadwell", 6, 61, 61},
+    {"Broadwell", 6, 71, 71},
+    {"Broadwell", 6, 79, 79},
+    {"Broadwell", 6, 86, 86},
+    {"Skylake", 6, 78, 78},
+    {"Skylake", 6, 94, 94},
+    {"Skylake", 6, 142, 142},
+    {"Skylake", 6, 158, 158},
+    {"Skylake", 6, 165, 166},
+    {"Skylake-SP", 6, 85, 85},
+    {"Ice Lake", 6, 125, 126},
+    {"Ice Lake-SP", 6, 106, 106},
+    {"Ice Lake-SP", 6, 108, 108},
+    {"Rocket Lake", 6, 167, 167},
+    {"Tiger Lake", 6, 140, 141},
+    {"Alder Lake", 6, 151, 151},
+    {"Alder Lake", 6, 154, 154},
+    {"Sapphire Rapids", 6, 143, 143},
+    {"Raptor Lake", 6, 183, 183},
+    {"Raptor Lake", 6, 186, 186},
+    {"Raptor Lake", 6, 191, 191},
+    {"Emerald Rapids", 6, 207, 207},
+    {"Meteor Lake", 6, 170, 170},
+    {"Meteor Lake", 6, 172, 172},
+    {"Granite Rapids", 6, 173, 174},
+    {"Lunar Lake", 6, 189, 189},
+    {"Arrow Lake", 6, 181, 181},
+    {"Arrow Lake", 6, 197, 198},
+};
+
 /// Letters and digits alone, in lower case: "Zen 5" and "zen5" are one name.
 std::string plain(std::string_view name) {
   std::string kept;
@@ -24,12 +95,10 @@ std::string plain(std::string_view name) {
 }
 
 const Microarchitecture* design_of(CpuSignature signature) {
-  for (const Microarchitecture& each : microarchitectures()) {
-    for (const CpuModels& models : each.models) {
-      if (models.family == signature.family && models.first <= signature.model &&
-          signature.model <= models.last)
-        return &each;
-    }
+  for (const CpuModels& each : all_models) {
+    if (each.family == signature.family && each.first <= signature.model &&
+        signature.model <= each.last)
+      return &*std::ranges::find(all_designs, each.design, &Microarchitecture::name);
   }
   return nullptr;
 }
@@ -87,7 +156,7 @@ const Measurements* nearest_to(const Microarchitecture& wanted,
   return nearest;
 }
 
-/// Why the document stands for a CPU of the design, of which it is not.
+/// Why a document of another CPU stands for the design.
 std::string reason_of(const Microarchitecture& wanted, const Measurements& document) {
   const Microarchitecture& measured = *microarchitecture_of(document.machine);
   std::string why;
@@ -106,81 +175,9 @@ std::string reason_of(const Microarchitecture& wanted, const Measurements& docum
 
 }  // namespace
 
-std::span<const Microarchitecture> microarchitectures() {
-  static const auto& all = *new std::vector<Microarchitecture>{
-      {"Zen 1", "AMD", "znver1", "Zen", 1, Isa::avx2, 512 * kib, {{23, 0, 47}, {23, 80, 95}}},
-      {"Zen 2",
-       "AMD",
-       "znver2",
-       "Zen",
-       2,
-       Isa::avx2,
-       512 * kib,
-       {{23, 48, 79}, {23, 96, 127}, {23, 144, 145}, {23, 160, 175}}},
-      {"Zen 3", "AMD", "znver3", "Zen", 3, Isa::avx2, 512 * kib, {{25, 0, 15}, {25, 32, 95}}},
-      {"Zen 4", "AMD", "znver4", "Zen", 4, Isa::avx512, 1024 * kib, {{25, 16, 31}, {25, 96, 175}}},
-      {"Zen 5",
-       "AMD",
-       "znver5",
-       "Zen",
-       5,
-       Isa::avx512,
-       1024 * kib,
-       {{26, 0, 47}, {26, 64, 79}, {26, 96, 127}}},
-      {"Haswell",
-       "Intel",
-       "",
-       "Core",
-       4,
-       Isa::avx2,
-       256 * kib,
-       {{6, 60, 60}, {6, 63, 63}, {6, 69, 70}}},
-      {"Broadwell",
-       "Intel",
-       "",
-       "Core",
-       5,
-       Isa::avx2,
-       256 * kib,
-       {{6, 61, 61}, {6, 71, 71}, {6, 79, 79}, {6, 86, 86}}},
-      {"Skylake",
-       "Intel",
-       "",
-       "Core",
-       6,
-       Isa::avx2,
-       256 * kib,
-       {{6, 78, 78}, {6, 94, 94}, {6, 142, 142}, {6, 158, 158}, {6, 165, 166}}},
-      {"Skylake-SP", "Intel", "skylake-avx512", "Core", 6, Isa::avx512, 1024 * kib, {{6, 85, 85}}},
-      {"Ice Lake", "Intel", "icelake-client", "Core", 7, Isa::avx512, 512 * kib, {{6, 125, 126}}},
-      {"Ice Lake-SP",
-       "Intel",
-       "icelake-server",
-       "Core",
-       7,
-       Isa::avx512,
-       1280 * kib,
-       {{6, 106, 106}, {6, 108, 108}}},
-      {"Rocket Lake", "Intel", "", "Core", 7, Isa::avx512, 512 * kib, {{6, 167, 167}}},
-      {"Tiger Lake", "Intel", "", "Core", 8, Isa::avx512, 1280 * kib, {{6, 140, 141}}},
-      {"Alder Lake", "Intel", "", "Core", 9, Isa::avx2, 0, {{6, 151, 151}, {6, 154, 154}}},
-      {"Sapphire Rapids", "Intel", "", "Core", 9, Isa::avx512, 2048 * kib, {{6, 143, 143}}},
-      {"Raptor Lake",
-       "Intel",
-       "",
-       "Core",
-       10,
-       Isa::avx2,
-       0,
-       {{6, 183, 183}, {6, 186, 186}, {6, 191, 191}}},
-      {"Emerald Rapids", "Intel", "", "Core", 10, Isa::avx512, 2048 * kib, {{6, 207, 207}}},
-      {"Meteor Lake", "Intel", "", "Core", 11, Isa::avx2, 0, {{6, 170, 170}, {6, 172, 172}}},
-      {"Granite Rapids", "Intel", "", "Core", 11, Isa::avx512, 2048 * kib, {{6, 173, 174}}},
-      {"Lunar Lake", "Intel", "", "Core", 12, Isa::avx2, 0, {{6, 189, 189}}},
-      {"Arrow Lake", "Intel", "", "Core", 12, Isa::avx2, 0, {{6, 181, 181}, {6, 197, 198}}},
-  };
-  return all;
-}
+std::span<const Microarchitecture> microarchitectures() { return all_designs; }
+
+std::span<const CpuModels> cpu_models() { return all_models; }
 
 std::optional<CpuSignature> signature_in(std::string_view text) {
   static const auto& form =

@@ -14,29 +14,32 @@
 
 namespace posenc::suite {
 
-/// A range of model numbers of one family, as CPUID gives them.
-struct CpuModels {
-  int family = 0;  ///< with the extended family
-  int first = 0;   ///< model number, with the extended model
-  int last = 0;    ///< model number, at least `first`
-};
-
-/// A design of cores. Source of the model numbers: Linux, arch/x86/include/asm/intel-family.h and
-/// arch/x86/kernel/cpu/amd.c.
+/// A design of cores.
 struct Microarchitecture {
   std::string_view name;        ///< "Zen 5"
   std::string_view vendor;      ///< "AMD"
   std::string_view other_name;  ///< another name that people use, such as GCC's "znver5"; or empty
   /// Designs of one series follow each other. Designs of one generation have the same core.
   std::string_view series;
-  int generation = 0;             ///< place in the series
-  Isa isa = Isa::portable;        ///< the best one that posenc uses
-  std::int64_t l2_bytes = 0;      ///< of one core; 0 if there are several sizes
-  std::vector<CpuModels> models;  ///< its CPUs
+  int generation = 0;         ///< place in the series
+  Isa isa = Isa::portable;    ///< the best one that posenc uses
+  std::int64_t l2_bytes = 0;  ///< of one core; 0 if there are several sizes
 };
 
 /// Every design that has a name here, by vendor and age.
 std::span<const Microarchitecture> microarchitectures();
+
+/// A range of model numbers whose CPUs have the same design.
+struct CpuModels {
+  std::string_view design;  ///< name of the microarchitecture
+  int family = 0;           ///< with the extended family
+  int first = 0;            ///< model number, with the extended model
+  int last = 0;             ///< model number, at least `first`
+};
+
+/// All ranges that are known. Source: Linux, arch/x86/include/asm/intel-family.h and
+/// arch/x86/kernel/cpu/amd.c.
+std::span<const CpuModels> cpu_models();
 
 /// What CPUID says of a CPU.
 struct CpuSignature {

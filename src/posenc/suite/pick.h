@@ -52,7 +52,7 @@ struct MeasuredClass {
   Grouping grouping = Grouping::levels;    ///< what the group is
   ShapeClass shape = ShapeClass::memory;   ///< the cache that its tables fit in
   DataType type = DataType::float32;       ///< of the elements of its tables
-  int threads = 1;                         ///< that encoded its tables
+  int threads = 1;                         ///< number of threads that encoded its tables
   std::vector<MeasuredTable> tables = {};  ///< in the order of the document
   double noise_floor = 0;                  ///< largest relative difference of a backend from itself
   std::vector<Candidate> candidates = {};  ///< in the order of the document
