@@ -165,7 +165,8 @@ std::string cpus_page(const Json& document) {
   Json rows = Json::array();
   std::string last;
   for (const Json& each : document.at("cpus")) {  // the newest of each CPU
-    if (std::exchange(last, each.at("cpu").get<std::string>()) == each.at("cpu")) continue;
+    const auto cpu_name = each.at("cpu").get<std::string>();
+    if (std::exchange(last, cpu_name) == cpu_name) continue;
     Json& row = rows.emplace_back(each);
     row["best"] = each.at("isas").back();
     row["day"] = each.at("measured_at").get<std::string>().substr(0, 10);
