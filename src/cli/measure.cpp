@@ -55,7 +55,7 @@ std::string heading_of(const Measurement& first, const Cpu& machine) {
                                                             100 * first.error->checked));
 }
 
-/// Of the backends that count.
+/// The rows of the backends that the options ask for, and the limits of their tables.
 std::string page_of(const Measurements& document, const Options& options) {
   Json rows = Json::array();
   const Measurement* last = nullptr;
