@@ -234,9 +234,10 @@ cli::Subcommand flags_of(const Program& program) {
 /// Registers what the flags ask for.
 void register_benchmarks(const Program& program, cli::Options options) {
   const bool names_tables = !options.presets.empty() || !options.shapes.empty() || options.rows ||
-                            options.d_model || options.first || options.base || options.layout ||
-                            options.spacing || options.frequencies || !options.types.empty() ||
-                            !options.threads.empty() || !options.backends.empty() || options.isa;
+                            options.d_model || !options.firsts.empty() || options.base ||
+                            options.layout || options.spacing || options.frequencies ||
+                            !options.types.empty() || !options.threads.empty() ||
+                            !options.backends.empty() || options.isa;
   if (names_tables && options.questions.empty()) {
     const bool names_types = !options.types.empty();
     if (!names_types) options.types = program.types;

@@ -20,6 +20,7 @@ struct FakeBackendClaims {
   bool can_be_picked = false;
   double error_bound = 2;
   bool is_correctly_rounded = false;
+  bool refuses_rules = false;                                            ///< of frequencies
   std::function<void(std::int64_t rows)> encodes = [](std::int64_t) {};  ///< called beside it
 };
 
@@ -53,6 +54,9 @@ class FakeBackend final : public Backend {
   };
 
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    if (claims_.refuses_rules && !is_base(spec.frequencies))
+      throw InvalidArgument("frequencies are '" + to_string(spec.frequencies) +
+                            "'; allowed for backend " + claims_.name + ": those of the base");
     return std::make_unique<ZeroEncoder>(spec, *this);
   }
 

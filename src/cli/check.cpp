@@ -49,18 +49,18 @@ std::vector<std::int64_t> read_positions(const std::string& file) {
 /// What the table should be: parts that the command line does not name are found.
 CheckOptions expected_of(const Options& options) {
   CheckOptions expected;
-  expected.first = options.first;
+  expected.first = options.first();
   if (!options.config.empty()) {  // the cache of a model, in any arrangement
     const RotarySpec rotary = layers_of(reading_of(options), options.layers).rotary;
     expected.spec = spec_of_equal_positions(rotary.angles);
     expected.factor = rotary.attention_factor;
-    expected.first = options.first.value_or(0);
+    expected.first = options.first().value_or(0);
   }
   std::optional<Layout> layout = options.layout;
   if (!options.presets.empty()) {
     const Preset& preset = posenc::preset(options.presets.front());
     expected.spec = preset.spec;
-    expected.first = options.first.value_or(preset.rows.first);
+    expected.first = options.first().value_or(preset.rows.first);
     layout = options.layout.value_or(preset.spec.layout);
   }
   if (options.base || options.spacing || options.frequencies || !options.presets.empty()) {
@@ -118,6 +118,7 @@ Json document_of(const CheckReport& report) {
   json["correctly_rounded"] = report.errors.error.correctly_rounded;
   json["report"] = to_json(report.errors);
   json["report"].erase("max_abs_from_div_term");
+  json["report"].erase("map");
   return json;
 }
 
@@ -136,10 +137,12 @@ std::string page_of(const Json& document, const CheckReport& report) {
   add("correctly rounded", "/correctly_rounded", percent_text, percent_text(1));
   add("entries off", "/entries_off", count_text, "0");
   add("NaN or infinite", "/entries_not_finite", count_text, "0");
-  return fmt::format("{}\n{}\n{}", page,
+  const Json& details = document.at("report");
+  return fmt::format("{}\n{}{}{}", page,
                      table(figures, {text("", "/what"), text("this table", "/this", Align::right),
                                      text("correctly rounded", "/best", Align::right)}),
-                     details_page(document.at("report"), report.type, report.identity.arrangement));
+                     worst_page(details, report.type),
+                     details_page(details, report.identity.arrangement));
 }
 
 /// Positions of a file, or on axes, or from --first on; and what the kernel turns by.
@@ -171,7 +174,7 @@ Rotation rotation_of(const Options& options, std::int64_t channels) {
     rotation.positions = read_positions(options.positions);
     rotation.options.positions = RowPositions(rotation.positions);
   }
-  rotation.options.first = options.first.value_or(0);
+  rotation.options.first = options.first().value_or(0);
   rotation.options.max_error = options.max_error;
   rotation.options.threads = options.thread_count(cpu().logical_cores);
   return rotation;
@@ -251,7 +254,7 @@ Subcommand check_command() {
       .description =
           "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
       .run = check_table,
-      .options = "TABLE? --preset" + spec_options +
+      .options = "TABLE? --preset --first" + spec_options +
                  "--config --layers --twice --repeated --positions --tensor --dtype "
                  "--max-error --threads --rotated --rotary --axes --grid --conformance",
       .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
@@ -278,12 +281,12 @@ Subcommand check_command() {
                    {"--twice", "--repeated --layout"},
                    {"--repeated", "--layout"},
                    {"--positions", "--first"},
-                   {"--axes", "--config --preset --positions" + spec_options},
+                   {"--axes", "--config --preset --positions --first" + spec_options},
                    {"--rotated", "--layout --twice --repeated"},
                    {"--rotary", "--config"},
                    {"--conformance",
                     "TABLE --rotated --config --preset --positions --twice "
-                    "--repeated --tensor --dtype" +
+                    "--repeated --tensor --dtype --first" +
                         spec_options}},
       .needs = {{"--layers", "--config"},
                 {"--rotary", "--rotated"},

@@ -331,6 +331,12 @@ int compare_builds(const Options& options) {
       const std::string name = each->full_name();
       if (!options.backends.empty()) each->check_supports(table.type);
       if (!each->supports(table.type)) continue;
+      try {
+        each->plan(table.spec);
+      } catch (const InvalidArgument& refusal) {
+        add_once(left_out, fmt::format("{} (not available: {})", name, refusal.what()));
+        continue;
+      }
       if (std::ranges::count(in_old, name) == 0 || std::ranges::count(in_new, name) == 0) {
         add_once(left_out, name);
         continue;

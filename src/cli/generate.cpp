@@ -13,6 +13,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <system_error>
 #include <type_traits>
 
 namespace posenc::cli {
@@ -88,19 +89,46 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
   text.data()[text.size() - 1] = '\n';
 }
 
+/// Throws InvalidArgument if the disk of the output has less space than the table needs. The
+/// temporary file stands beside an existing one, whose space is thus not free yet.
+void check_space(const Options& options, double bytes) {
+  std::error_code error;
+  std::filesystem::path file = options.output;
+  if (is_standard_output(options.output)) {
+    file = "/dev/stdout";  // a file if the shell redirects it
+    if (!std::filesystem::is_regular_file(file, error)) return;
+  } else if (std::filesystem::is_fifo(file, error) ||
+             std::filesystem::is_character_file(file, error)) {
+    return;
+  } else {
+    file = std::filesystem::absolute(file).parent_path();
+  }
+  const auto space = std::filesystem::space(file, error);
+  const bool is_unknown = error || space.capacity == 0;  // as a file in memory says
+  if (is_unknown || options.is_forced || bytes <= static_cast<double>(space.available)) return;
+  throw_invalid("the table needs {}, and the disk of {} has {} free; allowed: less, or --force",
+                bytes_text(bytes),
+                is_standard_output(options.output) ? "standard output" : options.output,
+                bytes_text(static_cast<double>(space.available)));
+}
+
 template <class T>
-void write_rows(OutputFile& output, const Table& table, const std::string& format, int threads,
-                Progress& progress) {
+void write_rows(OutputFile& output, const Table& table, const std::string& format,
+                const Options& options, Progress& progress) {
   const std::int64_t all = table.positions.count();
   const std::int64_t row_bytes = table_bytes({.d_model = table.columns}, 1, sizeof(T));
   const std::int64_t block_rows = std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), all);
   BasicMatrix<T> block(block_rows, table.columns);
   for (std::int64_t done = 0; done < all; done += block_rows) {
     const std::int64_t rows = std::min(block_rows, all - done);
-    table.encode(table.positions.part(done, rows), block.view(), threads);
+    table.encode(table.positions.part(done, rows), block.view(), options.thread_count(1));
     if (format == "csv") {
       fmt::memory_buffer text;
       for (std::int64_t r = 0; r < rows; ++r) append_csv<T>(text, block.row(r));
+      if (done == 0) {  // the other blocks have about as many digits
+        check_space(options, static_cast<double>(text.size()) / static_cast<double>(rows) *
+                                 static_cast<double>(all));
+      }
       output.write({text.data(), text.size()});
     } else {
       const std::span elements(block.data(), static_cast<std::size_t>(rows * table.columns));
@@ -136,7 +164,7 @@ void set_model(Table& table, const Options& options) {
         "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
         "--rows N");
   }
-  table.positions = RowRange{options.first.value_or(0), options.rows.value_or(reading.most_rows)};
+  table.positions = RowRange{options.first().value_or(0), options.rows.value_or(reading.most_rows)};
   set_rotary(table, options, layers.rotary);
   const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
   table.description += ", " + to_string(read);
@@ -201,11 +229,13 @@ int generate(const Options& options) {
                                                        : "";
   // On a terminal it would mix with the rows.
   Progress progress(!is_standard_output(options.output));
+  if (format != "csv") {
+    check_space(options, static_cast<double>(table.positions.count()) *
+                             static_cast<double>(table.columns * size_of(type)));
+  }
   OutputFile output = open_output(options.output);
   output.write(header);
-  with_type(type, [&]<class T>(T) {
-    write_rows<T>(output, table, format, options.thread_count(1), progress);
-  });
+  with_type(type, [&]<class T>(T) { write_rows<T>(output, table, format, options, progress); });
   output.commit();
   return good;
 }
@@ -218,9 +248,9 @@ Subcommand generate_command() {
   return {.name = "generate",
           .description = "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
           .run = generate,
-          .options = "--preset --shape --rows" + spec_options +
+          .options = "--preset --shape --rows --first" + spec_options +
                      "--backend --max-error --max-ulp --rotary --config --layers --axes --grid "
-                     "--dtype --threads --conformance",
+                     "--dtype --threads --conformance --force",
           .examples =
               {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                {"posenc generate --preset whisper --output whisper.npy",

@@ -67,6 +67,10 @@ std::string page_of(const Measurements& document, const Options& options) {
       rows.push_back(heading_of(*each, document.machine));
     }
     last = each;
+    if (!each->not_available.empty()) {
+      add_refusal(rows, to_json(*each));
+      continue;
+    }
     processes = std::max(processes, each->seconds.size());
     Json& row = rows.emplace_back(to_json(*each));
     row["note"] = each->keeps_its_promise() ? "" : "wrong: over its bound";
@@ -140,7 +144,7 @@ Measurements measure_here(const Options& options) {
       .backends = backends_of(options),
       .progress = [&](double share, std::string_view doing) { progress(share, doing); }};
   for (const Backend* each : wanted.backends) {
-    if (options.backends.empty()) break;  // those that cannot write a type are left out
+    if (options.backends.empty()) break;  // backends that cannot write a type are left out
     for (const MeasuredTable& table : wanted.tables) each->check_supports(table.type);
   }
   wanted.processes = options.processes.value_or(wanted.processes);

@@ -65,12 +65,16 @@ Rule integer(
           }};
 }
 
-/// The library refuses what is not negative, and yet not allowed.
-Rule real(const char* key, std::optional<double> Options::*field, const char* description) {
+/// A finite number above `least`, or equal to it if that is allowed.
+Rule real(const char* key, std::optional<double> Options::*field, const char* description,
+          double least, bool may_be_least = false) {
   return {key, "X", description, [=](Options& options, const std::string& text) {
             const auto value = options.*field = parse_real(text);
-            return value && std::isfinite(*value) && *value >= 0 ? ""
-                                                                 : "a finite number, at least 0";
+            const bool is_allowed = value && std::isfinite(*value) &&
+                                    (*value > least || (may_be_least && *value == least));
+            return is_allowed ? ""
+                              : fmt::format("a finite number, {} {}",
+                                            may_be_least ? "at least" : "greater than", least);
           }};
 }
 
@@ -159,9 +163,11 @@ std::string format_of_suffix(const std::string& file, const Names& allowed) {
 
 constexpr std::string_view default_preset = "tutorial";
 
-/// The table with what the options override, and with another size unless `size` is empty;
-/// validated. It keeps its name if it keeps its spec and rows.
-MeasuredTable overridden(const Options& options, const MeasuredTable& usual, TableSize size) {
+/// The table with what the options override, with another size unless `size` is empty, and at
+/// another first position if one is given; validated. It keeps its name if it keeps its spec and
+/// rows.
+MeasuredTable overridden(const Options& options, const MeasuredTable& usual, TableSize size,
+                         std::optional<std::int64_t> first) {
   EncodingSpec spec = usual.spec;
   RowRange rows = usual.rows;
   spec.d_model = options.d_model.value_or(size.d_model > 0 ? size.d_model : spec.d_model);
@@ -169,7 +175,7 @@ MeasuredTable overridden(const Options& options, const MeasuredTable& usual, Tab
   spec.layout = options.layout.value_or(spec.layout);
   spec.spacing = options.spacing.value_or(spec.spacing);
   spec.frequencies = options.frequencies.value_or(spec.frequencies);
-  rows.first = options.first.value_or(rows.first);
+  rows.first = first.value_or(rows.first);
   rows.count = options.rows.value_or(size.rows > 0 ? size.rows : rows.count);
   validate(spec);
   validate(rows);
@@ -204,6 +210,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
   const Rule preset = choice("--preset", "convention and shape of a real system",
                              names_of(presets(), &Preset::name), "", &Options::presets);
   const Rule shape = {"--shape", "ROWSxD", "rows and d_model in one, as in 777x768", take_shape};
+  const Rule first =
+      integer("--first", &Options::firsts, "first position, -2^53 to 2^53 (default: the preset's)");
   const Rule type =
       choice("--dtype", "type of an entry", all_data_types, "float32", &Options::types);
   const Rule threads =
@@ -215,8 +223,9 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       list_of(shape),
       integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
       integer("--d-model", &Options::d_model, "channels per row, even (default: the preset's)"),
-      integer("--first", &Options::first, "first position, -2^53 to 2^53 (default: the preset's)"),
-      real("--base", &Options::base, "base of the frequencies, above 1 (default: the preset's)"),
+      first,
+      list_of(first),
+      real("--base", &Options::base, "base of the frequencies, above 1 (default: the preset's)", 1),
       choice("--layout", "", all_layouts, "the preset's", &Options::layout),
       choice("--spacing", "exponents of the frequencies, 2i/d or i/(d/2-1)", all_spacings,
              "the preset's", &Options::spacing),
@@ -236,8 +245,9 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       choice("--isa", "instruction set", all_isas, "the best, or all if no backend is named",
              &Options::isa),
       real("--max-error", &Options::max_error,
-           "take the fastest backend that promises |error| up to X (default: correctly rounded)"),
-      real("--max-ulp", &Options::max_ulp, "the same in ulp"),
+           "take the fastest backend that promises |error| up to X (default: correctly rounded)",
+           0),
+      real("--max-ulp", &Options::max_ulp, "the same in ulp", 0),
       threads,
       list_of(threads),
       text("--config", "FILE", &Options::config,
@@ -270,7 +280,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
            "run two posenc commands, OLD and NEW, in turn, and judge whether NEW is slower"),
       real("--tolerance", &Options::tolerance,
            "accepted relative growth of an error or of the share of wrongly rounded entries "
-           "(default: 0; for builds of two compilers: 0.01)"),
+           "(default: 0; for builds of two compilers: 0.01)",
+           0, true),
       text("DOCUMENT?", "FILE", &Options::document,
            "JSON of posenc measure (default: measure now)"),
       text("--cpu", "NAME", &Options::cpu,
@@ -285,6 +296,10 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       list_of(text("--question", "NAME", &Options::questions, "")),
       text("--save", "FILE", &Options::save,
            "keep the measurements in this file, a profile that programs load"),
+      integer("--worst", &Options::worst,
+              "number of worst entries to show, by |error| and in ulp (default: 1)", 1, 10000),
+      flag("--force", &Options::is_forced,
+           "write the file even if its disk seems to have too little space"),
       flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),
       flag("--cpus", &Options::lists_cpus,
            "list the CPUs whose measurements come with posenc instead"),
@@ -308,7 +323,7 @@ Preset shape_of(const Options& options) {
   Preset shape = preset(options.presets.empty() ? default_preset : options.presets.front());
   const MeasuredTable table = overridden(
       options, {.name = {}, .spec = shape.spec, .rows = shape.rows, .type = options.data_type()},
-      options.shapes.empty() ? TableSize{} : options.shapes.front());
+      options.shapes.empty() ? TableSize{} : options.shapes.front(), options.first());
   shape.spec = table.spec;
   shape.rows = table.rows;
   return shape;
@@ -327,24 +342,27 @@ std::vector<MeasuredTable> tables_of(const Options& options,
     conventions.push_back({.name = {}, .spec = usual.spec, .rows = usual.rows});
   }
   if (conventions.empty()) conventions = by_default;
-  auto shapes = options.shapes;
-  if (shapes.empty()) shapes.emplace_back();
-  auto types = options.types;
-  if (types.empty()) types.push_back(DataType::float32);
-  auto threads = options.threads;
-  if (threads.empty()) threads.push_back(1);
+  const auto or_default = [](auto values, auto usual) {
+    if (values.empty()) values.push_back(usual);
+    return values;
+  };
+  std::vector<std::optional<std::int64_t>> firsts(options.firsts.begin(), options.firsts.end());
   std::vector<MeasuredTable> tables;
+  const auto add = [&](MeasuredTable usual, TableSize shape, std::optional<std::int64_t> first,
+                       DataType type) {
+    usual.type = type;
+    for (const int threads : or_default(options.threads, 1)) {
+      usual.threads = threads;
+      const MeasuredTable table = overridden(options, usual, shape, first);
+      table_of(table.spec, table.rows, type, threads);  // throws if it cannot be measured
+      add_once(tables, table);
+    }
+  };
   for (const MeasuredTable& convention : conventions) {
-    for (const TableSize& shape : shapes) {
-      for (const DataType type : types) {
-        for (const int count : threads) {
-          MeasuredTable usual = convention;
-          usual.type = type;
-          usual.threads = count;
-          const MeasuredTable table = overridden(options, usual, shape);
-          table_of(table.spec, table.rows, type, count);  // throws if it cannot be measured
-          add_once(tables, table);
-        }
+    for (const TableSize& shape : or_default(options.shapes, TableSize{})) {
+      for (const auto& first : or_default(firsts, std::optional<std::int64_t>())) {
+        for (const DataType type : or_default(options.types, DataType::float32))
+          add(convention, shape, first, type);
       }
     }
   }
@@ -374,7 +392,7 @@ bool names_table(const Options& options, const MeasuredTable& table) {
   const EncodingSpec& spec = table.spec;
   return (options.shapes.empty() || std::ranges::any_of(options.shapes, has_size)) &&
          is_same(options.rows, table.rows.count) && is_same(options.d_model, spec.d_model) &&
-         is_same(options.first, table.rows.first) && is_same(options.base, spec.base) &&
+         is_one_of(options.firsts, table.rows.first) && is_same(options.base, spec.base) &&
          is_same(options.layout, spec.layout) && is_same(options.spacing, spec.spacing) &&
          is_same(options.frequencies, spec.frequencies);
 }

@@ -53,7 +53,8 @@ struct Options {
   // A table, and the backend and types that compute it.
   Names presets;
   std::vector<TableSize> shapes;
-  std::optional<std::int64_t> rows, d_model, first;
+  std::optional<std::int64_t> rows, d_model;
+  std::vector<std::int64_t> firsts;
   std::optional<double> base;
   std::optional<Layout> layout;
   std::optional<Spacing> spacing;
@@ -68,6 +69,7 @@ struct Options {
   std::string config, layers, axes, rotary, positions, table, tensor, rotated, conformance;
   std::optional<GridSizes> grid;
   bool is_twice = false, is_repeated = false;
+  bool is_forced = false;  ///< write a file that may not fit on its disk
 
   // Documents of measurements.
   Names documents;             ///< the arguments of compare
@@ -76,12 +78,15 @@ struct Options {
   bool runs = false;           ///< compare runs programs
   Names questions;             ///< what a benchmark binary is asked
   std::optional<double> tolerance;
-  std::optional<int> processes, rounds;
+  std::optional<int> processes, rounds, worst;
 
   // Output.
   bool lists_presets = false, lists_cpus = false;
   std::string format, output;  ///< no format: neither --format nor a suffix names it
 
+  std::optional<std::int64_t> first() const {
+    return firsts.empty() ? std::nullopt : std::optional(firsts.front());
+  }
   DataType data_type() const { return types.empty() ? DataType::float32 : types.front(); }
   int thread_count(int by_default) const { return threads.empty() ? by_default : threads.front(); }
   /// The accuracy that --max-error or --max-ulp asks for; else the default.
@@ -113,11 +118,10 @@ struct Subcommand {
 inline constexpr double larger_error = 1e-6;
 
 /// Options that override parts of a preset.
-inline const std::string spec_options =
-    " --d-model --first --base --layout --spacing --frequencies ";
+inline const std::string spec_options = " --d-model --base --layout --spacing --frequencies ";
 /// Options that name tables: any shapes, conventions, types and numbers of threads.
 inline const std::string tables_options =
-    " --preset... --shape... --rows" + spec_options + "--dtype... --threads... ";
+    " --preset... --shape... --rows --first..." + spec_options + "--dtype... --threads... ";
 /// Options of a command that measures, or shows some rows of a document.
 inline const std::string measuring_options = tables_options + "--backend... --isa --processes ";
 

@@ -36,12 +36,14 @@ void remove_if_interrupted(const std::filesystem::path& temporary) {
   name = temporary.string();
   temporary_file = name.c_str();
   constexpr int signals[] = {
-      SIGINT,
-      SIGTERM,
+      SIGINT, SIGTERM,
 #ifdef SIGHUP
-      SIGHUP,
+      SIGHUP, SIGQUIT, SIGXCPU,
 #endif
   };
+#ifdef SIGXFSZ
+  std::signal(SIGXFSZ, SIG_IGN);  // the write fails instead, and removes the file
+#endif
   for (const int each : signals) {
     const bool is_ignored = std::signal(each, remove_temporary_and_end) == SIG_IGN;
     if (is_ignored) std::signal(each, SIG_IGN);  // as under nohup

@@ -107,7 +107,7 @@ std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const C
   if (rows.empty()) return "";
   return "\n" +
          table(rows, {text("table", "/shape"), text("picked", "/picked"),
-                      speed_column("Gfloat/s", "/speed"), number("bound", "/bound", error_text),
+                      speed_column("Gfloat/s", "/speed"), number("bound", "/bound", bound_text),
                       text("next", "/next"),
                       number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
                       text("tied with", "/tied", Align::wrapped)});

@@ -86,25 +86,53 @@ bool is_marked(const Json& row) {
   return row.is_object() && (row.value("role", "") == "peer" || !row.value("can_be_picked", true));
 }
 
-/// "rotation:avx2": a row's backend and the first of its ISAs.
-std::string name_of(const Json& row) {
-  const std::string isas = row.at("isa").get<std::string>();
-  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
-}
-
 std::string share_text(double share) { return fmt::format("{:g} %", 100 * share); }
+
+/// The histogram of errors in ulp. Bars that end above 1 ulp are few or many powers of two: those
+/// without entries are left out.
+std::string histogram(const Json& bars, double entries) {
+  constexpr double longest_bar = 50;
+  Json rows = Json::array();
+  double most = 1;
+  for (const Json& each : bars) most = std::max(most, each.at("entries").get<double>());
+  for (const Json& each : bars) {
+    const auto count = each.at("entries").get<double>();
+    if (count == 0) continue;
+    Json& row = rows.emplace_back(each);
+    row["share"] = count / entries;
+    row["bar"] = std::string(static_cast<std::size_t>(std::ceil(longest_bar * count / most)), '#');
+  }
+  const auto power = [](double ulp) { return fmt::format("{:.6g}", ulp); };
+  return table(rows, {number("above", "/above", power), number("to", "/to", power),
+                      number("entries", "/entries", count_text),
+                      number("share", "/share", percent_text), text("", "/bar")});
+}
 
 /// The columns, and those of an error.
 std::vector<Column> with_errors(std::vector<Column> columns) {
   columns.push_back(number("max |error|", "/max_abs", error_text));
   columns.push_back(number("max ulp", "/max_ulp", ulp_text));
   columns.push_back(number("RMS", "/rms", error_text));
+  columns.push_back(number("mean", "/mean", error_text));
   return columns;
 }
 
 }  // namespace
 
+std::string name_of(const Json& row) {
+  const std::string isas = row.at("isa").get<std::string>();
+  return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
+}
+
 std::string error_text(double error) { return error == 0 ? "0" : fmt::format("{:.2e}", error); }
+
+std::string bound_text(double bound) {
+  const std::string nearest = error_text(bound);
+  if (!std::isfinite(bound) || std::stod(nearest) >= bound) return nearest;
+  // Half a unit of the last digit more: the nearest number of that length is above the bound.
+  const int exponent = std::stoi(nearest.substr(nearest.find('e') + 1));
+  return error_text(bound + 0.5 * std::pow(10.0, exponent - 2));
+}
 
 std::string ulp_text(double ulp) {
   if (!(ulp < 1e4)) return fmt::format("{:.2e}", ulp);
@@ -259,30 +287,48 @@ Column positions_column(const std::string& header) {
 }
 
 Json to_json(const ErrorSummary& error) {
-  return {{"max_abs", error.max_abs}, {"max_ulp", error.max_ulp}, {"rms", error.rms}};
+  return {{"max_abs", error.max_abs},
+          {"max_ulp", error.max_ulp},
+          {"rms", error.rms},
+          {"mean", error.mean}};
+}
+
+Json to_json(const WorstEntry& entry) {
+  return {{"position", entry.position}, {"channel", entry.channel},     {"got", entry.got},
+          {"expected", entry.expected}, {"abs_error", entry.abs_error}, {"ulp", entry.ulps}};
+}
+
+Json to_json(const ErrorMap& map) {
+  Json largest = Json::array();
+  for (const float error : map.largest) largest.push_back(std::stod(bound_text(error)));  // short
+  return {{"rows", map.rows}, {"columns", map.columns}, {"largest", std::move(largest)}};
 }
 
 Json to_json(const AccuracyReport& report) {
-  const WorstEntry& worst = report.worst;
   Json result = {{"entries", report.entries},
                  {"reference", report.reference},
                  {"wrongly_rounded", report.wrongly_rounded},
                  {"max_abs_from_div_term", report.max_abs_from_div_term},
-                 {"worst",
-                  {{"position", worst.position},
-                   {"channel", worst.channel},
-                   {"got", worst.got},
-                   {"expected", worst.expected},
-                   {"abs_error", std::abs(worst.got - worst.expected)}}},
+                 {"worst", to_json(report.worst)},
+                 {"worst_by_error", Json::array()},
+                 {"worst_by_ulp", Json::array()},
                  {"quantiles", Json::array()},
+                 {"by_ulp", Json::array()},
                  {"by_position", Json::array()},
-                 {"by_channel", Json::array()}};
+                 {"by_channel", Json::array()},
+                 {"map", to_json(report.map)}};
+  for (const WorstEntry& each : report.worst_by_error)
+    result["worst_by_error"].push_back(to_json(each));
+  for (const WorstEntry& each : report.worst_by_ulp)
+    result["worst_by_ulp"].push_back(to_json(each));
   const auto add = [&result](const char* list, Json entry, const ErrorSummary& error) {
     entry.update(to_json(error));
     result[list].push_back(std::move(entry));
   };
-  for (const auto& [share, error] : report.quantiles)
-    result["quantiles"].push_back({{"share", share}, {"abs_error", error}});
+  for (const auto& [share, error, ulps] : report.quantiles)
+    result["quantiles"].push_back({{"share", share}, {"abs_error", error}, {"ulp", ulps}});
+  for (const auto& [above, to, entries] : report.by_ulp)
+    result["by_ulp"].push_back({{"above", above}, {"to", to}, {"entries", entries}});
   for (const auto& [rows, error] : report.by_position)
     add("by_position", suite::to_json(rows), error);
   for (std::size_t channel = 0; channel < report.by_channel.size(); ++channel)
@@ -316,8 +362,7 @@ std::string parts_page(const Json& reports, const std::string& list, const Colum
   return page;
 }
 
-std::string details_page(const Json& report, DataType type, Arrangement arrangement) {
-  const Json& worst = report.at("worst");
+std::string details_page(const Json& report, Arrangement arrangement) {
   const auto columns = static_cast<std::int64_t>(report.at("by_channel").size());
   const auto content = [&](const Json& row) {
     const auto channel = row.at("channel").get<std::int64_t>();
@@ -325,18 +370,42 @@ std::string details_page(const Json& report, DataType type, Arrangement arrangem
     return fmt::format("{}(pos w_{})", is_cosine ? "cos" : "sin", k);
   };
   return fmt::format(
-      "Worst entry, at position {}, channel {}\n"
-      "  got    {:.{}g}\n  exact  {:.17g}\n  error  {}\n"
-      "\nQuantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
-      worst.at("position").get<std::int64_t>(), worst.at("channel").get<std::int64_t>(),
-      worst.at("got").get<double>(), type == DataType::float64 ? 17 : 9,
-      worst.at("expected").get<double>(), error_text(worst.at("abs_error").get<double>()),
+      "\nQuantiles\n\n{}\nErrors in ulp\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
       table(report.at("quantiles"), {number("share of entries", "/share", share_text),
-                                     number("|error| at most", "/abs_error", error_text)}),
+                                     number("|error| at most", "/abs_error", bound_text),
+                                     number("ulp at most", "/ulp", ulp_text)}),
+      histogram(report.at("by_ulp"), report.at("entries").get<double>()),
       table(report.at("by_position"), with_errors({positions_column("positions")})),
       table(largest(report.at("by_channel"), "/max_abs", 8),
             with_errors(
                 {text("channel", "/channel", Align::right), {"holds", content, Align::left}})));
+}
+
+std::string worst_page(const Json& report, DataType type) {
+  const auto got = [type](const Json& row) {
+    return fmt::format("{:.{}g}", row.at("got").get<double>(), type == DataType::float64 ? 17 : 9);
+  };
+  const auto exact = [](double value) { return fmt::format("{:.17g}", value); };
+  const std::vector<Column> columns = {text("position", "/position", Align::right),
+                                       text("channel", "/channel", Align::right),
+                                       {"got", got},
+                                       number("exact", "/expected", exact),
+                                       number("|error|", "/abs_error", error_text),
+                                       number("ulp", "/ulp", ulp_text)};
+  const char* const errors = report.at("worst_by_error").size() == 1 ? "error" : "errors";
+  return fmt::format("\nLargest {}\n\n{}\nLargest {} in ulp\n\n{}", errors,
+                     table(report.at("worst_by_error"), columns), errors,
+                     table(report.at("worst_by_ulp"), columns));
+}
+
+void add_refusal(Json& rows, const Json& refused) {
+  const std::string text =
+      name_of(refused) + " is not available: " + refused.at("not_available").get<std::string>();
+  std::string indent;
+  for (const std::string& line : broken(text, page_width - 2)) {
+    rows.push_back(indent + line);
+    indent = "  ";
+  }
 }
 
 std::string table_title(const MeasuredTable& table) {

@@ -17,7 +17,9 @@ namespace posenc::cli {
 
 using namespace suite;
 
-std::string error_text(double error);       ///< "2.98e-08", "0"
+std::string error_text(double error);  ///< "2.98e-08", "0": the nearest
+/// The same rounded up: "2.99e-08". What is printed is a bound, too, and can be typed back in.
+std::string bound_text(double bound);
 std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
 std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1
 std::string count_text(double count);       ///< "2 560 000"
@@ -64,6 +66,9 @@ std::vector<std::string> broken(const std::string& text, std::size_t width);
 /// Every line of the text broken to the width of a page.
 std::string wrapped(const std::string& text);
 
+/// "rotation:avx2": a row's backend and the first of its ISAs.
+std::string name_of(const Json& row);
+
 /// The "backend" of rows, with its ISA after a colon if `with_isa`, marked if it cannot be picked.
 Column backend_column(bool with_isa = false);
 /// What the mark means, if a row has it.
@@ -78,9 +83,15 @@ Column positions_column(const std::string& header);
 Json to_json(const ErrorSummary& error);
 Json to_json(const AccuracyReport& report);
 
-/// The worst entry, quantiles, the errors by position, and the channels with the largest errors and
-/// what each holds: "sin(pos w_12)".
-std::string details_page(const Json& report, DataType type, Arrangement arrangement);
+/// The quantiles and the histogram of the errors, the errors by position, and the channels with the
+/// largest errors and what each holds: "sin(pos w_12)".
+std::string details_page(const Json& report, Arrangement arrangement);
+
+/// The entries with the largest errors, by |error| and in ulp.
+std::string worst_page(const Json& report, DataType type);
+
+/// Lines in a table that say why a backend is not available.
+void add_refusal(Json& rows, const Json& refused);
 
 /// The largest errors of the parts of a table, which reports list under the name `list`, with a
 /// column for each report. Of more than `most` parts, the worst.

@@ -42,7 +42,11 @@ std::optional<SelectedEncoder> qualified(const Backend& backend, const Request& 
     if (!backend.is_correctly_rounded(options.type)) return {};
     return selected;
   }
-  selected.encoder = backend.plan(request.spec);
+  try {
+    selected.encoder = backend.plan(request.spec);
+  } catch (const InvalidArgument&) {
+    return {};  // a backend that refuses the spec does not promise anything
+  }
   const Promise promise = promise_of(*selected.encoder, request.rows, options.type);
   if (!options.accuracy.is_kept_by(promise)) return {};
   return selected;
@@ -71,11 +75,18 @@ std::vector<const Backend*> built_in_order() {
   double least = std::numeric_limits<double>::infinity();
   const bool is_ulp = request.options.accuracy.measure() == Accuracy::Measure::ulp;
   const DataType type = request.options.type;
+  std::string refusal;
   for (const Backend* each : built_in_order()) {
     if (!each->supports(type)) continue;
-    const Promise promise = promise_of(*each->plan(request.spec), request.rows, type);
-    least = std::min(least, is_ulp ? promise.max_ulp : promise.max_abs);
+    try {
+      const Promise promise = promise_of(*each->plan(request.spec), request.rows, type);
+      least = std::min(least, is_ulp ? promise.max_ulp : promise.max_abs);
+    } catch (const InvalidArgument& error) {
+      if (refusal.empty()) refusal = error.what();
+    }
   }
+  if (least == std::numeric_limits<double>::infinity() && !refusal.empty())
+    throw InvalidArgument(refusal);
   throw_invalid("accuracy is {}; allowed for {}: at least {}{}",
                 to_string(request.options.accuracy), to_string(type), least, is_ulp ? " ulp" : "");
 }

@@ -133,6 +133,33 @@ TEST(Generate, TheSuffixSelectsTheFormatUnlessOneIsGiven) {
   EXPECT_EQ(read_file(folder / "table.foo"), read_file(folder / "table.raw"));
 }
 
+TEST(Generate, RefusesATableThatIsLargerThanItsDisk) {
+  const ScratchFolder folder;
+  const std::string rows = "generate --d-model 4096 --rows 99999999999";
+  for (const char* const format : {"npy", "safetensors", "raw", "csv"}) {
+    const CommandResult refused =
+        run_posenc(words(rows) + Arguments{"--format", format, "--output", folder / "table"});
+    expect_refused(refused, "; allowed: less, or --force");
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("the table needs "), HasSubstr(" free")));
+    EXPECT_THAT(folder.listing(), IsEmpty());
+  }
+  // A shell redirects the standard output to a file.
+  const CommandResult redirected =
+      run_posenc(words(rows), {.environment = {}, .out_file = folder / "table"});
+  expect_refused(redirected, "the disk of standard output has ");
+}
+
+TEST(Generate, RemovesItsFileIfTheSystemAllowsNoLargerOne) {
+  const ScratchFolder folder;
+  const CommandResult refused =
+      run_posenc({"-c", "ulimit -f 100; exec \"$0\" generate --rows 9999 --output \"$1\"",
+                  POSENC_COMMAND, folder / "table.npy"},
+                 {.environment = {}, .out_file = {}, .program = "/bin/sh"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("File too large"));
+  EXPECT_THAT(folder.listing(), IsEmpty());
+}
+
 TEST(Generate, WritesTheCellsOfAGrid) {
   const AxesTable flux = axes_table("flux", GridSizes{1, 3, 5});
   const Arguments command = words("generate --axes flux --grid 1,3,5 --format raw --threads 2");

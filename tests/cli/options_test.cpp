@@ -19,7 +19,7 @@ const BadCase bad_cases[] = {
     {"generate --rows 3 --backend fastest", "backend is 'fastest'; allowed: "},
     {"generate --rows 3 --format cvs", "--format is 'cvs'; allowed: npy, safetensors, raw, csv"},
     {"accuracy --rows 3 --output /nonexistent/x.npy",
-     "--output is '/nonexistent/x.npy'; allowed formats: table, json"},
+     "--output is '/nonexistent/x.npy'; allowed formats: table, json, csv"},
     {"generate --rows 3 --frequencies yarn:factor=4",
      "attention_factor is 1.138629436111989; allowed in an encoding"},
     {"generate --rows 3 --colour", "--colour"},
@@ -57,9 +57,12 @@ const BadCase bad_cases[] = {
     {"pick --presets=maybe", "argument is '--presets=maybe'; allowed: see posenc pick --help"},
     {"list --presets=maybe", "--presets is 'maybe'; allowed: no value"},
     {"accuracy --rows 0 --d-model 4", "rows are 0; allowed: at least 1"},
-    {"pick --max-error 0", "max_error is 0; allowed: finite and greater than 0"},
+    {"pick --max-error 0", "--max-error is '0'; allowed: a finite number, greater than 0"},
+    {"pick --max-error -1", "--max-error is '-1'; allowed: a finite number, greater than 0"},
+    {"accuracy --base 1", "--base is '1'; allowed: a finite number, greater than 1"},
+    {"accuracy --worst 0", "--worst is '0'; allowed: an integer, 1 to 10000"},
     {"pick --max-error 1e-6 --max-ulp 1", "--max-ulp"},
-    {"pick --max-ulp -1", "--max-ulp is '-1'"},
+    {"pick --max-ulp 0", "--max-ulp is '0'; allowed: a finite number, greater than 0"},
     {"compare", "DOCUMENT is required"},
     {"compare --run a", "--run has 1 argument(s); allowed: two"},
     {"compare --run /nonexistent/a /nonexistent/b",
@@ -75,9 +78,12 @@ const BadCase bad_cases[] = {
     {"pick --cpu zen4 --save x", "--cpu excludes --save"},
     {"pick --cpu zen4 --shape 3x4",
      "--shape is '3x4'; allowed: what the document of AMD EPYC (family 25"},
-    {"compare a b --tolerance -1", "--tolerance is '-1'"},
+    {"compare a b --tolerance -1", "--tolerance is '-1'; allowed: a finite number, at least 0"},
     {"compare /nonexistent/a.json /nonexistent/b.json",
-     "/nonexistent/a.json, which cannot be read: No such file"},
+     "/nonexistent/a.json, which cannot be read: No such file or directory; allowed: JSON of "
+     "posenc measure or posenc accuracy"},
+    {"generate --rows 99999999999 --d-model 4096 --output x.npy",
+     "the table needs 1.46 PiB, and the disk of x.npy has "},
 };
 
 TEST(BadInput, IsOneLineAndExitTwo) {

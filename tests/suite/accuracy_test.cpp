@@ -170,11 +170,12 @@ TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
   std::sort(sorted.begin(), sorted.end());
   const AccuracyReport report = accuracy_of(fake, rows);
   std::vector<double> shares;
-  for (const auto& [share, abs_error] : report.quantiles) {
+  for (const auto& [share, abs_error, ulps] : report.quantiles) {
     shares.push_back(share);
     const double at_share = sorted[static_cast<std::size_t>(std::ceil(share * 16000)) - 1];
     EXPECT_GE(abs_error, at_share) << share;
     EXPECT_LE(abs_error, at_share * 1.02) << share;
+    EXPECT_GT(ulps, 0) << share;
   }
   EXPECT_EQ(shares, (std::vector<double>{0.5, 0.9, 0.99, 0.999, 0.9999, 1}));
   EXPECT_DOUBLE_EQ(report.quantiles.back().abs_error, report.error.max_abs);
@@ -182,11 +183,91 @@ TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
 
 TEST(Accuracy, QuantilesAreWithinABinOfErrorsOfAnySize) {
   for (double error = 0x1.01p-80; error < 4; error *= 1.013) {
-    ErrorHistogram one;
+    Histogram<-80, 2, 6> one;
     one.add(error);
-    EXPECT_GT(one.quantile(1, 1), error);
+    EXPECT_GE(one.quantile(1, 1), error);
     EXPECT_LE(one.quantile(1, 1), error * (1 + 0x1p-6));
   }
+}
+
+TEST(Accuracy, TheHistogramInUlpCountsEveryEntryOnce) {
+  // All entries are right but three, which are one, two and five ulp of 1 off.
+  const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
+    const float wrong = position == 0 && channel % 2 == 1 ? static_cast<float>(channel) : 0;
+    return right + (channel < 6 ? wrong : 0) * 0x1p-23F;  // 1, 3 and 5 ulp of the cosines of 0
+  });
+  const AccuracyReport report = accuracy_of(fake, {0, 50});
+  std::int64_t entries = 0, above_half = 0;
+  for (const UlpCount& bar : report.by_ulp) {
+    entries += bar.entries;
+    above_half += bar.above >= 0.5 ? bar.entries : 0;
+    EXPECT_EQ(bar.entries, bar.to == 1 ? 1 : bar.to == 4 ? 1 : bar.to == 8 ? 1 : bar.entries);
+    EXPECT_TRUE(bar.above == 0 || bar.to == 2 * bar.above) << bar.to;
+  }
+  EXPECT_EQ(entries, report.entries);
+  EXPECT_EQ(above_half, 3) << "an entry at exactly half an ulp counts as at most half an ulp";
+  EXPECT_EQ(report.by_ulp.back().to, 8);
+  EXPECT_EQ(report.quantiles.back().ulps, report.error.max_ulp);
+  EXPECT_DOUBLE_EQ(report.error.max_ulp, 5);
+}
+
+TEST(Accuracy, TheMeanErrorShowsABias) {
+  const auto report_with = [](float first, float second) {
+    return accuracy_of(FakeEncoder(small_spec,
+                                   [=](std::int64_t, std::int64_t channel, float right) {
+                                     return right + (channel % 2 == 0 ? first : second);
+                                   }),
+                       {1, 200});
+  };
+  EXPECT_NEAR(report_with(0.25F, 0.25F).error.mean, 0.25, 1e-7);
+  EXPECT_NEAR(report_with(-0.25F, -0.25F).error.mean, -0.25, 1e-7);
+  const AccuracyReport balanced = report_with(-0.25F, 0.25F);
+  EXPECT_NEAR(balanced.error.mean, 0, 1e-7);
+  EXPECT_NEAR(balanced.error.rms, 0.25, 1e-7);
+  EXPECT_NEAR(balanced.by_channel[2].mean, -0.25, 1e-7);
+  EXPECT_NEAR(balanced.by_channel[3].mean, 0.25, 1e-7);
+  EXPECT_NEAR(balanced.by_position.back().error.mean, 0, 1e-7);
+}
+
+TEST(Accuracy, TheWorstEntriesAreListedByErrorAndByUlp) {
+  // Channel 0 at position 355 is near a zero of sine: a small error of many ulp.
+  const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
+    if (position == 355 && channel == 0) return right + 0x1p-16F;
+    return position % 10 == 0 && channel == 3 ? right + 0x1p-12F * static_cast<float>(position)
+                                              : right;
+  });
+  for (const int threads : {1, 3}) {
+    const AccuracyReport report =
+        accuracy_of(fake, {301, 100}, {.threads = threads, .worst = 3, .progress = {}});
+    ASSERT_EQ(report.worst_by_error.size(), 3U);
+    EXPECT_EQ(report.worst_by_error[0].position, 400);
+    EXPECT_EQ(report.worst_by_error[1].position, 390);
+    EXPECT_EQ(report.worst_by_error[2].position, 380);
+    EXPECT_EQ(report.worst_by_error[0].position, report.worst.position);
+    ASSERT_EQ(report.worst_by_ulp.size(), 3U);
+    EXPECT_EQ(report.worst_by_ulp[0].position, 355);
+    EXPECT_EQ(report.worst_by_ulp[0].channel, 0);
+    EXPECT_EQ(report.worst_by_ulp[1].channel, 3);
+    EXPECT_EQ(report.worst_by_ulp[0].ulps, report.error.max_ulp);
+    EXPECT_GE(report.worst_by_ulp[0].ulps, report.worst_by_ulp[1].ulps);
+    EXPECT_GE(report.worst_by_ulp[1].ulps, report.worst_by_ulp[2].ulps);
+  }
+  const AccuracyReport one = accuracy_of(fake, {350, 10});
+  ASSERT_EQ(one.worst_by_ulp.size(), 1U);
+  EXPECT_THROW(accuracy_of(fake, {0, 1}, {.worst = 0, .progress = {}}), InvalidArgument);
+}
+
+TEST(Accuracy, TheMapHasTheErrorWhereItIs) {
+  const FakeEncoder fake(small_spec, planted_at(707, 5, 0.25F));
+  const AccuracyReport report = accuracy_of(fake, {700, 10});
+  ASSERT_EQ(report.map.rows, 10);
+  ASSERT_EQ(report.map.columns, 8);
+  for (std::int64_t i = 0; i < 80; ++i)
+    EXPECT_EQ(report.map.largest[static_cast<std::size_t>(i)] > 0.1F, i == 7 * 8 + 5) << i;
+  // A table of many rows has fewer parts, and each entry is in one of them.
+  const AccuracyReport many = accuracy_of(fake, {0, 1000});
+  EXPECT_EQ(many.map.rows, MapTally::most_rows);
+  EXPECT_EQ(std::ranges::count_if(many.map.largest, [](float error) { return error > 0.1F; }), 1);
 }
 
 TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {

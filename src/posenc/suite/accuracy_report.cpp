@@ -7,7 +7,9 @@
 #include "posenc/suite/reference.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
+#include "posenc/support/limits.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/printable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -38,6 +40,7 @@ void check(std::span<const Encoder* const> encoders, RowRange rows,
   if (rows.count == 0)
     throw InvalidArgument("row count is 0; allowed for an accuracy report: at least 1");
   check_threads(options.threads);
+  check_range("worst", options.worst, 1, 10000);
   for (const Encoder* encoder : encoders) {
     if (encoder->spec() != encoders.front()->spec()) {
       throw_invalid("spec of encoder {} differs from that of {}; allowed in one report: one spec",
@@ -89,6 +92,20 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
   }
 }
 
+/// Bars of the histogram from 0 to 1/16 ulp, and then one per octave up to the largest error.
+std::vector<UlpCount> histogram_of(const Tally& tally, const ErrorSum& all) {
+  constexpr int first_exponent = -4;
+  std::vector<UlpCount> bars;
+  std::int64_t counted = 0;
+  for (int exponent = first_exponent; counted < all.count; ++exponent) {
+    const double end = std::ldexp(1.0, exponent);
+    const std::int64_t up_to = end < all.max_ulp ? tally.ulps.up_to_power(exponent) : all.count;
+    bars.push_back({bars.empty() ? 0 : end / 2, end, up_to - counted});
+    counted = up_to;
+  }
+  return bars;
+}
+
 }  // namespace
 
 void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally) {
@@ -104,12 +121,17 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
   report.wrongly_rounded = tally.wrongly_rounded;
   const double wrong = static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
   report.error = {all.summary(), 1 - wrong};
-  report.worst = tally.worst;
+  report.worst_by_error = tally.by_error.all();
+  report.worst_by_ulp = tally.by_ulp.all();
+  if (!report.worst_by_error.empty()) report.worst = report.worst_by_error.front();
   for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
-    report.quantiles.push_back(
-        {share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
+    report.quantiles.push_back({share,
+                                std::min(tally.histogram.quantile(share, all.count), all.max_abs),
+                                std::min(tally.ulps.quantile(share, all.count), all.max_ulp)});
   }
-  report.quantiles.push_back({1.0, all.max_abs});
+  report.quantiles.push_back({1.0, all.max_abs, all.max_ulp});
+  report.by_ulp = histogram_of(tally, all);
+  report.map = tally.map.map();
   const std::int64_t last = rows.first + rows.count - 1;
   const std::int64_t nearest = std::max({std::int64_t{0}, rows.first, -last}),
                      farthest = std::max(last, -rows.first);
@@ -119,6 +141,33 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
     const std::int64_t end = std::min(farthest + 1, std::int64_t{1} << i);
     report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
   }
+}
+
+std::vector<const Encoder*> PlannedEncoders::pointers() const {
+  std::vector<const Encoder*> all;
+  for (const auto& each : encoders) all.push_back(each.get());
+  return all;
+}
+
+PlannedEncoders plan_all(std::span<const Backend* const> backends, const MeasuredTable& table) {
+  PlannedEncoders planned;
+  for (const Backend* each : backends) {
+    try {
+      planned.encoders.push_back(each->plan(table.spec));
+    } catch (const InvalidArgument& error) {
+      Measurement& row = planned.refused.emplace_back();
+      row.backend = each->name();
+      row.isa = to_string(each->isa());
+      row.role = each->can_be_picked() ? Role::backend : Role::peer;
+      row.table = table;
+      row.not_available = shortened(escaped(error.what()), max_text_bytes);
+    }
+  }
+  if (planned.encoders.empty()) {
+    throw InvalidArgument(planned.refused.empty() ? "no backend is asked for; allowed: at least one"
+                                                  : planned.refused.front().not_available);
+  }
+  return planned;
 }
 
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
@@ -145,8 +194,9 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
       options.progress(static_cast<double>(done) / static_cast<double>(rows));
   };
   const std::int64_t parts = tally_parts(rows, options.threads);
-  std::vector tallies(static_cast<std::size_t>(parts),
-                      std::vector(encoders.size(), Tally(spec.d_model)));
+  Tally none(spec.d_model, static_cast<std::size_t>(options.worst));
+  none.map = MapTally(table, spec.d_model);
+  std::vector tallies(static_cast<std::size_t>(parts), std::vector(encoders.size(), none));
   parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t i = first; i < last; ++i) {
       // The part of each run that is in this part of all their rows.

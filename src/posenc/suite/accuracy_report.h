@@ -12,18 +12,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace posenc::suite {
 
-/// The entry with the largest absolute error.
+/// An entry whose error is among the largest.
 struct WorstEntry {
-  std::int64_t position = 0;  ///< of its row
+  std::int64_t position = 0;  ///< the position of its row
   std::int64_t channel = 0;   ///< its column
   double got = 0;             ///< the entry
   double expected = 0;        ///< the exact value rounded to double
+  double abs_error = 0;       ///< its distance from the exact value
+  double ulps = 0;            ///< the same in ulp
 };
 
 /// The errors of an octave of positions.
@@ -32,10 +35,25 @@ struct PositionError {
   ErrorSummary error;  ///< of these rows
 };
 
-/// A quantile of the absolute errors.
+/// A quantile of the errors.
 struct Quantile {
   double share = 0;      ///< 0.5: the median
   double abs_error = 0;  ///< this share of the errors is at most this (rounded up, within 2 %)
+  double ulps = 0;       ///< the same for the errors in ulp (rounded up, within 7 %)
+};
+
+/// One bar of the histogram of errors in ulp.
+struct UlpCount {
+  double above = 0;          ///< errors greater than this; the first bar also counts zeros
+  double to = 0;             ///< and at most this
+  std::int64_t entries = 0;  ///< number of entries
+};
+
+/// A picture of the errors: the largest one in each cell of a grid over the table.
+struct ErrorMap {
+  std::int64_t rows = 0;       ///< parts of the positions, of equal size within one row
+  std::int64_t columns = 0;    ///< parts of the channels, likewise
+  std::vector<float> largest;  ///< largest absolute errors, row by row
 };
 
 /// The errors of one encoder over the rows of a table.
@@ -46,10 +64,14 @@ struct AccuracyReport : Measured {
   Promise promise;                   ///< proven bounds
   std::int64_t wrongly_rounded = 0;  ///< number of entries that are not correctly rounded
   double max_abs_from_div_term = 0;  ///< largest difference from the float32 output of div_term
-  WorstEntry worst;                  ///< by absolute error
-  std::vector<Quantile> quantiles;   ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
+  WorstEntry worst;                  ///< the entry with the largest absolute error
+  std::vector<WorstEntry> worst_by_error;  ///< the largest absolute errors, the worst first
+  std::vector<WorstEntry> worst_by_ulp;    ///< the largest errors in ulp, the worst first
+  std::vector<Quantile> quantiles;         ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
+  std::vector<UlpCount> by_ulp;            ///< 0 to 1/16 ulp, to 1/8, ..., to the largest error
   std::vector<PositionError> by_position;  ///< octave by octave
   std::vector<ErrorSummary> by_channel;    ///< d_model entries
+  ErrorMap map;                            ///< positions by channels
 
   /// Its row in a document, without times.
   Measurement measurement() const { return {*this, {}, {}, error, promise}; }
@@ -59,9 +81,22 @@ struct AccuracyReport : Measured {
 struct AccuracyOptions {
   int threads = 1;                    ///< at least 1
   DataType type = DataType::float32;  ///< of the tables
+  int worst = 1;                      ///< number of worst entries to list, 1 to 10000
   /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
   std::function<void(double)> progress;
 };
+
+/// The encoders of several backends for one table.
+struct PlannedEncoders {
+  std::vector<std::unique_ptr<const Encoder>> encoders;  ///< of the backends that can compute it
+  std::vector<Measurement> refused;  ///< one row per other backend, which says why it cannot
+
+  std::vector<const Encoder*> pointers() const;  ///< for measure_accuracy()
+};
+
+/// Plans the table with each backend. A backend that refuses the spec becomes a row of `refused`.
+/// Throws InvalidArgument if all of them refuse, or there are none.
+PlannedEncoders plan_all(std::span<const Backend* const> backends, const MeasuredTable& table);
 
 /// One report per encoder, over the same rows. Each exact value is computed once. Throws
 /// InvalidArgument if the encoders' specs differ, an encoder does not support the type, or the rows

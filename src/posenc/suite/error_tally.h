@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -22,44 +24,53 @@ constexpr std::int64_t tally_parts(std::int64_t rows, std::int64_t threads) noex
   return std::min(rows, threads == 1 ? 1 : parts);
 }
 
-/// Counts of absolute errors between 2^-80 and 2^2, in 64 bins of equal width an octave, which give
-/// quantiles within 1.6 % in constant memory.
-class ErrorHistogram {
+/// Counts of errors between 2^least and 2^greatest in 2^bits bins of equal width per octave. They
+/// give quantiles in constant memory, rounded up by at most one bin. A bin includes its upper end,
+/// so that an error of exactly half an ulp counts as "at most half an ulp".
+template <int least, int greatest, int bits>
+class Histogram {
  public:
-  void add(double abs_error) noexcept { ++counts_[bin(abs_error)]; }
+  void add(double error) noexcept { ++counts_[bin(error)]; }
 
-  void merge(const ErrorHistogram& other) noexcept {
-    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  void merge(const Histogram& other) noexcept {
+    for (std::size_t i = 0; i < bins; ++i) counts_[i] += other.counts_[i];
   }
 
   /// The upper end of the bin that holds the entry of that rank.
   double quantile(double share, std::int64_t entries) const noexcept {
     const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(entries)));
     std::int64_t seen = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    for (std::size_t i = 0; i < bins; ++i) {
       seen += counts_[i];
       if (seen >= rank && seen > 0) return i == 0 ? 0.0 : upper_end(i);
     }
-    return upper_end(counts_.size() - 1);
+    return upper_end(bins - 1);
+  }
+
+  /// Number of errors of at most 2^exponent.
+  std::int64_t up_to_power(int exponent) const noexcept {
+    const auto end =
+        std::clamp<std::int64_t>((std::int64_t{exponent} - least) << bits, 0, bins - 1);
+    return std::accumulate(counts_.begin(), counts_.begin() + end + 1, std::int64_t{0});
   }
 
  private:
-  static constexpr int least_exponent = -80, greatest_exponent = 2, bin_bits = 6;
-  static constexpr int bins_per_octave = 1 << bin_bits;
-  static constexpr std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
-  static constexpr std::size_t bins = 1 + (greatest_exponent - least_exponent) * bins_per_octave;
+  static constexpr int shift = 52 - bits;
+  static constexpr std::int64_t first = std::int64_t{1023 + least} << bits;
+  static constexpr std::size_t bins = 1 + (std::size_t{greatest - least} << bits);
 
-  /// Bin 0 holds errors below 2^-80; the others follow the leading bits of the double.
-  static std::size_t bin(double abs_error) noexcept {
-    if (abs_error < std::ldexp(1.0, least_exponent)) return 0;
+  /// Bin 0 holds errors of at most 2^least; the others follow the leading bits of the double.
+  static std::size_t bin(double error) noexcept {
+    if (error <= std::ldexp(1.0, least)) return 0;
+    // Minus one unit in the last place: a power of two belongs to the bin below it.
     const auto leading =
-        static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(abs_error) >> (52 - bin_bits));
+        static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(error) - 1) >> shift);
     return static_cast<std::size_t>(std::min<std::int64_t>(leading - first + 1, bins - 1));
   }
 
   static double upper_end(std::size_t i) noexcept {
     return std::bit_cast<double>(static_cast<std::uint64_t>(first + static_cast<std::int64_t>(i))
-                                 << (52 - bin_bits));
+                                 << shift);
   }
 
   std::array<std::int64_t, bins> counts_{};
@@ -69,21 +80,25 @@ struct ErrorSum {
   double max_abs = 0;
   double max_ulp = 0;
   double squares = 0;
+  double sum = 0;  ///< of the errors with their signs
   std::int64_t count = 0;
 
-  void add(double abs_error, double ulps) noexcept {
-    merge({abs_error, ulps, abs_error * abs_error, 1});
+  /// Adds an entry that differs from its exact value by `error`, which is `ulps` in ulp.
+  void add(double error, double ulps) noexcept {
+    merge({std::fabs(error), ulps, error * error, error, 1});
   }
 
   void merge(const ErrorSum& other) noexcept {
     max_abs = std::max(max_abs, other.max_abs);
     max_ulp = std::max(max_ulp, other.max_ulp);
     squares += other.squares;
+    sum += other.sum;
     count += other.count;
   }
 
   ErrorSummary summary() const noexcept {
-    return {max_abs, max_ulp, count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0.0};
+    const double entries = std::max(1.0, static_cast<double>(count));
+    return {max_abs, max_ulp, std::sqrt(squares / entries), sum / entries};
   }
 };
 
@@ -94,29 +109,110 @@ inline std::size_t octave(std::int64_t position) noexcept {
   return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(std::abs(position))));
 }
 
+/// The entries with the largest errors by one measure, the worst first. Of equal errors, the first
+/// one stands first.
+class WorstEntries {
+ public:
+  WorstEntries(std::size_t most, double WorstEntry::*measure) : most_(most), measure_(measure) {}
+
+  /// The error that an entry must exceed to be among them.
+  double least() const noexcept { return all_.size() < most_ ? -1 : all_.back().*measure_; }
+
+  void add(const WorstEntry& entry) {
+    if (!(entry.*measure_ > least())) return;
+    if (all_.size() == most_) all_.pop_back();
+    all_.insert(std::ranges::upper_bound(all_, entry.*measure_, std::greater(), measure_), entry);
+  }
+
+  void merge(const WorstEntries& later) {
+    for (const WorstEntry& each : later.all_) add(each);
+  }
+
+  const std::vector<WorstEntry>& all() const noexcept { return all_; }
+
+ private:
+  std::size_t most_;
+  double WorstEntry::*measure_;
+  std::vector<WorstEntry> all_;
+};
+
+/// The largest errors in the cells of a grid over a table.
+class MapTally {
+ public:
+  static constexpr std::int64_t most_rows = 48, most_columns = 64;
+
+  MapTally() = default;
+  MapTally(RowRange rows, std::int64_t d_model)
+      : table_(rows),
+        d_model_(d_model),
+        map_{std::min(rows.count, most_rows), std::min(d_model, most_columns), {}} {
+    map_.largest.resize(static_cast<std::size_t>(map_.rows * map_.columns));
+  }
+
+  void add(std::int64_t position, std::size_t channel, double error) noexcept {
+    if (map_.rows == 0) return;
+    // In floating point, because the product of a position and the number of rows could overflow.
+    const double part =
+        static_cast<double>(position - table_.first) / static_cast<double>(table_.count);
+    const auto row =
+        std::min(static_cast<std::int64_t>(part * static_cast<double>(map_.rows)), map_.rows - 1);
+    const std::int64_t column = static_cast<std::int64_t>(channel) * map_.columns / d_model_;
+    float& largest = map_.largest[static_cast<std::size_t>(row * map_.columns + column)];
+    largest = std::max(largest, static_cast<float>(error));
+  }
+
+  void merge(const MapTally& other) noexcept {
+    for (std::size_t i = 0; i < map_.largest.size(); ++i)
+      map_.largest[i] = std::max(map_.largest[i], other.map_.largest[i]);
+  }
+
+  const ErrorMap& map() const noexcept { return map_; }
+
+ private:
+  RowRange table_;
+  std::int64_t d_model_ = 0;
+  ErrorMap map_;
+};
+
 /// The errors of one encoder over a range of rows.
 struct Tally {
-  explicit Tally(std::int64_t d_model) : by_channel(static_cast<std::size_t>(d_model)) {}
+  explicit Tally(std::int64_t d_model, std::size_t most_worst = 1)
+      : by_channel(static_cast<std::size_t>(d_model)),
+        by_error(most_worst, &WorstEntry::abs_error),
+        by_ulp(most_worst, &WorstEntry::ulps) {}
+
+  /// Adds an entry, which differs from its exact value by `error`.
+  void add(const WorstEntry& entry, double error, bool is_nearest) {
+    histogram.add(entry.abs_error);
+    ulps.add(entry.ulps);
+    const auto channel = static_cast<std::size_t>(entry.channel);
+    by_channel[channel].add(error, entry.ulps);
+    map.add(entry.position, channel, entry.abs_error);
+    wrongly_rounded += !is_nearest;
+    if (entry.abs_error > by_error.least()) by_error.add(entry);
+    if (entry.ulps > by_ulp.least()) by_ulp.add(entry);
+  }
 
   void merge(const Tally& other) {
     histogram.merge(other.histogram);
+    ulps.merge(other.ulps);
     for (std::size_t i = 0; i < octaves; ++i) by_octave[i].merge(other.by_octave[i]);
     for (std::size_t i = 0; i < by_channel.size(); ++i) by_channel[i].merge(other.by_channel[i]);
+    map.merge(other.map);
     wrongly_rounded += other.wrongly_rounded;
     from_div_term = std::max(from_div_term, other.from_div_term);
-    if (other.worst_error > worst_error) {
-      worst_error = other.worst_error;
-      worst = other.worst;
-    }
+    by_error.merge(other.by_error);
+    by_ulp.merge(other.by_ulp);
   }
 
-  ErrorHistogram histogram;
+  Histogram<-80, 2, 6> histogram;  ///< of absolute errors
+  Histogram<-30, 70, 4> ulps;      ///< of errors in ulp
   std::array<ErrorSum, octaves> by_octave{};
   std::vector<ErrorSum> by_channel;
+  MapTally map;  ///< empty unless the caller sets it
   std::int64_t wrongly_rounded = 0;
   double from_div_term = 0;
-  double worst_error = -1;
-  WorstEntry worst;
+  WorstEntries by_error, by_ulp;
 };
 
 /// measure_accuracy() of a table of which these runs of rows are compared, in order. The rows of

@@ -66,22 +66,18 @@ inline void compare_row(std::int64_t position, const std::vector<ExactEntry>& ex
                         const double* got, Tally& tally) {
   ErrorSum of_row;
   for (std::size_t channel = 0; channel < exact.size(); ++channel) {
-    const double value = got[channel];
-    double error = distance(value, exact[channel].high, exact[channel].low);
-    if (!(error <= largest_error)) error = largest_error;
+    const auto [high, low, nearest, ulps_per_unit] = exact[channel];
+    const double value = got[channel], difference = (value - high) - low;
+    const bool is_nearest = value == nearest;
+    double size = distance(value, high, low);
+    if (!(size <= largest_error)) size = largest_error;
     // The nearest value is at most half an ulp away. For float64 the reference is not exact enough
     // to show that.
-    if (value == exact[channel].nearest)
-      error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
-    const double ulps = error * exact[channel].ulps_per_unit;
-    tally.histogram.add(error);
+    if (is_nearest) size = std::min(size, 0.5 / ulps_per_unit);
+    const double error = difference < 0 ? -size : size, ulps = size * ulps_per_unit;
     of_row.add(error, ulps);
-    tally.by_channel[channel].add(error, ulps);
-    tally.wrongly_rounded += value != exact[channel].nearest;
-    if (error > tally.worst_error) {
-      tally.worst_error = error;
-      tally.worst = {position, static_cast<std::int64_t>(channel), value, exact[channel].high};
-    }
+    tally.add({position, static_cast<std::int64_t>(channel), value, high, size, ulps}, error,
+              is_nearest);
   }
   tally.by_octave[octave(position)].merge(of_row);
 }

@@ -90,13 +90,9 @@ bool add_known_errors(Rows& rows, const MeasuredTable& table) {
 void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const Backend*>& backends,
                 const Progress& progress) {
   if (add_known_errors(rows, table)) return;
-  std::vector<std::unique_ptr<const Encoder>> planned;
-  std::vector<const Encoder*> encoders;
-  for (const Backend* each : backends) {
-    if (each->supports(table.type))
-      encoders.push_back(planned.emplace_back(each->plan(table.spec)).get());
-  }
-  if (encoders.empty()) {
+  std::vector<const Backend*> able = backends;
+  std::erase_if(able, [&](const Backend* each) { return !each->supports(table.type); });
+  if (able.empty()) {
     throw_invalid("no backend of those asked for can write {}; allowed: another dtype or backend",
                   to_string(table.type));
   }
@@ -104,11 +100,13 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
   const AccuracyOptions options = {.threads = cpu().logical_cores,
                                    .type = table.type,
                                    .progress = [&](double share) { progress(share, doing); }};
+  const PlannedEncoders planned = plan_all(able, table);
   for (const AccuracyReport& each :
-       measure_accuracy(encoders, table.rows, rows_to_check(table), options)) {
+       measure_accuracy(planned.pointers(), table.rows, rows_to_check(table), options)) {
     rows.push_back(each.measurement());
     rows.back().table = table;
   }
+  rows.insert(rows.end(), planned.refused.begin(), planned.refused.end());
 }
 
 /// Adds what the memory system allows for the threads of the table.
@@ -121,13 +119,16 @@ void add_limits(Rows& rows, const MeasuredTable& table) {
   }
 }
 
+bool can_be_timed(const Measurement& row) {
+  return row.keeps_its_promise() && row.not_available.empty();
+}
+
 /// The row of each table that is timed twice in every process: the method that selection takes by
 /// default without measurements, at its best ISA, which is registered last; else the last backend.
 bool is_timed_twice(const Measurement& row, const Rows& all) {
   const Measurement* twice = nullptr;
   for (const Measurement& each : all) {
-    if (each.table != row.table || each.role != Role::backend || !each.keeps_its_promise())
-      continue;
+    if (each.table != row.table || each.role != Role::backend || !can_be_timed(each)) continue;
     const bool is_usual = each.backend == "rotation";
     if (twice == nullptr || is_usual || twice->backend != "rotation") twice = &each;
   }
@@ -144,7 +145,7 @@ void add_times(Measurements& document, const MeasureOptions& options, const Prog
       .rows = {}, .samples = options.samples, .seconds_per_sample = options.seconds_per_sample};
   std::vector<Measurement*> timed;  // for each row of the request
   for (Measurement& row : document.all) {
-    if (!row.keeps_its_promise()) continue;
+    if (!can_be_timed(row)) continue;
     const std::size_t times = is_timed_twice(row, document.all) ? 2 : 1;
     request.rows.insert(request.rows.end(), times, row);
     timed.insert(timed.end(), times, &row);

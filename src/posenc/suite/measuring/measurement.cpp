@@ -71,6 +71,10 @@ struct Writer {
   }
 };
 
+/// Says that a number may be negative.
+struct SignedNumber {};
+constexpr SignedNumber signed_number;
+
 /// A value of a document, and its path in the document for messages. Throws InvalidArgument if a
 /// member is not what is asked for.
 struct Reader {
@@ -119,6 +123,10 @@ struct Reader {
         (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0))
       fail("a number of at least 0");
     to = value.is_null() ? if_null : value.get<double>();
+  }
+  void read(double& to, SignedNumber) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>())) fail("a number");
+    to = value.get<double>();
   }
   void read(std::vector<double>& to) const {
     for (const Reader& each : elements()) {
@@ -180,6 +188,8 @@ void members(auto&& io, MeasuredError& error) {
   io("max_abs", error.max_abs, nan);
   io("max_ulp", error.max_ulp, nan);
   io("rms", error.rms, nan);
+  if (!io.has("mean")) error.mean = nan;  // older documents lack it
+  if (io.has("mean")) io("mean", error.mean, signed_number);
   io("correctly_rounded", error.correctly_rounded);
   error.checked = io.has("checked") ? error.checked : 0;  // older documents compared some
   if (io.has("checked")) io("checked", error.checked);
@@ -213,6 +223,9 @@ void members(auto&& io, Measurement& measured) {
   io("self_ratios", measured.self_ratios);
   io("error", measured.error);
   io("bound", measured.promise);
+  constexpr bool writes = requires { io.json; };
+  if (writes ? !measured.not_available.empty() : io.has("not_available"))
+    io("not_available", measured.not_available, true);
 }
 
 /// All but the measurements.
@@ -347,7 +360,8 @@ Measurements read_measurements(const std::filesystem::path& file) {
   } catch (const InvalidArgument& error) {
     why = std::string(": ") + error.what();
   }
-  throw_invalid("document is {}{}; allowed: JSON of posenc measure", file.string(), why);
+  throw_invalid("document is {}{}; allowed: JSON of posenc measure or posenc accuracy",
+                file.string(), why);
 }
 
 void write_measurements(const Measurements& document, const std::filesystem::path& file) {

@@ -54,6 +54,8 @@ struct ErrorSummary {
   double max_abs = 0;  ///< largest |entry - exact value|
   double max_ulp = 0;  ///< the same in ulp
   double rms = 0;      ///< root of the mean squared absolute error
+  /// Mean of entry minus exact value: the bias. NaN if a document does not record it.
+  double mean = 0;
 
   bool operator==(const ErrorSummary&) const = default;
 };
@@ -91,6 +93,8 @@ struct Measurement : Measured {
   std::vector<double> self_ratios;
   std::optional<MeasuredError> error;  ///< none: a limit
   std::optional<Promise> promise;      ///< none: a limit, or a peer that promises nothing
+  /// One line: why the backend cannot compute the table. It has no errors and no times then.
+  std::string not_available = {};
 
   bool is_timed() const noexcept { return !seconds.empty(); }  ///< has times
   double gfloats_per_second() const;  ///< 10^9 entries a second, of the median; it has times

@@ -1,0 +1,11 @@
+// The posenc command with one more backend, which refuses rules of frequencies.
+#include "cli/commands.h"
+
+#include "fake_backend.h"
+
+int main(int argc, char** argv) {
+  posenc::register_backend(
+      std::make_unique<posenc::test::FakeBackend>(posenc::test::FakeBackendClaims{
+          .name = "picky", .can_be_picked = true, .refuses_rules = true}));
+  return posenc::cli::run_command(argc, argv);
+}
