@@ -10,50 +10,50 @@ from pathlib import Path
 from reporting.command import (
     CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, run_main, write_file,
 )  # fmt: skip
-from reporting.documents import Machine, read_machine
+from reporting.documents import Document, read_document
 from reporting.tables import (
-    Column, Rows, columns_of, facts, heading, markdown, size_text, speeds, wrapped,
+    Rows, columns_of, facts, heading, markdown, size_text, speeds, wrapped,
 )  # fmt: skip
 
 FOLDER = ROOT / "docs" / "measured"
 PAGE = ROOT / "docs" / "measured.md"
 README = ROOT / "README.md"
 
-# In the README, a comment says what stands between it and the end: of each CPU a line with its name
-# in the table, that in names of documents, a table in its caches and one beyond them.
+# In the README, a comment says what stands between it and the end: the CPU's name in the name of its
+# document, and the tables to show.
 BLOCK = re.compile(
-    r"(?P<start><!-- measured\n(?P<lines>(?:.+ \S+ \d+x\d+ \d+x\d+\n)+)-->\n)"
+    r"(?P<start><!-- measured (?P<cpu>\S+)(?P<sizes>(?: \d+x\d+)+) -->\n)"
     r".*?(?P<end><!-- end -->\n)",
     re.DOTALL,
 )
-Kept = Mapping[str, Machine]  # by the name of their document, the newest of a CPU first
+Kept = Mapping[str, Document]  # by the name of their document, the newest of a CPU first
 
 
-def cpu_name(machine: Machine) -> str:
+def cpu_name(document: Document) -> str:
     """The common name, the CPU's own name and the best ISA:
     "zen-5-amd-epyc-family-26-model-2-stepping-1-avx512". posenc compare judges times if both
     documents have the same name and ISA."""
-    name = f"{machine.design} {machine.cpu} {machine.isas[-1]}".lower()
+    name = f"{document.design} {document.cpu} {document.isas[-1]}".lower()
     return re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", name).strip("-")
 
 
-def document_name(machine: Machine) -> str:
+def document_name(document: Document) -> str:
     """With the compiler and the digest of the kernels: "..._g++-12.2.0_670fae7886d8"."""
-    compiler = str(machine.facts["compiler"]).replace(" ", "-")
-    return f"{cpu_name(machine)}_{compiler}_{machine.facts['kernels']}"
+    compiler = str(document.facts["compiler"]).replace(" ", "-")
+    return f"{cpu_name(document)}_{compiler}_{document.facts['kernels']}"
 
 
-def in_order(machines: Iterable[Machine]) -> Kept:
-    newest_first = sorted(machines, key=lambda each: str(each.facts["measured_at"]),
+def in_order(documents: Iterable[Document]) -> Kept:
+    newest_first = sorted(documents, key=lambda each: str(each.facts["measured_at"]),
                           reverse=True)
     return {document_name(each): each for each in sorted(newest_first, key=cpu_name)}
 
 
 def read_kept() -> Kept:
-    return in_order(map(read_machine, FOLDER.glob("*.json")))
+    return in_order(map(read_document, FOLDER.glob("*.json")))
 
 
-def newest(kept: Kept, cpu: str) -> tuple[str, Machine] | None:
+def newest(kept: Kept, cpu: str) -> tuple[str, Document] | None:
     """The document of the CPU of that name that was measured last."""
     return next((each for each in kept.items() if cpu_name(each[1]) == cpu), None)
 
@@ -63,41 +63,23 @@ def named(rows: Rows) -> str:
     return markdown([rows[0], *([f"`{row[0]}`", *row[1:]] for row in rows[1:-2]), *rows[-2:]])
 
 
-def page_of(machine: Machine) -> str:
+def page_of(document: Document) -> str:
     """The page of one document."""
-    sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
-    text = wrapped(f"{heading(machine)}. {facts(machine)}. {sentence}")
-    title = f"{machine.design}: {machine.cpu}" if machine.design else machine.cpu
-    return f"# {title}, {machine.isas[-1]}\n\n{text}\n\n{named(table)}\n"
+    sentence, table = speeds(document, columns_of(document, "backend"), by_isa=True)
+    text = wrapped(f"{heading(document)}. {facts(document)}. {sentence}")
+    title = f"{document.design}: {document.cpu}" if document.design else document.cpu
+    return f"# {title}, {document.isas[-1]}\n\n{text}\n\n{named(table)}\n"
 
 
 def index_of(page: str, kept: Kept) -> str:
     """The page of all documents, below what it says first."""
     rows = [["CPU", "shown as", "ISA", "compiler", "kernels", "date", ""]]
-    for name, machine in kept.items():
-        at, compiler = machine.facts["measured_at"][:10], machine.facts["compiler"]
-        rows.append([machine.design or "not recognised", machine.cpu, machine.isas[-1],
-                     compiler, machine.facts["kernels"],
+    for name, document in kept.items():
+        at, compiler = document.facts["measured_at"][:10], document.facts["compiler"]
+        rows.append([document.design or "not recognised", document.cpu, document.isas[-1],
+                     compiler, document.facts["kernels"],
                      f"[{at}](measured/{name}.md)", f"[JSON](measured/{name}.json)"])  # fmt: skip
     return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(7)), "\n"])
-
-
-def _columns(line: str, kept: Kept) -> tuple[str, list[Column]]:
-    """Of a line of the README's comment; and a sentence that says what they are."""
-    label, cpu, *sizes = line.rsplit(maxsplit=3)
-    found = newest(kept, cpu)
-    if not found:
-        allowed = ", ".join(map(cpu_name, kept.values())) or "none"
-        raise BadInput(f"{README} shows {cpu}; allowed: {allowed}")
-    machine = found[1]
-    tables = {size.replace(" ", ""): table for size, _, table in columns_of(machine, "backend")}
-    if missing := [size for size in sizes if size not in tables]:
-        raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
-    said = [f"{tables[size].size} ({size_text(tables[size].bytes)})" for size in sizes]
-    origin = f"{heading(machine)}; kernels {machine.facts['kernels']}"
-    sentence = f"{label}: {origin}; {said[0]} in cache, {said[1]} beyond."
-    headings = (f"{label}, in cache", "beyond")
-    return sentence, [(text, machine, tables[size]) for text, size in zip(headings, sizes)]
 
 
 def readme_of(text: str, kept: Kept) -> str:
@@ -105,28 +87,39 @@ def readme_of(text: str, kept: Kept) -> str:
     kept."""
 
     def block(found: re.Match[str]) -> str:
-        cpus = [_columns(line, kept) for line in found["lines"].splitlines()]
-        sentence, rows = speeds([column for _, columns in cpus for column in columns])
+        shown = newest(kept, found["cpu"])
+        if not shown:
+            allowed = ", ".join(map(cpu_name, kept.values())) or "none"
+            raise BadInput(f"{README} shows {found['cpu']}; allowed: {allowed}")
+        name, document = shown
+        tables = {size.replace(" ", ""): table for size, table in columns_of(document, "backend")}
+        sizes = found["sizes"].split()
+        if missing := [size for size in sizes if size not in tables]:
+            raise BadInput(f"{document.cpu} has no times of {', '.join(missing)}")
+        columns = [(f"{tables[size].size}, {size_text(tables[size].bytes)}", tables[size])
+                   for size in sizes]  # fmt: skip
+        sentence, rows = speeds(document, columns)
         rows[0][0] = "Gfloat/s"
-        origin = wrapped(" ".join([*(said for said, _ in cpus), sentence]))
-        return f"{found['start']}\n{origin}\n\n{named(rows)}\n\n{found['end']}"
+        cpu = f"{document.design or document.cpu}, {document.isas[-1]}"
+        origin = f"One thread of {cpu} ([all of it](docs/measured/{name}.md)). {sentence}"
+        return f"{found['start']}\n{wrapped(origin)}\n\n{named(rows)}\n\n{found['end']}"
 
     made, count = BLOCK.subn(block, text)
     if count == 0:
-        allowed = "'<!-- measured', lines of CPU NAME ROWSxD ROWSxD, '-->', '<!-- end -->'"
+        allowed = "'<!-- measured CPU ROWSxD ... -->' and '<!-- end -->'"
         raise BadInput(f"{README} shows no document; allowed: {allowed}")
     return made
 
 
-def keep(document: Path, machine: Machine) -> None:
+def keep(path: Path, document: Document) -> None:
     """Writes the document, its page, the index and the README; nothing if one of them cannot be
     made. Older documents of the CPU stay."""
-    kept = in_order([*read_kept().values(), machine])
+    kept = in_order([*read_kept().values(), document])
     index = index_of(PAGE.read_text(encoding="utf-8"), kept)
     readme = readme_of(README.read_text(encoding="utf-8"), kept)
     FOLDER.mkdir(exist_ok=True)
-    write_file(FOLDER / f"{document_name(machine)}.json", document.read_bytes())
-    write_file(FOLDER / f"{document_name(machine)}.md", page_of(machine))
+    write_file(FOLDER / f"{document_name(document)}.json", path.read_bytes())
+    write_file(FOLDER / f"{document_name(document)}.md", page_of(document))
     write_file(PAGE, index)
     write_file(README, readme)
 
@@ -140,7 +133,7 @@ def main() -> int:
     parser.add_argument("--posenc", default=POSENC, metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
     arguments = parser.parse_args()
-    now, is_good = read_machine(arguments.document), True
+    now, is_good = read_document(arguments.document), True
     is_broken = any(each.is_bound_broken for each in now.measurements)
     why_not = now.not_reliable or ("A bound is broken." if is_broken else "")
 

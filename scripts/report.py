@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Shows documents of measurements: what posenc measure and accuracy write with --format json,
-and compare_torch.py with --output. They are grouped by their CPU. Where two have the same row, the
-later one counts.
+"""Shows documents of measurements: what posenc measure and accuracy write with --format json, and
+compare_torch.py with --output. Each document has a table of its own, under its CPU, compiler and
+date: figures of two documents are never mixed.
 
 Prints Gfloat/s of one thread for each table and backend at its best ISA, beside a copy of a
 finished table and the limit of the memory. With --page, it writes index.html, which has the figures
@@ -9,8 +9,8 @@ in it, and each figure as SVG."""
 
 from pathlib import Path
 
-from reporting.command import ArgumentParser, BadInput, run_main
-from reporting.documents import read_machines
+from reporting.command import POSENC, ArgumentParser, BadInput, run_main
+from reporting.documents import read_document
 from reporting.tables import aligned, columns_of, heading, markdown, speeds, wrapped
 
 
@@ -20,21 +20,25 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true",
                         help="print a row for each backend and each other library, as Markdown")
     parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
+    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
+                        help="the posenc command, which picks, and computes what the page draws "
+                             "(default: build/release/bin/posenc)")
     arguments = parser.parse_args()
-    machines = read_machines(arguments.documents)
+    documents = list(map(read_document, arguments.documents))
     if arguments.page:
         from reporting.page import write_page  # needs matplotlib
 
         Path(arguments.page).mkdir(parents=True, exist_ok=True)
-        paths = write_page(machines, arguments.page)
+        paths = write_page(documents, arguments.page, arguments.posenc)
         print(f"{paths[0]}, and {len(paths) - 1} figures beside it")
         return 0
     texts = []
     roles = ("backend", "peer") if arguments.peers else ("backend",)
-    for machine in (each for each in machines if each.plain(*roles)):
-        sentence, rows = speeds(columns_of(machine, *roles), roles)
+    for document in (each for each in documents if each.plain(*roles)):
+        sentence, rows = speeds(document, columns_of(document, *roles), roles)
         table = markdown(rows) if arguments.peers else aligned([list(row) for row in zip(*rows)])
-        parts = [wrapped(heading(machine)), machine.not_reliable, table, sentence]
+        name = f"{document.path}\n" if len(documents) > 1 else ""
+        parts = [name + wrapped(heading(document)), document.not_reliable, table, sentence]
         texts.append("\n\n".join(filter(None, parts)))
     if not texts:
         allowed = "documents of posenc measure"

@@ -3,8 +3,9 @@
 
 A module uses only those above it:
   command     failures of one line, arguments, exit codes, files, calls of posenc
-  documents   documents of measurements, by machine
+  documents   documents of measurements
   tables      numbers as text, and tables of what was measured
+  computed    picks and tables, by calls of posenc
   figures     everything that is drawn, with matplotlib
   page        the page of figures and tables
 """

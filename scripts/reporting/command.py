@@ -80,14 +80,17 @@ def write_file(path: str | Path, content: str | bytes) -> None:
     Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def call_posenc(path: str | Path, *arguments: str) -> tuple[bytes, bool]:
+def call_posenc(path: str | Path, *arguments: str, quiet: bool = False) -> tuple[bytes, bool]:
     """What the command writes to its standard output, and whether its checks are good (exit code 0
-    and not 1). Its bad input is ours: it has said so on stderr."""
+    and not 1). Its bad input is ours: it says so on stderr. With `quiet`, it does not say which
+    check failed."""
     try:
-        done = subprocess.run([path, *arguments], stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([path, *arguments], capture_output=True, check=False)
     except OSError as error:
         reason = f"allowed: the posenc command ({error.strerror})"
         raise BadInput(f"--posenc is '{path}'; {reason}") from error
+    if not quiet or done.returncode != CHECK_FAILED:
+        print(done.stderr.decode(errors="replace"), end="", file=sys.stderr)
     if done.returncode == BAD_INPUT:
         sys.exit(BAD_INPUT)
     if done.returncode not in (0, CHECK_FAILED):

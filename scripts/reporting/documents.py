@@ -1,10 +1,10 @@
-"""Documents of measurements, as posenc measure, posenc accuracy and compare_torch.py write them,
-sorted by the CPU that they are of."""
+"""Documents of measurements, as posenc measure, posenc accuracy and compare_torch.py write them. A
+figure belongs to one document: two documents are never merged, also if they are of one CPU."""
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,6 +54,15 @@ class Table:
 
 
 @dataclass(frozen=True)
+class ErrorMap:
+    """The largest error in each cell of a grid over a table."""
+
+    rows: int  # parts of the positions
+    columns: int  # parts of the channels
+    largest: list[float]  # row by row
+
+
+@dataclass(frozen=True)
 class Error:
     """Against exact values."""
 
@@ -61,11 +70,7 @@ class Error:
     correctly_rounded: float  # share of the entries
     checked: float  # share of the table's entries; 0: some, the document does not say how many
     by_position: list[tuple[int, float]]  # of each octave the last position and the largest error
-    by_channel: list[float]
-
-    @property
-    def weight(self) -> tuple[float, int]:
-        return self.checked, len(self.by_position)
+    map: "ErrorMap | None"  # in a report of posenc accuracy
 
 
 @dataclass
@@ -100,30 +105,31 @@ class Measurement:
         is_known = self.error is not None and not math.isnan(self.bound)
         return is_known and not self.max_abs <= self.bound
 
-    def merge(self, new: "Measurement") -> None:
-        """Takes the times and the error of a later document, unless that is of fewer entries."""
-        self.seconds = new.seconds or self.seconds
-        if new.error and (self.error is None or new.error.weight >= self.error.weight):
-            self.error = new.error
-
 
 @dataclass(eq=False)
-class Machine:
-    """What was measured on one CPU."""
+class Document:
+    """What one session measured on one CPU."""
 
     cpu: str
     design: str  # its microarchitecture, "Zen 5"; empty if it is not recognised
-    facts: dict[str, Any]  # of its first document
+    facts: dict[str, Any]  # compiler, kernels, measured_at, logical_cores
     isas: list[str]  # from the least
     caches: dict[str, int]  # bytes, by level
     measurements: list[Measurement] = field(default_factory=list)
-    disturbed: dict[str, str] = field(default_factory=dict)  # by document, why
+    disturbed: str = ""  # why the times are not reliable
+    path: Path = Path()
 
     @property
     def not_reliable(self) -> str:
-        """Why its times are not to be relied on, in a sentence; empty if they are."""
-        reasons = (f"{file}: {why}" for file, why in self.disturbed.items())
-        return f"Not reliable: {'; '.join(reasons)}." if self.disturbed else ""
+        """Why its times are not reliable, in a sentence; empty if they are."""
+        return f"Not reliable: {self.disturbed}." if self.disturbed else ""
+
+    @property
+    def label(self) -> str:
+        """The CPU and what else tells its times from others: "Zen 5, avx512; g++ 12.2.0,
+        2026-11-27"."""
+        compiler, date = self.facts["compiler"], self.facts["measured_at"][:10]
+        return f"{self.design or self.cpu}, {self.isas[-1]}; {compiler}, {date}"
 
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
         """Of those that are kept, and of each backend and table, the one of the highest ISA."""
@@ -168,6 +174,13 @@ def _table_of(values: Mapping[str, Any]) -> Table:
     return Table(rows, d_model, first, dtype, threads, ", ".join(unusual))
 
 
+def _map_of(values: Mapping[str, Any]) -> ErrorMap:
+    found = ErrorMap(int(values["rows"]), int(values["columns"]), list(map(_number, values["largest"])))
+    if found.rows * found.columns != len(found.largest):
+        raise ValueError("map has another size than it says")
+    return found
+
+
 def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
     """With the report of posenc accuracy, which is of all rows."""
     return Error(
@@ -175,7 +188,7 @@ def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
         float(values.get("checked", bool(report))),
         [(int(each["first"]) + int(each["count"]) - 1, _number(each["max_abs"]))
          for each in report.get("by_position", ())],
-        [_number(each["max_abs"]) for each in report.get("by_channel", ())],
+        _map_of(report["map"]) if report.get("map") else None,
     )  # fmt: skip
 
 
@@ -197,8 +210,9 @@ def _measurement_of(values: Mapping[str, Any]) -> Measurement:
     )  # fmt: skip
 
 
-def read_machine(path: Path) -> Machine:
+def read_document(path: str | Path) -> Document:
     """What one document says."""
+    path = Path(path)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         values = document["machine"]
@@ -210,33 +224,14 @@ def read_machine(path: Path) -> Machine:
         facts = {each: document[each] for each in ("compiler", "kernels", "measured_at")}
         facts["logical_cores"] = values["logical_cores"]
         caches = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
-        text = str(document["disturbed"])
         design = str(values.get("microarchitecture", ""))
-        return Machine(
+        return Document(
             str(values["cpu"]), "" if design.startswith("not recognised") else design, facts, isas,
             {level: size for level, size in caches.items() if size},
             [_measurement_of(each) for each in document["measurements"]],
-            {path.name: text} if text else {},
+            str(document["disturbed"]), path,
         )  # fmt: skip
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         allowed = "what posenc measure and posenc accuracy write with --format json"
         reason = f"no document of measurements ({error!r}); allowed: {allowed}"
         raise BadInput(f"{path}: {reason}") from error
-
-
-def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
-    """Machines in the order of their first file. Of two rows of one encoder and table, the later
-    one counts."""
-    machines: dict[str, Machine] = {}
-    rows: dict[tuple[str, str, Table], Measurement] = {}
-    for found in (read_machine(Path(path)) for path in paths):
-        empty = replace(found, measurements=[], disturbed={})
-        machine = machines.setdefault(found.cpu, empty)
-        machine.disturbed |= found.disturbed
-        for new in found.measurements:
-            old = rows.setdefault((machine.cpu, new.name, new.table), new)
-            if old is new:
-                machine.measurements.append(new)
-            else:
-                old.merge(new)
-    return list(machines.values())

@@ -14,7 +14,7 @@ import matplotlib
 import numpy
 from matplotlib import pyplot, ticker
 
-from reporting.documents import COPY, Machine, Measurement, Table
+from reporting.documents import COPY, Document, Measurement, Table
 from reporting.tables import of_which_rows, size_text
 
 Axes = Any  # matplotlib before 3.8 has no types
@@ -41,13 +41,22 @@ ADDED: tuple[Look, ...] = (
     {"color": "#3d7a2a", "linestyle": (0, (9, 3)), "marker": "p"},
 )
 PALE: Look = {"color": "#a9b1b9", "linestyle": "-", "linewidth": 0.9, "zorder": 1}
+# Wide and pale, below the others: a backend that is at the limit stays visible, and so does the limit.
 LOOPS: dict[str, Look] = {
-    "store": {"color": INK, "linewidth": 1.2, "label": "limit: stores"},
-    "non_temporal_store": {"color": MUTED, "linewidth": 1.2, "label": "limit: non-temporal stores"},
+    "store": {"color": "#c3ccd5", "linewidth": 6, "label": "limit: stores", "zorder": 1},
+    "non_temporal_store": {"color": "#e3c9a8", "linewidth": 6, "zorder": 1,
+                           "label": "limit: non-temporal stores"},
     COPY: {"color": MUTED, "linewidth": 1.2, "linestyle": "--", "label": "copy of a table"},
-}
+}  # fmt: skip
 PHASES = {"exact": "o", "double": "s", "float32": "D"}  # marks of other libraries
 REFERENCE: Look = {"color": MUTED, "linewidth": 0.9, "linestyle": ":", "zorder": 0}
+# What a colour becomes where the reader prefers dark pages: with the same hue, and as much contrast.
+IN_THE_DARK = {
+    "#ffffff": "#12171d", INK: "#e6edf3", MUTED: "#9aa7b4", "#d9dee3": "#2c3640",
+    "#0f4c81": "#6cb2f0", "#e07b00": "#ffa94d", "#2a9d8f": "#4fd1c1", "#7b838c": "#b4bcc5",
+    "#b0175b": "#ff7ab5", "#5e3c99": "#b79cf0", "#d9a400": "#f2c84b", "#3d7a2a": "#86cf6f",
+    "#a9b1b9": "#5f6973", "#c3ccd5": "#4a5663", "#e3c9a8": "#6b5636",
+}  # fmt: skip
 matplotlib.use("Agg")
 pyplot.rcParams.update({
     "font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": INK,
@@ -78,19 +87,36 @@ def looks_of(measured: Iterable[Measurement]) -> dict[str, Look]:
 
 def log_axis(axis: Any) -> None:
     """Labels of a logarithmic axis at powers of ten, and at 2 and 5 between them if there are few.
-    Call it when everything is drawn."""
+    All labels of an axis have one form. Call it when everything is drawn."""
     low, high = sorted(axis.get_view_interval())
     between = (1.0, 2.0, 5.0) if high / low < 300 else (1.0,)
+
+    def label(value: float, _: int) -> str:
+        if 1e-3 <= low and high <= 1e5:
+            return f"{value:g}"
+        power = math.floor(math.log10(value * (1 + 1e-9)))
+        factor = round(value / 10.0**power)
+        return f"$10^{{{power}}}$" if factor == 1 else f"${factor}·10^{{{power}}}$"
+
     axis.set_major_locator(ticker.LogLocator(subs=between))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(ticker.FuncFormatter(label))
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def legend_below(axes: Axes) -> None:
+def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
+    """A logarithmic axis of sizes in bytes, with room beside the first and the last point."""
+    axes.set(xscale="log", xlabel="size of the table",
+             xlim=(min(sizes) / 1.6, max(sizes) * 1.6))  # fmt: skip
+    powers = range(int(math.log2(min(sizes))), int(math.log2(max(sizes))) + 2, 4)
+    axes.set_xticks([2.0**power for power in powers], [size_text(2**power) for power in powers])
+    axes.minorticks_off()
+
+
+def legend_below(axes: Axes, columns: int = 3) -> None:
     """The figure grows by its lines, so that the axes keep their size."""
-    figure, lines = axes.figure, math.ceil(len(axes.get_legend_handles_labels()[0]) / 3)
+    figure, lines = axes.figure, math.ceil(len(axes.get_legend_handles_labels()[0]) / columns)
     figure.set_figheight(figure.get_figheight() + 0.19 * lines)
-    axes.legend(bbox_to_anchor=(0.5, -0.16), loc="upper center", ncol=3, columnspacing=1.2,
+    axes.legend(bbox_to_anchor=(0.5, -0.16), loc="upper center", ncol=columns, columnspacing=1.2,
                 handlelength=2.8)  # fmt: skip
 
 
@@ -109,11 +135,11 @@ def label_beside(axes: Axes, points: Sequence[tuple[str, float, float, Look]]) -
         )  # fmt: skip
 
 
-def speed_against_error(machine: Machine, table: Table) -> Figure:
+def speed_against_error(document: Document, table: Table) -> Figure:
     """The encoders of one table. Other libraries are hollow, and their marks say how their phases
     are rounded."""
-    measured = [each for each in machine.plain() if each.table == table and each.max_abs >= 0]
-    limit, looks = machine.limit(table), looks_of(measured)
+    measured = [each for each in document.plain() if each.table == table and each.max_abs >= 0]
+    limit, looks = document.limit(table), looks_of(measured)
     note = "one thread" + (f"; line: limit of the memory, {limit:.3g}" if limit else "")
     figure, axes = panel(table.name, note, max(HEIGHT, 1.2 + 0.24 * len(measured)))
     points: list[tuple[str, float, float, Look]] = []
@@ -139,30 +165,27 @@ def speed_against_error(machine: Machine, table: Table) -> Figure:
     return figure
 
 
-def throughput(machine: Machine) -> Figure | None:
+def throughput(document: Document) -> Figure | None:
     """The library's backends: other libraries would hide them, and stand against their errors. Of
     tables of one size, the fastest."""
-    ours = machine.plain("backend")
+    ours = document.plain("backend")
     if not ours:
         return None
     figure, axes = panel("Throughput by size of the table", "float32, warm memory, one thread")
     series: dict[str, dict[int, float]] = {}
     for each in ours:
         series.setdefault(each.backend, {}).setdefault(each.table.bytes, each.speed)
-        for name, speed in machine.loops(each.table).items():
+        for name, speed in document.loops(each.table).items():
             series.setdefault(name, {})[each.table.bytes] = speed
     looks = {**LOOPS, **looks_of(ours)}
     for name, speeds in series.items():
         axes.plot(*zip(*speeds.items()), **looks.get(name, PALE))
     sizes = [each.table.bytes for each in ours]
-    axes.set(xscale="log", yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
-    powers = range(int(math.log2(min(sizes))), int(math.log2(max(sizes))) + 2, 4)
-    axes.set_xticks([2.0**power for power in powers], [size_text(2**power) for power in powers])
-    axes.minorticks_off()
-    # Above, there is room for the names of the caches.
-    axes.set(xlim=(min(sizes) / 1.6, max(sizes) * 1.6), ylim=(None, 1.7 * axes.get_ylim()[1]))
+    axes.set(yscale="log", ylabel="Gfloat/s")
+    size_axis(axes, sizes)
+    axes.set(ylim=(None, 1.7 * axes.get_ylim()[1]))  # room for the names of the caches
     log_axis(axes.yaxis)
-    for level, size in machine.caches.items():
+    for level, size in document.caches.items():
         if min(sizes) < size < max(sizes):
             axes.axvline(size, **REFERENCE)
             axes.annotate(f"{level} ", (size, 0.98), xycoords=("data", "axes fraction"), ha="right",
@@ -172,91 +195,186 @@ def throughput(machine: Machine) -> Figure | None:
     return figure
 
 
-def across_cpus(machines: Sequence[Machine], backend: str = "rotation") -> Figure | None:
+def across_cpus(documents: Sequence[Document], backend: str = "rotation") -> Figure | None:
     """One backend at the best ISA of each CPU, on the float32 tables that all of them have. A line
     joins tables of neighbouring sizes."""
-    speeds = [{each.table: each.speed for each in machine.plain("backend")
-               if each.backend == backend} for machine in machines]  # fmt: skip
+    speeds = [{each.table: each.speed for each in document.plain("backend")
+               if each.backend == backend} for document in documents]  # fmt: skip
     common = [table for table in speeds[0] if all(table in each for each in speeds)]
-    if len(machines) < 2 or not common:
+    if len(documents) < 2 or not common:
         return None
     figure, axes = panel(f"{backend} on several CPUs", "float32, warm memory, one thread")
     looks = [*BACKENDS.values(), *ADDED]
-    for place, (machine, of_table) in enumerate(zip(machines, speeds)):
+    for place, (document, of_table) in enumerate(zip(documents, speeds)):
         fastest: dict[int, float] = {}  # of tables of one size
         for table in common:
             fastest[table.bytes] = max(fastest.get(table.bytes, 0), of_table[table])
-        label = f"{machine.design or machine.cpu}, {machine.isas[-1]}"
-        look = {**looks[place % len(looks)], "label": label}
+        look = {**looks[place % len(looks)], "label": document.label}
         axes.plot(*zip(*sorted(fastest.items())), **look)
-    sizes = [table.bytes for table in common]
-    axes.set(xscale="log", yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
-    powers = range(int(math.log2(min(sizes))), int(math.log2(max(sizes))) + 2, 4)
-    axes.set_xticks([2.0**power for power in powers], [size_text(2**power) for power in powers])
-    axes.minorticks_off()
+    axes.set(yscale="log", ylabel="Gfloat/s")
+    size_axis(axes, [table.bytes for table in common])
     log_axis(axes.yaxis)
     axes.grid(axis="y")
-    legend_below(axes)
+    legend_below(axes, columns=1)
     return figure
 
 
-def error_by_position(machine: Machine) -> Figure | None:
-    """The largest error of each backend in each octave, over every table with a report: one of a
-    few rows far away adds its octave. Position 0 is exact in every backend, and has no place on a
-    logarithmic axis."""
-    found = machine.best_isas(lambda each: each.error and each.error.by_position)
+def _with_gaps(errors: dict[int, float]) -> tuple[list[float], list[float]]:
+    """Points by octave, with a gap wherever no position of an octave was measured: a line joins
+    only octaves that follow each other."""
+    positions: list[float] = []
+    values: list[float] = []
+    before = 0
+    for last, error in sorted(errors.items()):
+        if last <= 0:  # exact in every backend, and without a place on a logarithmic axis
+            continue
+        if before and last.bit_length() - before.bit_length() > 1:
+            positions.append(math.nan)
+            values.append(math.nan)
+        positions.append(last)
+        values.append(error)
+        before = last
+    return positions, values
+
+
+def error_by_position(document: Document) -> Figure | None:
+    """The largest error of each backend in each octave of positions, over the document's tables."""
+    found = document.best_isas(lambda each: each.error and each.error.by_position)
     octaves: dict[str, dict[int, float]] = {}
     for each in found:
         errors = octaves.setdefault(each.backend, {})
         for last, error in each.error.by_position if each.error else ():
-            errors[last] = max(errors.get(last, LEAST_ERROR), error)
+            # One point per octave: the last position of it that was measured.
+            same = next((known for known in errors if known.bit_length() == last.bit_length()), last)
+            errors[max(same, last)] = max(errors.pop(same, LEAST_ERROR), error)
     if not any(len(errors) > 1 for errors in octaves.values()):
         return None
     looks, sizes = looks_of(found), dict.fromkeys(str(each.table.d_model) for each in found)
-    figure, axes = panel("Error along the positions", f"d_model {', '.join(sizes)}; best ISAs")
+    note = f"d_model {', '.join(sizes)}; best ISAs; no line where nothing was measured"
+    figure, axes = panel("Error along the positions", note)
     for place, (name, errors) in enumerate(octaves.items()):
         look = PALE
+        positions, values = _with_gaps(errors)
         if name in looks:
             # Markers that coincide would hide each other; so would the default backend's line.
-            look = {**looks[name], "markevery": (place % 3, 3)}
+            few = any(map(math.isnan, values))
+            look = {**looks[name], "markevery": 1 if few else (place % 3, 3)}
             look |= {"linewidth": 4.5, "alpha": 0.55, "zorder": 1} if name == "rotation" else {}
-        axes.plot(*zip(*sorted(point for point in errors.items() if point[0] > 0)), **look)
+        axes.plot(positions, values, **look)
     if len(octaves) > len(looks):
         axes.plot([], [], **PALE, label="other libraries")
     axes.axhline(HALF_ULP, **REFERENCE, label="half an ulp of 1")
     axes.set(xscale="log", yscale="log", xlabel="position", ylabel="largest |error| of the octave")
+    smallest = min(value for errors in octaves.values() for value in errors.values())
+    axes.set(ylim=(smallest / 2, 1.5 * axes.get_ylim()[1]))  # a line at a limit stays visible
     log_axis(axes.xaxis)
+    log_axis(axes.yaxis)
     axes.grid(True)
     legend_below(axes)
     return figure
 
 
-def error_by_channel(machine: Machine) -> Figure | None:
-    """Of the table that reaches furthest, of those from position 0 if there are some; the least
-    accurate backend first."""
-    found = machine.best_isas(lambda each: each.error and each.error.by_channel)
+def error_maps(document: Document) -> Figure | None:
+    """A map of the errors, positions by channels, with a panel for each backend and library at its
+    best ISA: of the table that reaches furthest, of those from position 0 if there are some."""
+    found = document.best_isas(lambda each: each.error and each.error.map)
     if not found:
         return None
     table = max((each.table for each in found), key=lambda table: (table.first == 0, table.reach))
-    found = sorted((each for each in found if each.table == table), key=lambda each: -each.max_abs)
-    note = f"{found[0].table.name}, best ISAs"
-    figure, axes = panel("Error by channel", note, 1.6 + 0.22 * max(8, len(found)))
-    errors = [each.error.by_channel for each in found if each.error]
-    powers = numpy.log10(numpy.maximum(errors, LEAST_ERROR))
-    axes.spines[:].set_visible(False)
-    # Lightness rises with the values: the picture says the same in greyscale. "none" keeps the
-    # pixels of the array: a small picture, which the viewer scales.
-    image = axes.imshow(powers, cmap="cividis", aspect="auto", interpolation="none")
-    bar = figure.colorbar(image, ax=axes, label="largest |error|", pad=0.02, aspect=30)
-    bar.outline.set_visible(False)
-    ticks = list(range(math.ceil(powers.min()), math.floor(powers.max()) + 1))
-    bar.set_ticks(ticks, labels=[f"$10^{{{power}}}$" for power in ticks])
-    axes.set_yticks(range(len(found)), [each.backend for each in found])
-    axes.tick_params(axis="y", length=0)
-    axes.set(xlabel="channel")
-    for boundary in range(1, len(found)):
-        axes.axhline(boundary - 0.5, color="white", linewidth=2)
+    found = sorted((each for each in found if each.table == table), key=lambda each: each.max_abs)
+    across = min(3, len(found))
+    down = math.ceil(len(found) / across)
+    figure, grid = pyplot.subplots(down, across, squeeze=False, sharex=True, sharey=True,
+                                   figsize=(WIDTH, 1.3 + 1.5 * down), layout="constrained")  # fmt: skip
+    note = f"{table.name}, positions {table.first} to {table.first + table.rows - 1}"
+    figure.suptitle(f"Where the errors are: {note}", x=0.01, ha="left", fontsize=11,
+                    fontweight="bold")  # fmt: skip
+    largest = max(each.max_abs for each in found)
+    # Lightness rises with the values: the picture says the same in greyscale.
+    scale = {"cmap": "cividis", "vmin": math.log10(LEAST_ERROR), "vmax": math.log10(largest)}
+    panels = list(grid.flat)
+    for axes in panels[len(found):]:
+        axes.set_visible(False)
+    for axes, each in zip(panels, found):
+        axes.set_title(each.backend, fontsize=9, fontweight="normal")
+        cells = each.error.map if each.error else None
+        if cells is None:
+            continue
+        values = numpy.reshape(cells.largest, (cells.rows, cells.columns))
+        extent = (0, table.d_model, table.first + table.rows, table.first)
+        # "none" keeps the pixels of the array: a small picture, which the viewer scales.
+        image = axes.imshow(numpy.log10(numpy.maximum(values, LEAST_ERROR)), aspect="auto",
+                            interpolation="none", extent=extent, **scale)  # fmt: skip
+        axes.spines[:].set_visible(False)
+        axes.locator_params(nbins=4)
+    figure.supxlabel("channel", fontsize=10)
+    figure.supylabel("position", fontsize=10)
+    _power_bar(figure, image, panels[: len(found)], "largest |error|", scale)
     return figure
+
+
+def _power_bar(figure: Figure, image: Any, axes: Any, label: str, scale: Look) -> None:
+    """A colour bar with powers of ten, of which the picture has the logarithms."""
+    bar = figure.colorbar(image, ax=axes, label=label, pad=0.02, aspect=30)
+    bar.outline.set_visible(False)
+    ticks = list(range(math.ceil(scale["vmin"]), math.floor(scale["vmax"]) + 1))
+    ticks = ticks[:: max(1, math.ceil(len(ticks) / 8))]
+    bar.set_ticks(ticks, labels=[f"$10^{{{power}}}$" for power in ticks])
+
+
+def table_map(values: Any) -> Figure:
+    """The table itself, rows by channels: sines in the even channels, cosines in the odd ones."""
+    rows, d_model = values.shape
+    figure, axes = panel("The table", f"{rows} rows x {d_model} channels, from position 0")
+    image = axes.imshow(values, cmap="RdBu", vmin=-1, vmax=1, aspect="auto", interpolation="none")
+    bar = figure.colorbar(image, ax=axes, label="entry", pad=0.02, aspect=30, ticks=(-1, 0, 1))
+    bar.outline.set_visible(False)
+    axes.spines[:].set_visible(False)
+    axes.set(xlabel="channel", ylabel="position")
+    return figure
+
+
+def some_channels(values: Any, channels: Sequence[int] = (4, 5, 6, 7)) -> Figure:
+    """A few channels over the positions: the picture that many explanations of the encoding show."""
+    rows, d_model = values.shape
+    note = f"d_model {d_model}, {rows} positions"
+    figure, axes = panel("Positional encoding", note)
+    for channel, look in zip(channels, BACKENDS.values()):
+        plain = {"color": look["color"], "linestyle": look["linestyle"]}
+        axes.plot(range(rows), values[:, channel], **plain, label=f"dim {channel}")
+    axes.set(xlabel="position", ylabel="entry", xlim=(0, rows - 1), ylim=(-1.08, 1.08))
+    axes.grid(True)
+    legend_below(axes, columns=4)
+    return figure
+
+
+def shift_error(errors: dict[str, Any], shift: int, d_model: int) -> Figure:
+    """How far a table is from the shifts that make relative positions linear: row p + k is row p,
+    each pair of channels turned by k times its frequency. By backend, the largest difference over
+    all channels at each position."""
+    note = f"d_model {d_model}, k = {shift}; the largest over all channels"
+    figure, axes = panel("PE[p + k] as a rotation of PE[p]", note)
+    looks = {**BACKENDS}
+    for name, by_position in errors.items():
+        edges = numpy.unique(numpy.geomspace(1, len(by_position), 90).astype(int))
+        largest = [by_position[low:high].max() for low, high in zip(edges, edges[1:])]
+        plain = {**looks[name], "marker": ""}
+        axes.plot(edges[1:] - 1, numpy.maximum(largest, LEAST_ERROR), **plain, label=name)
+    axes.set(xscale="log", yscale="log", xlabel="position p", ylabel="|PE[p + k] - rotated PE[p]|")
+    log_axis(axes.xaxis)
+    log_axis(axes.yaxis)
+    axes.grid(True)
+    legend_below(axes)
+    return figure
+
+
+def _dark_style() -> str:
+    """Other colours where the reader prefers dark pages. matplotlib styles each element itself."""
+    rules = "".join(
+        f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
+        for light, dark in IN_THE_DARK.items() for what in ("fill", "stroke")
+    )  # fmt: skip
+    return f"@media(prefers-color-scheme:dark){{{rules}}}"
 
 
 def svg_of(figure: Figure) -> str:
@@ -269,4 +387,5 @@ def svg_of(figure: Figure) -> str:
     text = re.sub(r"<!--.*?-->", "", buffer.getvalue(), flags=re.DOTALL)
     text = re.sub(r"(?<![\w.#])([1-9]\d*\.\d\d)\d+", r"\1", text)  # scales are below 1
     text = re.sub(r"\s*\n\s*", "\n", text[text.index("<svg") :].rstrip())
+    text = text.replace("<defs>", f"<style>{_dark_style()}</style><defs>", 1)
     return re.sub(r"\n(?!<g id)", " ", text) + "\n"  # a line for each element

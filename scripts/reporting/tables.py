@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Collection, Sequence
 from statistics import median
 
-from reporting.documents import COPY, Machine, Measurement, Table
+from reporting.documents import COPY, Document, Measurement, Table
 
 Rows = list[list[str]]
-Column = tuple[str, Machine, Table]  # a heading, and what stands below it
+ERROR_HEADINGS = ["largest error", "at most", "correctly rounded"]
+Column = tuple[str, Table]  # a heading, and what stands below it
 
 
 def speed_text(speed: float) -> str:
@@ -29,9 +30,18 @@ def share_text(share: float, is_of_all: bool) -> str:
 
 
 def error_text(error: float) -> str:
+    """The nearest number of three digits: "2.98e-8"."""
     if math.isnan(error):
         return "not a number"
     return f"{error:.2e}".replace("e-0", "e-").replace("e+00", "")
+
+
+def bound_text(bound: float) -> str:
+    """Rounded up, so that what is printed is a bound, too, and can be typed back in: "2.99e-8"."""
+    nearest = f"{bound:.2e}"
+    if math.isfinite(bound) and float(nearest) < bound:
+        bound += 0.5 * 10.0 ** (int(nearest.split("e")[1]) - 2)
+    return error_text(bound)
 
 
 def size_text(size: int) -> str:
@@ -55,7 +65,7 @@ def error_cells(each: Measurement) -> list[str]:
     that of_which_rows() names. "all" is proven, or was counted."""
     if each.error is None:
         return ["", "", ""]
-    at_most = "" if math.isnan(each.bound) else error_text(each.bound)
+    at_most = "" if math.isnan(each.bound) else bound_text(each.bound)
     rounded = share_text(each.error.correctly_rounded, each.error.checked == 1)
     rounded = "all" if each.is_correctly_rounded else rounded
     return [error_text(each.error.max_abs), at_most, rounded]
@@ -84,43 +94,43 @@ def markdown(rows: Rows, left: Collection[int] = (0,)) -> str:
     return "\n".join([lines[0], f"|{rule}", *lines[1:]])
 
 
-def heading(machine: Machine) -> str:
+def heading(document: Document) -> str:
     """ "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7 processes"."""
     # The library's rows say how many processes.
-    timed = min((each for each in machine.measurements if each.seconds), key=lambda e: e.role)
-    compiler, date = machine.facts["compiler"], machine.facts["measured_at"][:10]
-    cpu = ", ".join([machine.cpu, *machine.isas[-1:]])
+    timed = min((each for each in document.measurements if each.seconds), key=lambda e: e.role)
+    compiler, date = document.facts["compiler"], document.facts["measured_at"][:10]
+    cpu = ", ".join([document.cpu, *document.isas[-1:]])
     return f"{cpu}; {compiler}, {date}; medians of {len(timed.seconds)} processes"
 
 
-def facts(machine: Machine) -> str:
+def facts(document: Document) -> str:
     """ "L1 32 KiB, L2 512 KiB, 2 logical cores, kernels 3f9c0a"."""
-    said = [f"{level} {size_text(size)}" for level, size in machine.caches.items()]
-    said.append(f"{machine.facts['logical_cores']} logical cores")
-    return ", ".join([*said, f"kernels {machine.facts['kernels']}"])
+    said = [f"{level} {size_text(size)}" for level, size in document.caches.items()]
+    said.append(f"{document.facts['logical_cores']} logical cores")
+    return ", ".join([*said, f"kernels {document.facts['kernels']}"])
 
 
-def columns_of(machine: Machine, *roles: str) -> list[Column]:
+def columns_of(document: Document, *roles: str) -> list[Column]:
     """Every table, by its size alone where that tells the tables apart."""
-    tables = list(dict.fromkeys(each.table for each in machine.plain(*roles)))
+    tables = list(dict.fromkeys(each.table for each in document.plain(*roles)))
     tables.sort(key=lambda table: (table.entries, table.rows, table.name))
     sizes = [table.size for table in tables]
-    return [(table.size if sizes.count(table.size) == 1 else table.name, machine, table)
+    return [(table.size if sizes.count(table.size) == 1 else table.name, table)
             for table in tables]  # fmt: skip
 
 
 def speeds(
-    columns: Sequence[Column], roles: Collection[str] = ("backend",), by_isa: bool = False
-) -> tuple[str, Rows]:
-    """A row for each encoder of these roles, by name or also by ISA: those that are proven to round
-    correctly first, the fastest of each first. Libraries are marked by a star. The last columns
-    are errors of the table that reaches furthest; the sentence says of which rows. The last rows
-    are a copy and the limit of the memory."""
-    found: dict[str, dict[tuple[Machine, Table], Measurement]] = {}
-    for machine in dict.fromkeys(machine for _, machine, _ in columns):
-        for each in machine.plain(*roles, every_isa=by_isa):
-            name = (each.name if by_isa else each.backend) + "*" * (each.role == "peer")
-            found.setdefault(name, {})[machine, each.table] = each
+    document: Document, columns: Sequence[Column], roles: Collection[str] = ("backend",),
+    by_isa: bool = False,
+) -> tuple[str, Rows]:  # fmt: skip
+    """A row for each encoder of these roles, by name or also by ISA: encoders that are proven to
+    round correctly first, the fastest of each first. Libraries are marked by a star. The last
+    columns are errors of the table that reaches furthest; the sentence says of which rows. The last
+    rows are a copy and the limit of the memory."""
+    found: dict[str, dict[Table, Measurement]] = {}
+    for each in document.plain(*roles, every_isa=by_isa):
+        name = (each.name if by_isa else each.backend) + "*" * (each.role == "peer")
+        found.setdefault(name, {})[each.table] = each
     furthest: dict[str, Measurement] = {}
     for name, of_name in found.items():
         if with_error := [each for each in of_name.values() if each.error]:
@@ -134,16 +144,16 @@ def speeds(
     of_what = {name: f"{of_which_rows(each)} of {each.table.size}"
                for name, each in furthest.items()}  # fmt: skip
     is_same = len(set(of_what.values())) == 1
-    rows = [["", *(text for text, _, _ in columns), "largest error", "at most",
-             "correctly rounded"]]  # fmt: skip
+    rows = [["", *(text for text, _ in columns), *ERROR_HEADINGS]]
     for name in sorted(found, key=order):
-        at = [found[name].get((machine, table)) for _, machine, table in columns]
+        at = [found[name].get(table) for _, table in columns]
         errors = error_cells(furthest[name]) if name in furthest else ["", "", ""]
         errors[0] += f" ({of_what[name]})" if name in furthest and not is_same else ""
         rows.append([name, *(speed_text(each.speed) if each else "" for each in at), *errors])
-    copies = (machine.loops(table).get(COPY, 0.0) for _, machine, table in columns)
-    limits = (machine.limit(table) for _, machine, table in columns)
+    copies = (document.loops(table).get(COPY, 0.0) for _, table in columns)
+    limits = (document.limit(table) for _, table in columns)
     for text, of_memory in ((COPY, copies), ("limit", limits)):
-        rows.append([text, *map(speed_text, of_memory), "", "", ""])
+        if any(values := list(of_memory)):
+            rows.append([text, *map(speed_text, values), "", "", ""])
     rows_of = f" over {min(of_what.values()).removeprefix('of ')}" if is_same else ""
-    return f'Errors are the largest{rows_of}. "At most" is the proven bound.', rows
+    return f'Errors are the largest{rows_of}. "At most" is the proven bound, rounded up.', rows

@@ -5,6 +5,7 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/measuring/measure.h"
 #include "support.h"
 
 #include <algorithm>
@@ -54,11 +55,10 @@ struct Totals {
 
 using Encoders = std::vector<std::unique_ptr<const Encoder>>;
 
-/// Of every backend, so that their errors are measured with exact values that are computed once.
+/// The encoders of every backend that takes the spec, so that their errors are measured with exact
+/// values that are computed once.
 Encoders encoders_of(const EncodingSpec& spec) {
-  Encoders encoders;
-  for (const Backend* each : running_backends()) encoders.push_back(each->plan(spec));
-  return encoders;
+  return plan_all(running_backends(), table_of(spec, {0, 1})).encoders;
 }
 
 /// Expects that those that write the type are within what they promise. Returns their reports.
@@ -152,6 +152,14 @@ TEST(Bounds, HoldForOtherBasesAndTheSmallestShapesInEveryType) {
             {0, far_starts[2], max_position - 199}, 200);
       }
     }
+  }
+}
+
+/// A backend that a user adds may refuse rules, and the tests then leave it out.
+TEST(Bounds, ThePublishedMethodsRefuseNoRule) {
+  for (const auto& [name, spec] : specs_of_every_rule()) {
+    for (const char* const method : {"naive", "div_term", "xsimd", "rotation", "rotation32"})
+      EXPECT_NO_THROW(backend(method).plan(spec)) << method << ", " << name;
   }
 }
 

@@ -5,6 +5,8 @@
 #include "posenc/encoder.h"
 #include "posenc/matrix.h"
 #include "posenc/real_positions.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/measuring/measure.h"
 #include "support.h"
 
 #include <algorithm>
@@ -46,8 +48,7 @@ struct CheckedTables {
 
 std::vector<CheckedTables> tables_of_every_backend(const EncodingSpec& spec, RowRange rows) {
   std::vector<CheckedTables> all;
-  for (const Backend* const each : running_backends()) {
-    auto encoder = each->plan(spec);
+  for (auto& encoder : plan_all(running_backends(), table_of(spec, rows)).encoders) {
     const bool is_wide = encoder->backend().is_correctly_rounded(DataType::float64);
     Matrix table = encoded(*encoder, rows);
     BasicMatrix<double> wide;

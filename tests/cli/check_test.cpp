@@ -72,7 +72,7 @@ TEST(CheckCommand, JudgesByTheConventionAskedFor) {
   expect_exit(other, 1, "wrong: ");
   EXPECT_THAT(other.out, HasSubstr("cause: the base is 10000, not 500000"));
   expect_exit(run_check(file, {"--layout", "halves"}), 1, "wrong: ");
-  expect_refused(run_check(file, {"--max-error", "0"}), "max_error is 0");
+  expect_refused(run_check(file, {"--max-error", "0"}), "--max-error is '0'");
   write_file(file, generated("npy", {"--dtype", "float16"}));
   expect_exit(run_check(file, {"--max-error", "1e-2"}), 0, "good: ");
   expect_exit(run_check(file, {"--max-error", "1e-5"}), 1, "wrong: ");

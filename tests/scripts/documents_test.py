@@ -1,7 +1,8 @@
-"""Reading documents of measurements: what is merged, what counts, what is refused; and the numbers,
+"""Reading documents of measurements: what counts, and what is refused; and the numbers,
 tables and files that every script writes. First argument: the folder of the built programs."""
 
 import os
+import re
 
 import script_support
 from script_support import (
@@ -10,7 +11,7 @@ from script_support import (
 
 from reporting import command, tables
 from reporting.command import BadInput
-from reporting.documents import read_machines
+from reporting.documents import read_document
 
 TEXT = """A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes
 
@@ -21,65 +22,48 @@ largest error       2.98e-8     1.50e-7
 at most             2.98e-8     1.50e-7
 correctly rounded       all      25.0 %
 
-Errors are the largest over all rows of 5000 x 512. "At most" is the proven bound.
+Errors are the largest over all rows of 5000 x 512. "At most" is the proven bound, rounded up.
 """
 
 
 class DocumentsTest(ScriptTest):
-    def machines(self, *documents):
-        return read_machines(self.write_all(*documents))
+    def read(self, content):
+        return read_document(self.write("one.json", content))
 
-    def test_a_later_document_of_one_table_counts(self):
-        timed = document(row("x:avx2", SMALL, 3, 1e-7))
-        errors = document(row("x:avx2", SMALL, 0, 2e-7, by_position=[0, 1e-7]))
-        for order in ((timed, errors), (errors, timed)):
-            (found,) = self.machines(*order)[0].measurements
-            self.assertAlmostEqual(found.speed, 3)
-            self.assertEqual(found.error.by_position, [(0, 0.0), (1, 1e-7)])
-        (machine,) = self.machines(timed, document(row("x:avx2", SMALL, 5, None)))
-        self.assertAlmostEqual(machine.measurements[0].speed, 5)
-
-    def test_the_error_of_more_rows_counts_and_says_of_how_many(self):
+    def test_the_error_says_of_how_many_rows_it_is(self):
         few, unknown = row("x:avx2", LARGE, 3, 1e-7, checked=0.02), row("x:avx2", LARGE, 3, 1e-7)
         for measured in (few, unknown):
             measured["error"]["correctly_rounded"] = 1.0
         del unknown["error"]["checked"]
-        whole = document(row("x:avx2", LARGE, 0, 2e-7))
-        for order in ((document(few), whole), (whole, document(few)), (document(unknown), whole)):
-            (found,) = self.machines(*order)[0].measurements
-            self.assertEqual((found.error.max_abs, tables.of_which_rows(found)),
-                             (2e-7, "of all rows"))  # fmt: skip
         for measured, expected in ((few, "of 2 % of the rows"), (unknown, "of sampled rows")):
-            (found,) = self.machines(document(measured))[0].measurements
+            (found,) = self.read(document(measured)).measurements
             self.assertEqual(tables.of_which_rows(found), expected)
             self.assertEqual(tables.error_cells(found)[2], "100 %")
             done = run("report.py", self.write("few.json", document(measured)))
             rows = expected.removeprefix("of ")
             self.assertIn(f"\nErrors are the largest over {rows} of 5000 x 512.", done.stdout)
         proven = row("x:avx2", LARGE, 3, 1e-7, rounded=True, checked=0.02)
-        (found,) = self.machines(document(proven))[0].measurements
+        (found,) = self.read(document(proven)).measurements
         self.assertEqual(tables.error_cells(found)[2], "all")
 
     def test_other_tables_stand_apart(self):
         others = (SMALL, {**SMALL, "threads": 2}, {**SMALL, "stride": 640}, table(8, 512, base=5.0))
-        (machine,) = self.machines(document(*(row("x:avx2", each, 3, 1e-7) for each in others)))
-        names = [each.table.name for each in machine.measurements]
+        found = self.read(document(*(row("x:avx2", each, 3, 1e-7) for each in others)))
+        names = [each.table.name for each in found.measurements]
         further = ["", " (threads 2)", " (stride 640)", " (base 5.0)"]
         self.assertEqual(names, [f"8 x 512{each}" for each in further])
 
-    def test_documents_are_sorted_by_cpu_and_each_is_reliable_or_not(self):
-        halves = document(row("x:avx2", {**SMALL, "dtype": "float16"}, 1, 1e-7))
-        machines = self.machines(sample(), sample("other"), {**halves, "disturbed": "work ran"})
-        self.assertEqual([machine.cpu for machine in machines], ["A CPU", "other"])
-        self.assertEqual([machine.disturbed for machine in machines], [{"2.json": "work ran"}, {}])
-        self.assertEqual(machines[0].not_reliable, "Not reliable: 2.json: work ran.")
+    def test_a_document_is_reliable_or_not(self):
+        self.assertEqual(self.read(sample()).not_reliable, "")
+        disturbed = self.read({**sample(), "disturbed": "work ran"})
+        self.assertEqual(disturbed.not_reliable, "Not reliable: work ran.")
 
     def test_broken_documents_are_refused_in_one_line(self):
         for content in BROKEN:
             path = self.write("broken.json", content)
             with self.subTest(content[:60]):
                 with self.assertRaisesRegex(BadInput, "no document of measurements"):
-                    read_machines([path])
+                    read_document(path)
         self.assert_refused(run("report.py", path, "--page", self.folder / "none"), str(path))
         self.assertEqual(os.listdir(self.folder), ["broken.json"])
         self.assert_refused(run("report.py", "/nonexistent.json"), "/nonexistent.json")
@@ -98,6 +82,28 @@ class ReportTextTest(ScriptTest):
         self.assertEqual(done.stdout, TEXT)
         peers = self.report(sample(), options=["--peers"]).stdout
         self.assertIn("\n| sleef* | 1.0 | 0.50 | 4.00e-4 | 4.00e-4 | 25.0 % |\n", peers)
+
+    def test_two_documents_of_one_cpu_are_never_mixed(self):
+        """Another compiler, another day: each document's times stand below its own heading."""
+        new = document(row("rotation:avx2", LARGE, 9, 2e-8), row("naive:portable", SMALL, 0.1, 5e-8))
+        new |= {"compiler": "g++ 13.3.0", "measured_at": "2026-11-20T05:00:00Z"}
+        texts = []
+        for order in ((sample(), new), (new, sample())):
+            done = self.report(*order)
+            self.assert_good(done)
+            texts.append({part.split(";")[1]: part for part in re.split(r"\S+\.json\n", done.stdout)
+                          if part})  # fmt: skip
+            old_part, new_part = texts[-1][" g++ 12.2.0, 2026-11-24"], texts[-1][" g++ 13.3.0, 2026-11-20"]
+            self.assertEqual(old_part.strip(), TEXT.strip())
+            self.assertRegex(new_part, r"\n5000 x 512 +9\.0\n")
+            self.assertNotIn("copy", new_part)
+            self.assertNotIn("13.3.0", old_part)
+
+    def test_bounds_are_rounded_up(self):
+        for bound in (2.98023223877e-8, 2.98e-8, 9.999e-8, 0.0313, 1.0, 2.2250000001e-7):
+            printed = float(tables.bound_text(bound))
+            self.assertGreaterEqual(printed, bound)
+            self.assertLess(printed, 1.01 * bound)
 
     def test_what_was_not_measured_is_left_empty(self):
         rows = [row("x:avx2", SMALL, 1, 1e-7), row("y:avx2", table(9, 4), 2, 1e-7)]

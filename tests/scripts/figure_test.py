@@ -1,20 +1,20 @@
 """The figures, drawn of measurements made up here: they have the right points, no two series look
-alike, nothing is cut or covers another text. First argument: the folder of the built programs, of
-which none is used."""
+alike, nothing is cut or covers another text. First argument: the folder of the built programs."""
 
 import pathlib
 import re
 import warnings
 
 import script_support
-from script_support import LARGE, LOOPS, ROOT, ScriptTest, document, row, skip_without, table
+from script_support import LARGE, LOOPS, ROOT, ScriptTest, binary, document, row, skip_without, table
 
 skip_without("matplotlib", "numpy")
 import matplotlib.pyplot
 import matplotlib.text
+import numpy
 
-from reporting import figures
-from reporting.documents import read_machines
+from reporting import computed, figures
+from reporting.documents import read_document
 from reporting.page import figures_of
 
 PEERS = tuple(f"library_{number}" for number in range(12))
@@ -77,9 +77,8 @@ def cut_or_covered(figure):
 
 
 class FigureTest(ScriptTest):
-    def machine(self, content):
-        (machine,) = read_machines([str(self.write("measured.json", content))])
-        return machine
+    def read(self, content):
+        return read_document(self.write("measured.json", content))
 
     def drawn(self, figure):
         self.addCleanup(matplotlib.pyplot.close, figure)
@@ -93,7 +92,7 @@ class FigureTest(ScriptTest):
         }
 
     def test_many_backends_stay_legible(self):
-        drawings = list(figures_of(self.machine(crowd())))
+        drawings = list(figures_of(self.read(crowd())))
         self.assertEqual(len(drawings), 5)
         for name, draw, _ in drawings:
             with self.subTest(name), warnings.catch_warnings():
@@ -107,8 +106,8 @@ class FigureTest(ScriptTest):
                     self.assertEqual(len(labels_of(figure)), len(BACKENDS))
 
     def test_speed_against_error(self):
-        machine = self.machine(script_support.sample())
-        figure = self.drawn(figures.speed_against_error(machine, machine.plain()[-1].table))
+        found = self.read(script_support.sample())
+        figure = self.drawn(figures.speed_against_error(found, found.plain()[-1].table))
         (axes,) = figure.axes
         points = self.points_of(axes)
         self.assertEqual(points["rotation"], [(2.98e-8, 2.0)])
@@ -126,7 +125,7 @@ class FigureTest(ScriptTest):
         self.assertIn("one thread; line: limit of the memory, 10", notes)
 
     def test_throughput(self):
-        figure = self.drawn(figures.throughput(self.machine(script_support.sample())))
+        figure = self.drawn(figures.throughput(self.read(script_support.sample())))
         points = self.points_of(figure.axes[0])
         sizes = (8 * 512 * 4, 5000 * 512 * 4)
         for label, speeds in (("rotation", (4.0, 2.0)), ("limit: stores", (20.0, 10.0)),
@@ -137,31 +136,76 @@ class FigureTest(ScriptTest):
 
     def test_errors(self):
         octaves = [0.0, 1e-8, 2e-8, 4e-8]
-        measured = self.machine(document(row("x:avx2", LARGE, 0, 4e-8, by_position=octaves)))
+        measured = self.read(document(row("x:avx2", LARGE, 0, 4e-8, by_position=octaves)))
         figure = self.drawn(figures.error_by_position(measured))
         expected = [[1, 1e-8], [3, 2e-8], [7, 4e-8]]
         self.assertEqual(figure.axes[0].get_lines()[0].get_xydata().tolist(), expected)
-        figure = self.drawn(figures.error_by_channel(measured))
-        self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (1, 4))
+        figure = self.drawn(figures.error_maps(measured))
+        self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (2, 3))
+
+    def test_no_line_where_nothing_was_measured(self):
+        """Positions 0 to 7, 8 to 11 of another table, and some of 10^12: a gap is between these."""
+        near = row("x:avx2", LARGE, 0, 4e-8, by_position=[0.0, 1e-8, 2e-8, 4e-8])
+        far = []
+        for first, count, error in ((8, 4, 5e-8), (10**12, 1000, 0.5)):
+            of_table = {**table(count, 512), "rows": {"first": first, "count": count}}
+            far.append(row("x:avx2", of_table, 0, error, by_position=[error]))
+            far[-1]["report"]["by_position"] = [{"first": first, "count": count, "max_abs": error}]
+        (line, _) = self.drawn(figures.error_by_position(
+            self.read(document(near, *far)))).axes[0].get_lines()  # fmt: skip
+        positions = line.get_xdata().tolist()
+        self.assertEqual(positions[:4], [1, 3, 7, 11])
+        self.assertNotEqual(positions[4], positions[4], "a line is interrupted by a NaN")
+        self.assertEqual(positions[5:], [10**12 + 999])
+
+    def test_labels_of_an_axis_have_one_form(self):
+        octaves = [0.0, *(10.0**-power for power in range(8, 1, -1))]
+        measured = self.read(document(row("x:avx2", LARGE, 0, 4e-8, by_position=octaves)))
+        for axis in (axis for axes in self.drawn(figures.error_by_position(measured)).axes
+                     for axis in (axes.xaxis, axes.yaxis)):  # fmt: skip
+            labels = [label.get_text() for label in axis.get_ticklabels() if label.get_text()]
+            self.assertEqual(len({label.startswith("$") for label in labels}), 1, labels)
+
+    def test_pictures_of_the_table(self):
+        values = computed.table(binary("posenc"), 100, 20)
+        (axes,) = self.drawn(figures.some_channels(values)).axes
+        lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+        self.assertEqual(list(lines), ["dim 4", "dim 5", "dim 6", "dim 7"])
+        self.assertEqual(axes.get_title(loc="left"), "Positional encoding")
+        position = numpy.arange(100)
+        for channel, wave in ((4, numpy.sin), (5, numpy.cos), (6, numpy.sin), (7, numpy.cos)):
+            exact = wave(position / 10000 ** (channel // 2 * 2 / 20))
+            self.assertLess(abs(lines[f"dim {channel}"] - exact).max(), 1e-7)
+        image = self.drawn(figures.table_map(values)).axes[0].get_images()[0]
+        self.assertTrue((image.get_array() == values).all())
+
+    def test_relative_positions_are_a_rotation(self):
+        errors = computed.shift_errors(binary("posenc"), 20000, 64, 100, ("rotation", "div_term"))
+        self.assertLess(errors["rotation"].max(), 2**-25 * (1 + 2**0.5))  # three roundings
+        self.assertGreater(errors["div_term"].max(), 1e-4)
+        figure = self.drawn(figures.shift_error(errors, 100, 64))
+        self.assertEqual(len(looks_of(figure.axes[0])), 2)
+        self.assertEqual(cut_or_covered(figure), [])
 
     def test_several_cpus_stand_side_by_side_on_common_tables(self):
-        """Three CPUs, of which one has a table that the others lack."""
+        """Three CPUs, of which one has a table that the others lack, and one CPU on another day."""
         names = ("A CPU", "B CPU", "C CPU")
-        paths = self.write_all(*map(script_support.sample, names[:2]), document(
+        later = {**script_support.sample(), "measured_at": "2026-11-30T05:00:00Z"}
+        documents = [*map(script_support.sample, names[:2]), document(
             row("rotation:avx2", LARGE, 3, 3e-8), row("rotation:avx2", table(9, 64), 1, 3e-8),
-            cpu=names[2]))  # fmt: skip
-        machines = read_machines(map(str, paths))
-        figure = self.drawn(figures.across_cpus(machines))
+            cpu=names[2]), later]  # fmt: skip
+        documents = list(map(read_document, self.write_all(*documents)))
+        figure = self.drawn(figures.across_cpus(documents))
         points = self.points_of(figure.axes[0])
-        size = 5000 * 512 * 4
-        self.assertEqual(points, {"A CPU, avx2": [(size, 2.0)], "B CPU, avx2": [(size, 2.0)],
-                                  "C CPU, avx2": [(size, 3.0)]})  # fmt: skip
-        self.assertEqual(len(set(looks_of(figure.axes[0]))), 3)
+        size, by = 5000 * 512 * 4, ", avx2; g++ 12.2.0, 2026-11-"
+        self.assertEqual(points, {f"A CPU{by}24": [(size, 2.0)], f"B CPU{by}24": [(size, 2.0)],
+                                  f"C CPU{by}24": [(size, 3.0)], f"A CPU{by}30": [(size, 2.0)]})  # fmt: skip
+        self.assertEqual(len(set(looks_of(figure.axes[0]))), 4)
         self.assertEqual(cut_or_covered(figure), [])
-        self.assertIsNone(figures.across_cpus(machines[:1]))
+        self.assertIsNone(figures.across_cpus(documents[:1]))
 
     def test_what_was_not_measured_is_not_drawn(self):
-        drawn = [draw() for _, draw, _ in figures_of(self.machine(document()))]
+        drawn = [draw() for _, draw, _ in figures_of(self.read(document()))]
         self.assertEqual(drawn, [None] * 3)
 
 
@@ -171,6 +215,7 @@ class SvgTest(ScriptTest):
         texts = [path.read_text(encoding="utf-8") for path in found]
         self.assertLess(sum(map(len, texts)), 300_000)
         for path, text in zip(found, texts):
+            self.assertIn("prefers-color-scheme:dark", text)
             self.assertLess(text.count("\n"), 500, path)
             self.assertTrue(re.match(r"<svg\b.*</svg>\n$", text, re.DOTALL), path)
 

@@ -10,16 +10,13 @@ import script_support
 from script_support import ScriptTest, binary
 
 import measured
-from reporting.documents import Machine
+from reporting.documents import Document
 
 CPU = "a-cpu-avx2"
 NAME = f"{CPU}_g++-12.2.0_3f9c0a"
 PAGE = "# What it says\n\n| CPU |\nold\n"
 README = f"""before
-<!-- measured
-One {CPU} 8x512 5000x512
-Two words {CPU} 5000x512 8x512
--->
+<!-- measured {CPU} 8x512 5000x512 -->
 
 old
 
@@ -27,18 +24,15 @@ old
 after
 """
 SHOWN = """
-One: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes; kernels 3f9c0a; 8 x 512 (16 KiB)
-in cache, 5000 x 512 (9.8 MiB) beyond. Two words: A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3
-processes; kernels 3f9c0a; 5000 x 512 (9.8 MiB) in cache, 8 x 512 (16 KiB) beyond. Errors are the
-largest over all rows of 5000 x 512. "At most" is the proven bound.
+One thread of A CPU, avx2 ([all of it](docs/measured/a-cpu-avx2_g++-12.2.0_3f9c0a.md)). Errors are
+the largest over all rows of 5000 x 512. "At most" is the proven bound, rounded up.
 
-| Gfloat/s | One, in cache | beyond | Two words, in cache | beyond | largest error | at most | \
-correctly rounded |
-|---|---:|---:|---:|---:|---:|---:|---:|
-| `rotation` | 4.0 | 2.0 | 2.0 | 4.0 | 2.98e-8 | 2.98e-8 | all |
-| `rotation32` | 7.0 | 3.5 | 3.5 | 7.0 | 1.50e-7 | 1.50e-7 | 25.0 % |
-| copy | 13 | 6.5 | 6.5 | 13 | | | |
-| limit | 20 | 10 | 10 | 20 | | | |
+| Gfloat/s | 8 x 512, 16 KiB | 5000 x 512, 9.8 MiB | largest error | at most | correctly rounded |
+|---|---:|---:|---:|---:|---:|
+| `rotation` | 4.0 | 2.0 | 2.98e-8 | 2.98e-8 | all |
+| `rotation32` | 7.0 | 3.5 | 1.50e-7 | 1.50e-7 | 25.0 % |
+| copy | 13 | 6.5 | | | |
+| limit | 20 | 10 | | | |
 
 """
 
@@ -68,15 +62,15 @@ class KeptTest(ScriptTest):
         self.assertGreater(len(kept), 0)
         self.assertEqual({f"{name}.json" for name in kept},
                          {path.name for path in measured.FOLDER.glob("*.json")})  # fmt: skip
-        for machine in kept.values():
-            self.assertEqual(machine.disturbed, {})
+        for document in kept.values():
+            self.assertEqual(document.disturbed, "")
 
     def test_the_pages_and_the_readme_show_the_documents(self):
         again = "; to make it anew: scripts/measured.py --keep, of a document of docs/measured"
         kept = measured.read_kept()
-        for name, machine in kept.items():
+        for name, document in kept.items():
             page = (measured.FOLDER / f"{name}.md").read_text(encoding="utf-8")
-            self.assertEqual(page, measured.page_of(machine), f"{name}.md{again}")
+            self.assertEqual(page, measured.page_of(document), f"{name}.md{again}")
         page = measured.PAGE.read_text(encoding="utf-8")
         self.assertEqual(page, measured.index_of(page, kept), f"docs/measured.md{again}")
         readme = measured.README.read_text(encoding="utf-8")
@@ -90,8 +84,8 @@ class KeptTest(ScriptTest):
             ("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", "", "neon64",
              "aarch64-cpu-implementer-0x41-cpu-part-0xd0c-neon64"),
         ):  # fmt: skip
-            machine = Machine(cpu, design, {}, ["portable", isa], {})
-            self.assertEqual(measured.cpu_name(machine), expected)
+            document = Document(cpu, design, {}, ["portable", isa], {})
+            self.assertEqual(measured.cpu_name(document), expected)
 
 
 class MeasuredTest(ScriptTest):
@@ -145,7 +139,7 @@ class MeasuredTest(ScriptTest):
         rows = self.page.read_text(encoding="utf-8").splitlines()[-2:]
         self.assertIn("| 4a | [2027-01-02](", rows[0])
         self.assertIn("| 3f9c0a | [2026-11-24](", rows[1])
-        self.assertIn("kernels 4a", self.readme.read_text(encoding="utf-8"))
+        self.assertIn("_4a.md)", self.readme.read_text(encoding="utf-8"))
 
     def test_posenc_compare_says_what_got_slower(self):
         self.keep(sample())
@@ -160,7 +154,7 @@ class MeasuredTest(ScriptTest):
     def test_times_that_are_not_reliable_are_never_kept(self):
         done = self.compared({**sample(), "disturbed": "other work ran"}, "--keep")
         self.assertEqual((done.returncode, done.stderr), (1, ""))
-        self.assertIn("\nNever kept. Not reliable: new.json: other work ran.\n", done.stdout)
+        self.assertIn("\nNever kept. Not reliable: other work ran.\n", done.stdout)
         broken = sample()
         broken["measurements"][0]["error"]["max_abs"] = 1.0
         done = self.compared(broken, "--keep")

@@ -20,7 +20,8 @@ skip_without("matplotlib", "numpy")
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-FIGURES = ["speed_error", "throughput", "error_position", "error_channel"]
+FIGURES = ["speed_error", "throughput", "error_position", "error_map"]
+COMPUTED = ["table", "channels", "shift"]
 # Runs in the page: leaves in the parent what is wider than the window and does not scroll.
 CHECKS = """
 const wrong = [];
@@ -46,7 +47,7 @@ class ReportTest(ScriptTest):
     def report(self, *documents):
         paths = self.write_all(*documents)
         self.output = self.folder / "report"
-        return run("report.py", *paths, "--page", self.output)
+        return run("report.py", *paths, "--page", self.output, "--posenc", binary("posenc"))
 
     def page(self):
         return (self.output / "index.html").read_text(encoding="utf-8")
@@ -76,25 +77,39 @@ class ReportTest(ScriptTest):
         return json.loads(html.unescape(found[1]))
 
     def test_figures_and_speeds(self):
-        done = self.report(sample(), document(row("x:avx2", SMALL, 1, 1e-7)))
+        done = self.report(sample())
         self.assert_good(done)
-        self.assertEqual(done.stdout, f"{self.output}/index.html, and 4 figures beside it\n")
-        files = [*(f"{name}.svg" for name in FIGURES), "index.html"]
+        self.assertEqual(done.stdout, f"{self.output}/index.html, and 7 figures beside it\n")
+        files = [*(f"{name}.svg" for name in FIGURES + COMPUTED), "index.html"]
         self.assertEqual(sorted(os.listdir(self.output)), sorted(files))
-        self.assertEqual(self.figures(), FIGURES)
+        self.assertEqual(self.figures(), FIGURES + COMPUTED)
         lines = [re.sub(r"(<.*?>)+", "|", line) for line in self.page().splitlines()]
         for expected in (
-            "|rotation:avx2|4.0|2.0|2.98e-8 (of all rows of 5000&nbsp;x&nbsp;512)|2.98e-8|all|",
-            "|sleef:avx2*|1.0|0.50|4.00e-4 (of all rows of 5000&nbsp;x&nbsp;512)|4.00e-4|25.0 %|",
+            "|rotation:avx2|2.98e-8|2.98e-8|all|4.0|2.0|",
+            "|sleef:avx2*|4.00e-4|4.00e-4|25.0 %|1.0|0.50|",
             "|copy|13|6.5|",
         ):
             self.assertIn(expected, lines)
         links = re.findall(r'(?:src|href)="([^"]*)"', self.page())
         self.assertEqual([link for link in links if not link.startswith("data:")], [])
 
+    def test_the_pick_stands_first(self):
+        self.assert_good(self.report(sample(), {**sample(), "compiler": "g++ 13.3.0"}))
+        page = self.page()
+        headings = re.findall(r"<h2>(.*?)</h2>", page)
+        cpu = "A CPU, avx2; g++"
+        self.assertEqual(headings, [
+            f"The pick for {cpu} 12.2.0, 2026-11-24", f"The pick for {cpu} 13.3.0, 2026-11-24",
+            f"Times and errors: {cpu} 12.2.0, 2026-11-24",
+            f"Times and errors: {cpu} 13.3.0, 2026-11-24", "What is computed",
+        ])  # fmt: skip
+        verdict = "rotation:avx2 is the fastest correctly rounded backend for tables of every size."
+        self.assertEqual(re.findall(r'<p class="verdict">(.*?)</p>', page), [verdict] * 2)
+        self.assertLess(page.index(verdict), page.index("<figure"))
+
     def test_disturbed_documents_are_named(self):
         self.assert_good(self.report(sample(), {**sample(), "disturbed": "work ran"}))
-        self.assertIn("Z. Not reliable: 1.json: work ran.</p>", self.page())
+        self.assertIn("Z. Not reliable: work ran.</p>", self.page())
 
     @unittest.skipUnless(CHROMIUM, "there is no chromium (Debian: chromium)")
     def test_page_is_good_in_a_browser(self):
@@ -114,8 +129,10 @@ class ReportTest(ScriptTest):
             done = subprocess.run([binary("posenc"), *command], check=False, capture_output=True)
             self.assertIn(done.returncode, (0, 1))  # 1: the machine was busy
         output = self.folder / "report"
-        self.assert_good(run("report.py", path, times, "--page", output))
-        self.assertEqual({path.stem for path in output.glob("*.svg")}, set(FIGURES))
+        self.assert_good(run("report.py", path, times, "--page", output,
+                             "--posenc", binary("posenc")))
+        names = {path.stem.partition("-")[2] or path.stem for path in output.glob("*.svg")}
+        self.assertEqual(names, set(FIGURES + COMPUTED))
         self.assert_good(run("report.py", times))
 
     def test_nothing_to_draw_and_no_folder(self):
@@ -129,7 +146,7 @@ class ReportTest(ScriptTest):
         path = self.write("sample.json", sample())
         done = run("report.py", path, "--page", self.folder / "none", flags=["-S"])
         self.assertEqual(done.returncode, SKIPPED)
-        reason = r"^report.py: skipped: .* has no matplotlib \(Debian: python3-matplotlib\)\n$"
+        reason = r"^report.py: skipped: .* has no (\w+) \(Debian: python3-\1\)\n$"
         self.assertRegex(done.stderr, reason)
         self.assertFalse((self.folder / "none").exists())
 
