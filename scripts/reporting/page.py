@@ -92,8 +92,8 @@ def verdicts(posenc: str | Path, document: Document) -> tuple[list[str], dict[st
     for where, name, *_ in tables["Correctly rounded"][1:]:
         by_pick.setdefault(name, []).append(where)
     sentences = []
-    for name, where in by_pick.items():
-        of_which = ", ".join(where) if len(by_pick) > 1 else "tables of every size"
+    for name, classes in by_pick.items():
+        of_which = ", ".join(classes) if len(by_pick) > 1 else "tables of every size"
         fastest = "No backend is correctly rounded" if name == "none" else (
             f"{name} is the fastest correctly rounded backend")  # fmt: skip
         sentences.append(f"{fastest} for {of_which}.")

@@ -40,5 +40,19 @@ class ExamplesTest(unittest.TestCase):
         self.assertGreater(ran, 3)
 
 
+    @unittest.skipUnless(HAS_TORCH, "no PyTorch")
+    def test_the_input_of_a_transformer_is_the_same_in_both_languages(self):
+        examples = ROOT / "docs" / "examples"
+        run = subprocess.run([sys.executable, examples / "transformer_input.py"], text=True,
+                             capture_output=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        # The program in C++ compares its own numbers with these.
+        stated = re.findall(r"(-?\d\.\d{4})F", (examples / "transformer_input.cpp").read_text())
+        self.assertEqual(re.findall(r"-?\d\.\d{4}", run.stdout), stated)
+        self.assertEqual(len(stated), 3 * (4 + 4 + 4 + 5 + 5))
+        self.assertIn("[[ 0.0000,  1.0000,  0.0000,  1.0000],\n [ 0.8415,  0.5403,  0.0100,  0.9999]",
+                      run.stdout)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
