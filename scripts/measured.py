@@ -11,21 +11,11 @@ from reporting.command import (
     CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, run_main, write_file,
 )  # fmt: skip
 from reporting.documents import Document, read_document
-from reporting.tables import (
-    Rows, columns_of, facts, heading, markdown, size_text, speeds, wrapped,
-)  # fmt: skip
+from reporting.tables import Rows, columns_of, facts, heading, markdown, speeds, wrapped
 
 FOLDER = ROOT / "docs" / "measured"
 PAGE = ROOT / "docs" / "measured.md"
-README = ROOT / "README.md"
 
-# In the README, a comment says what stands between it and the end: the CPU's name in the name of its
-# document, and the tables to show.
-BLOCK = re.compile(
-    r"(?P<start><!-- measured (?P<cpu>\S+)(?P<sizes>(?: \d+x\d+)+) -->\n)"
-    r".*?(?P<end><!-- end -->\n)",
-    re.DOTALL,
-)
 Kept = Mapping[str, Document]  # by the name of their document, the newest of a CPU first
 
 
@@ -82,54 +72,22 @@ def index_of(page: str, kept: Kept) -> str:
     return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(7)), "\n"])
 
 
-def readme_of(text: str, kept: Kept) -> str:
-    """The README with its table made anew. Refuses one that shows no document, or one that is not
-    kept."""
-
-    def block(found: re.Match[str]) -> str:
-        shown = newest(kept, found["cpu"])
-        if not shown:
-            allowed = ", ".join(map(cpu_name, kept.values())) or "none"
-            raise BadInput(f"{README} shows {found['cpu']}; allowed: {allowed}")
-        name, document = shown
-        tables = {size.replace(" ", ""): table for size, table in columns_of(document, "backend")}
-        sizes = found["sizes"].split()
-        if missing := [size for size in sizes if size not in tables]:
-            raise BadInput(f"{document.cpu} has no times of {', '.join(missing)}")
-        columns = [(f"{tables[size].size}, {size_text(tables[size].bytes)}", tables[size])
-                   for size in sizes]  # fmt: skip
-        sentence, rows = speeds(document, columns)
-        rows[0][0] = "Gfloat/s"
-        cpu = f"{document.design or document.cpu}, {document.isas[-1]}"
-        origin = f"One thread of {cpu} ([all of it](docs/measured/{name}.md)). {sentence}"
-        return f"{found['start']}\n{wrapped(origin)}\n\n{named(rows)}\n\n{found['end']}"
-
-    made, count = BLOCK.subn(block, text)
-    if count == 0:
-        allowed = "'<!-- measured CPU ROWSxD ... -->' and '<!-- end -->'"
-        raise BadInput(f"{README} shows no document; allowed: {allowed}")
-    return made
-
-
 def keep(path: Path, document: Document) -> None:
-    """Writes the document, its page, the index and the README; nothing if one of them cannot be
-    made. Older documents of the CPU stay."""
+    """Writes the document, its page and the index; nothing if one of them cannot be made. Older
+    documents of the CPU stay."""
     kept = in_order([*read_kept().values(), document])
     index = index_of(PAGE.read_text(encoding="utf-8"), kept)
-    readme = readme_of(README.read_text(encoding="utf-8"), kept)
     FOLDER.mkdir(exist_ok=True)
     write_file(FOLDER / f"{document_name(document)}.json", path.read_bytes())
     write_file(FOLDER / f"{document_name(document)}.md", page_of(document))
     write_file(PAGE, index)
-    write_file(README, readme)
 
 
 def main() -> int:
     parser = ArgumentParser("measured.py measured.json --keep", __doc__)
     parser.add_argument("document", type=Path, metavar="DOCUMENT", help="of posenc measure")
     parser.add_argument("--keep", action="store_true",
-                        help="keep the document and its page, and write docs/measured.md and the "
-                             "README's table anew")
+                        help="keep the document and its page, and write docs/measured.md anew")
     parser.add_argument("--posenc", default=POSENC, metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
     arguments = parser.parse_args()

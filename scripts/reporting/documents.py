@@ -175,8 +175,9 @@ def _table_of(values: Mapping[str, Any]) -> Table:
 
 
 def _map_of(values: Mapping[str, Any]) -> ErrorMap:
-    found = ErrorMap(int(values["rows"]), int(values["columns"]), list(map(_number, values["largest"])))
-    if found.rows * found.columns != len(found.largest):
+    largest = list(map(_number, values["largest"]))
+    found = ErrorMap(int(values["rows"]), int(values["columns"]), largest)
+    if found.rows * found.columns != len(largest):
         raise ValueError("map has another size than it says")
     return found
 

@@ -1,6 +1,7 @@
 """Everything that is drawn, with matplotlib: one panel a figure, narrow enough for a phone. A
 backend looks the same in every figure, and none needs its colour to be told apart."""
 
+import html
 import io
 import math
 import re
@@ -41,7 +42,7 @@ ADDED: tuple[Look, ...] = (
     {"color": "#3d7a2a", "linestyle": (0, (9, 3)), "marker": "p"},
 )
 PALE: Look = {"color": "#a9b1b9", "linestyle": "-", "linewidth": 0.9, "zorder": 1}
-# Wide and pale, below the others: a backend that is at the limit stays visible, and so does the limit.
+# Wide and pale, below the others: a backend at the limit stays visible, and so does the limit.
 LOOPS: dict[str, Look] = {
     "store": {"color": "#c3ccd5", "linewidth": 6, "label": "limit: stores", "zorder": 1},
     "non_temporal_store": {"color": "#e3c9a8", "linewidth": 6, "zorder": 1,
@@ -50,7 +51,7 @@ LOOPS: dict[str, Look] = {
 }  # fmt: skip
 PHASES = {"exact": "o", "double": "s", "float32": "D"}  # marks of other libraries
 REFERENCE: Look = {"color": MUTED, "linewidth": 0.9, "linestyle": ":", "zorder": 0}
-# What a colour becomes where the reader prefers dark pages: with the same hue, and as much contrast.
+# What a colour becomes on dark pages: it keeps its hue and its contrast.
 IN_THE_DARK = {
     "#ffffff": "#12171d", INK: "#e6edf3", MUTED: "#9aa7b4", "#d9dee3": "#2c3640",
     "#0f4c81": "#6cb2f0", "#e07b00": "#ffa94d", "#2a9d8f": "#4fd1c1", "#7b838c": "#b4bcc5",
@@ -245,7 +246,8 @@ def error_by_position(document: Document) -> Figure | None:
         errors = octaves.setdefault(each.backend, {})
         for last, error in each.error.by_position if each.error else ():
             # One point per octave: the last position of it that was measured.
-            same = next((known for known in errors if known.bit_length() == last.bit_length()), last)
+            of_octave = (known for known in errors if known.bit_length() == last.bit_length())
+            same = next(of_octave, last)
             errors[max(same, last)] = max(errors.pop(same, LEAST_ERROR), error)
     if not any(len(errors) > 1 for errors in octaves.values()):
         return None
@@ -284,8 +286,9 @@ def error_maps(document: Document) -> Figure | None:
     found = sorted((each for each in found if each.table == table), key=lambda each: each.max_abs)
     across = min(3, len(found))
     down = math.ceil(len(found) / across)
-    figure, grid = pyplot.subplots(down, across, squeeze=False, sharex=True, sharey=True,
-                                   figsize=(WIDTH, 1.3 + 1.5 * down), layout="constrained")  # fmt: skip
+    figure, grid = pyplot.subplots(
+        down, across, squeeze=False, sharex=True, sharey=True, layout="constrained",
+        figsize=(WIDTH, 1.3 + 1.5 * down))  # fmt: skip
     note = f"{table.name}, positions {table.first} to {table.first + table.rows - 1}"
     figure.suptitle(f"Where the errors are: {note}", x=0.01, ha="left", fontsize=11,
                     fontweight="bold")  # fmt: skip
@@ -335,7 +338,7 @@ def table_map(values: Any) -> Figure:
 
 
 def some_channels(values: Any, channels: Sequence[int] = (4, 5, 6, 7)) -> Figure:
-    """A few channels over the positions: the picture that many explanations of the encoding show."""
+    """A few channels over the positions, as many explanations of the encoding show them."""
     rows, d_model = values.shape
     note = f"d_model {d_model}, {rows} positions"
     figure, axes = panel("Positional encoding", note)
@@ -368,6 +371,14 @@ def shift_error(errors: dict[str, Any], shift: int, d_model: int) -> Figure:
     return figure
 
 
+def data_of(figure: Figure) -> str:
+    """The points of each named series, so that a picture can be compared with a document."""
+    return "; ".join(
+        f"{line.get_label()}: " + " ".join(f"{x:.4g},{y:.4g}" for x, y in line.get_xydata())
+        for axes in figure.axes for line in axes.get_lines() if not line.get_label().startswith("_")
+    )  # fmt: skip
+
+
 def _dark_style() -> str:
     """Other colours where the reader prefers dark pages. matplotlib styles each element itself."""
     rules = "".join(
@@ -380,12 +391,12 @@ def _dark_style() -> str:
 def svg_of(figure: Figure) -> str:
     """Without a date, so that the same picture has the same bytes, and small: without metadata, and
     with coordinates to a hundredth of a point."""
-    buffer = io.StringIO()
+    buffer, data = io.StringIO(), f"<desc>{html.escape(data_of(figure))}</desc>"
     unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     figure.savefig(buffer, format="svg", metadata=unsaid)
     pyplot.close(figure)
     text = re.sub(r"<!--.*?-->", "", buffer.getvalue(), flags=re.DOTALL)
     text = re.sub(r"(?<![\w.#])([1-9]\d*\.\d\d)\d+", r"\1", text)  # scales are below 1
     text = re.sub(r"\s*\n\s*", "\n", text[text.index("<svg") :].rstrip())
-    text = text.replace("<defs>", f"<style>{_dark_style()}</style><defs>", 1)
+    text = text.replace("<defs>", f"{data}<style>{_dark_style()}</style><defs>", 1)
     return re.sub(r"\n(?!<g id)", " ", text) + "\n"  # a line for each element

@@ -52,13 +52,18 @@ def figures_of(document: Document) -> Iterator[Drawn]:
 
 def computed_figures(posenc: str | Path) -> Iterator[Drawn]:
     """Pictures of the table itself."""
-    caption = "Every row is another pattern of waves: fast ones at the left, slow ones at the right."
+    caption = "Every row is another pattern of waves, fast at the left and slow at the right."
     yield "table", lambda: figures.table_map(computed.table(posenc, 200, 128)), caption
     caption = "Even channels are sines, odd ones the cosines of the same phase."
     yield "channels", lambda: figures.some_channels(computed.table(posenc, 100, 20)), caption
-    rows, d_model, shift, backends = 1 << 16, 64, 100, ("rotation", "div_term")
-    yield "shift", lambda: figures.shift_error(
-        computed.shift_errors(posenc, rows, d_model, shift, backends), shift, d_model), SHIFT  # fmt: skip
+    rows, d_model, shift = 1 << 16, 64, 100
+
+    def draw_shift() -> figures.Figure:
+        backends = ("rotation", "div_term")
+        errors = computed.shift_errors(posenc, rows, d_model, shift, backends)
+        return figures.shift_error(errors, shift, d_model)
+
+    yield "shift", draw_shift, SHIFT
 
 
 def _pick_row(verdict: dict[str, Any]) -> list[str]:

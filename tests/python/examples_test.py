@@ -50,8 +50,8 @@ class ExamplesTest(unittest.TestCase):
         stated = re.findall(r"(-?\d\.\d{4})F", (examples / "transformer_input.cpp").read_text())
         self.assertEqual(re.findall(r"-?\d\.\d{4}", run.stdout), stated)
         self.assertEqual(len(stated), 3 * (4 + 4 + 4 + 5 + 5))
-        self.assertIn("[[ 0.0000,  1.0000,  0.0000,  1.0000],\n [ 0.8415,  0.5403,  0.0100,  0.9999]",
-                      run.stdout)
+        for line in ("[[ 0.0000,  1.0000,  0.0000,  1.0000],", " [ 0.8415,  0.5403,  0.0100, "):
+            self.assertIn(line, run.stdout)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
 """The figures, drawn of measurements made up here: they have the right points, no two series look
 alike, nothing is cut or covers another text. First argument: the folder of the built programs."""
 
+import html
 import pathlib
 import re
+import subprocess
 import warnings
 
 import script_support
-from script_support import LARGE, LOOPS, ROOT, ScriptTest, binary, document, row, skip_without, table
+from script_support import (
+    LARGE, LOOPS, ROOT, ScriptTest, binary, document, row, skip_without, table,
+)  # fmt: skip
 
 skip_without("matplotlib", "numpy")
 import matplotlib.pyplot
@@ -198,8 +202,9 @@ class FigureTest(ScriptTest):
         figure = self.drawn(figures.across_cpus(documents))
         points = self.points_of(figure.axes[0])
         size, by = 5000 * 512 * 4, ", avx2; g++ 12.2.0, 2026-11-"
-        self.assertEqual(points, {f"A CPU{by}24": [(size, 2.0)], f"B CPU{by}24": [(size, 2.0)],
-                                  f"C CPU{by}24": [(size, 3.0)], f"A CPU{by}30": [(size, 2.0)]})  # fmt: skip
+        speeds = {"A CPU{}24": 2.0, "B CPU{}24": 2.0, "C CPU{}24": 3.0, "A CPU{}30": 2.0}
+        expected = {name.format(by): [(size, speed)] for name, speed in speeds.items()}
+        self.assertEqual(points, expected)
         self.assertEqual(len(set(looks_of(figure.axes[0]))), 4)
         self.assertEqual(cut_or_covered(figure), [])
         self.assertIsNone(figures.across_cpus(documents[:1]))
@@ -210,14 +215,59 @@ class FigureTest(ScriptTest):
 
 
 class SvgTest(ScriptTest):
-    def test_those_of_the_pages_are_small(self):
+    """The pictures of the documentation."""
+
+    def shown(self, name):
+        """By series, the points of a picture."""
+        text = pathlib.Path(ROOT, "docs", name).read_text(encoding="utf-8")
+        (found,) = re.findall("<desc>(.*?)</desc>", text)
+        return self.series(html.unescape(found))
+
+    def series(self, data):
+        named = (each.split(": ", 1) for each in data.split("; "))
+        return {name: [tuple(map(float, point.split(","))) for point in points.split()]
+                for name, points in named}  # fmt: skip
+
+    def assert_same(self, shown, drawn):
+        self.assertEqual(shown.keys(), drawn.keys())
+        for name, points in shown.items():
+            self.assertEqual(len(points), len(drawn[name]), name)
+            for (x, y), (new_x, new_y) in zip(points, drawn[name]):
+                self.assertLess(abs(x - new_x), 0.05 * abs(x) + 1e-12, name)
+                self.assertLess(abs(y - new_y), 0.05 * abs(y) + 1e-12, name)
+
+    def test_they_are_small(self):
         found = sorted(pathlib.Path(ROOT, "docs").glob("*.svg"))
         texts = [path.read_text(encoding="utf-8") for path in found]
         self.assertLess(sum(map(len, texts)), 300_000)
         for path, text in zip(found, texts):
-            self.assertIn("prefers-color-scheme:dark", text)
             self.assertLess(text.count("\n"), 500, path)
             self.assertTrue(re.match(r"<svg\b.*</svg>\n$", text, re.DOTALL), path)
+            self.assertIn("prefers-color-scheme:dark", text)
+
+    def test_speed_and_error_are_of_the_document_that_the_readme_shows(self):
+        readme = pathlib.Path(ROOT, "README.md").read_text(encoding="utf-8")
+        (name,) = re.findall(r"<!-- output of report.py (\S+) -->", readme)
+        (path,) = pathlib.Path(ROOT).glob(name)
+        found = read_document(path)
+        (table,) = {each.table for each in found.plain() if each.table.size == "5000 x 512"}
+        figure = self.drawn(figures.speed_against_error(found, table))
+        self.assert_same(self.shown("speed_error.svg"), self.series(figures.data_of(figure)))
+
+    def test_drift_is_what_posenc_accuracy_measures(self):
+        firsts = ",".join(["0", *(str(256 << octave) for octave in range(33))])
+        path = self.folder / "far.json"
+        done = subprocess.run(
+            [binary("posenc"), "accuracy", "--shape", "256x64", "--first", firsts,
+             "--backend", "naive,div_term,xsimd,rotation,rotation32", "--output", path],
+            check=False, capture_output=True, text=True)  # fmt: skip
+        self.assert_good(done)
+        figure = self.drawn(figures.error_by_position(read_document(path)))
+        self.assert_same(self.shown("drift.svg"), self.series(figures.data_of(figure)))
+
+    def drawn(self, figure):
+        self.addCleanup(matplotlib.pyplot.close, figure)
+        return figure
 
 
 if __name__ == "__main__":

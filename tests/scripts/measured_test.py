@@ -1,5 +1,5 @@
-"""scripts/measured.py, and the documents of docs/measured: their names, and that the page and the
-README show them. First argument: the folder of the built programs."""
+"""scripts/measured.py, and the documents of docs/measured: their names, and that the pages show
+them. First argument: the folder of the built programs."""
 
 import json
 import os
@@ -15,27 +15,6 @@ from reporting.documents import Document
 CPU = "a-cpu-avx2"
 NAME = f"{CPU}_g++-12.2.0_3f9c0a"
 PAGE = "# What it says\n\n| CPU |\nold\n"
-README = f"""before
-<!-- measured {CPU} 8x512 5000x512 -->
-
-old
-
-<!-- end -->
-after
-"""
-SHOWN = """
-One thread of A CPU, avx2 ([all of it](docs/measured/a-cpu-avx2_g++-12.2.0_3f9c0a.md)). Errors are
-the largest over all rows of 5000 x 512. "At most" is the proven bound, rounded up.
-
-| Gfloat/s | 8 x 512, 16 KiB | 5000 x 512, 9.8 MiB | largest error | at most | correctly rounded |
-|---|---:|---:|---:|---:|---:|
-| `rotation` | 4.0 | 2.0 | 2.98e-8 | 2.98e-8 | all |
-| `rotation32` | 7.0 | 3.5 | 1.50e-7 | 1.50e-7 | 25.0 % |
-| copy | 13 | 6.5 | | | |
-| limit | 20 | 10 | | | |
-
-"""
-
 
 def sample(cpu="A CPU"):
     """Without reports, as posenc measure writes it."""
@@ -65,7 +44,7 @@ class KeptTest(ScriptTest):
         for document in kept.values():
             self.assertEqual(document.disturbed, "")
 
-    def test_the_pages_and_the_readme_show_the_documents(self):
+    def test_the_pages_show_the_documents(self):
         again = "; to make it anew: scripts/measured.py --keep, of a document of docs/measured"
         kept = measured.read_kept()
         for name, document in kept.items():
@@ -73,8 +52,6 @@ class KeptTest(ScriptTest):
             self.assertEqual(page, measured.page_of(document), f"{name}.md{again}")
         page = measured.PAGE.read_text(encoding="utf-8")
         self.assertEqual(page, measured.index_of(page, kept), f"docs/measured.md{again}")
-        readme = measured.README.read_text(encoding="utf-8")
-        self.assertEqual(readme, measured.readme_of(readme, kept), f"README.md{again}")
 
     def test_a_name_is_of_the_cpu_and_its_best_isa(self):
         for cpu, design, isa, expected in (
@@ -96,8 +73,7 @@ class MeasuredTest(ScriptTest):
         self.root = self.copy_scripts()
         (self.root / "docs").mkdir()
         self.kept = self.root / "docs" / "measured"
-        self.page, self.readme = self.root / "docs" / "measured.md", self.root / "README.md"
-        self.readme.write_text(README, encoding="utf-8")
+        self.page = self.root / "docs" / "measured.md"
         self.page.write_text(PAGE, encoding="utf-8")
 
     def measured(self, *arguments):
@@ -116,12 +92,10 @@ class MeasuredTest(ScriptTest):
     def compared(self, content, *arguments):
         return self.measured(self.write("new.json", content), *arguments)
 
-    def test_keep_writes_the_document_the_page_and_the_readme(self):
+    def test_keep_writes_the_document_and_the_page(self):
         self.assertIn(f"\nKept: docs/measured/{NAME}.json\n", self.keep(sample()))
         kept = (self.kept / f"{NAME}.json").read_text(encoding="utf-8")
         self.assertEqual(json.loads(kept), sample())
-        shown = README.replace("\nold\n\n", SHOWN)
-        self.assertEqual(self.readme.read_text(encoding="utf-8"), shown)
         index = self.page.read_text(encoding="utf-8")
         page = (self.kept / f"{NAME}.md").read_text(encoding="utf-8")
         link = f"[2026-11-24](measured/{NAME}.md)"
@@ -139,7 +113,6 @@ class MeasuredTest(ScriptTest):
         rows = self.page.read_text(encoding="utf-8").splitlines()[-2:]
         self.assertIn("| 4a | [2027-01-02](", rows[0])
         self.assertIn("| 3f9c0a | [2026-11-24](", rows[1])
-        self.assertIn("_4a.md)", self.readme.read_text(encoding="utf-8"))
 
     def test_posenc_compare_says_what_got_slower(self):
         self.keep(sample())
@@ -161,18 +134,6 @@ class MeasuredTest(ScriptTest):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn("\nNever kept. A bound is broken.\n", done.stdout)
         self.assertFalse(self.kept.exists())
-
-    def test_a_readme_that_shows_no_document_is_refused(self):
-        for text, word in (
-            ("no tables", "shows no document"),
-            (README.replace(CPU, "b"), "shows b; allowed: "),
-            (README.replace(" 5000x512", " 3x4"), "no times of 3x4"),
-        ):
-            self.readme.write_text(text, encoding="utf-8")
-            done = self.compared(sample(), "--keep")
-            self.assertEqual(done.returncode, 2)
-            self.assertIn(word, done.stderr)
-            self.assertFalse(self.kept.exists())
 
 
 if __name__ == "__main__":

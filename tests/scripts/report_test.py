@@ -12,7 +12,7 @@ import unittest
 
 import script_support
 from script_support import (
-    SKIPPED, SMALL, ScriptTest, binary, document, row, run, sample, skip_without,
+    SKIPPED, ScriptTest, binary, document, row, run, sample, skip_without,
     table,
 )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Sample outputs in the documentation: the command prints every line of them, in this order. A
 sample stands in a block below "<!-- output of COMMAND -->"; "..." stands for lines that are left
-out. First argument: the folder of the built programs."""
+out. "*" stands for a part of a path. First argument: the folder of the built programs."""
 
 import pathlib
 import re
@@ -8,9 +8,17 @@ import shlex
 import subprocess
 
 import script_support
-from script_support import ROOT, ScriptTest, binary
+from script_support import ROOT, ScriptTest, binary, run
 
 SAMPLE = re.compile(r"^<!-- output of ([^\n]+) -->\n\n```\n(.+?)^```\n", re.DOTALL | re.MULTILINE)
+
+
+def expanded(argument):
+    """A pattern of a path below the project is the one file that it matches."""
+    if "*" not in argument:
+        return [argument]
+    found = list(map(str, pathlib.Path(ROOT).glob(argument)))
+    return found if len(found) == 1 else [f"{argument} matches {len(found)} files"]
 
 
 class SamplesTest(ScriptTest):
@@ -20,8 +28,12 @@ class SamplesTest(ScriptTest):
             for command, sample in SAMPLE.findall(page.read_text(encoding="utf-8")):
                 with self.subTest(page=page.name, command=command):
                     name, *arguments = shlex.split(command)
-                    done = subprocess.run([binary(name), *arguments], capture_output=True,
-                                          text=True, check=False)  # fmt: skip
+                    arguments = [path for each in arguments for path in expanded(each)]
+                    if name.endswith(".py"):
+                        done = run(name, *arguments)
+                    else:
+                        done = subprocess.run([binary(name), *arguments], capture_output=True,
+                                              text=True, check=False)  # fmt: skip
                     self.assert_good(done)
                     printed = iter(done.stdout.splitlines())
                     for line in sample.splitlines():

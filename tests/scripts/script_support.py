@@ -83,7 +83,7 @@ def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, 
                 {"first": first, "count": number, "max_abs": worst}
                 for (first, number), worst in zip(octaves, by_position)
             ],
-            "map": {"rows": 2, "columns": 3, "largest": [max_abs / (1 + cell) for cell in range(6)]},
+            "map": {"rows": 2, "columns": 3, "largest": [max_abs / cell for cell in range(1, 7)]},
         }
     return found
 
