@@ -15,7 +15,9 @@ if importlib.util.find_spec("numpy") is None:
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What a block prints may stand below it: all lines, in this order.
+BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n<!-- prints -->\n\n```\n(.*?)^```$)?",
+                   re.MULTILINE | re.DOTALL)
 PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
          if BLOCK.search(page.read_text())]
 # The file that examples read.
@@ -27,7 +29,7 @@ class ExamplesTest(unittest.TestCase):
     def test_every_block_runs(self):
         ran = 0
         for page in PAGES:
-            for number, block in enumerate(BLOCK.findall(page.read_text()), 1):
+            for number, (block, shown) in enumerate(BLOCK.findall(page.read_text()), 1):
                 if not HAS_TORCH and re.search(r"^import (posenc\.)?torch", block, re.MULTILINE):
                     print(f"Left out: {page.name} {number}, since there is no PyTorch")
                     continue
@@ -36,6 +38,8 @@ class ExamplesTest(unittest.TestCase):
                     run = subprocess.run([sys.executable, "-c", block], cwd=here, text=True,
                                          capture_output=True)
                     self.assertEqual(run.returncode, 0, run.stderr)
+                    if shown:
+                        self.assertEqual(run.stdout.strip(), shown.strip())
                 ran += 1
         self.assertGreater(ran, 3)
 

@@ -178,5 +178,5 @@ class ScriptTest(unittest.TestCase):
 
 def main():
     global BIN
-    BIN = sys.argv.pop(1)
+    BIN = os.path.abspath(sys.argv.pop(1))
     unittest.main()
