@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from reporting.command import (
-    CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, run_main, write_file,
+    CHECK_FAILED, POSENC, ROOT, ArgumentParser, call_posenc, run_main, write_file,
 )  # fmt: skip
 from reporting.documents import Document, read_document
 from reporting.tables import Rows, columns_of, facts, heading, markdown, speeds, wrapped

@@ -131,7 +131,7 @@ std::string page_of(const Json& document, const CheckReport& report) {
     const std::string shown = value.is_null() ? "-" : format(value.get<double>());
     figures.push_back({{"what", what}, {"this", shown}, {"best", best}});
   };
-  add("max |error|", "/error/max_abs", error_text, error_text(half_ulp_of_one(report.type)));
+  add("max |error|", "/error/max_abs", error_text, bound_text(half_ulp_of_one(report.type)));
   add("max ulp", "/error/max_ulp", ulp_text, ulp_text(0.5));
   add("RMS", "/error/rms", error_text, "");
   add("correctly rounded", "/correctly_rounded", percent_text, percent_text(1));

@@ -126,14 +126,6 @@ std::string name_of(const Json& row) {
 
 std::string error_text(double error) { return error == 0 ? "0" : fmt::format("{:.2e}", error); }
 
-std::string bound_text(double bound) {
-  const std::string nearest = error_text(bound);
-  if (!std::isfinite(bound) || std::stod(nearest) >= bound) return nearest;
-  // Half a unit of the last digit more: the nearest number of that length is above the bound.
-  const int exponent = std::stoi(nearest.substr(nearest.find('e') + 1));
-  return error_text(bound + 0.5 * std::pow(10.0, exponent - 2));
-}
-
 std::string ulp_text(double ulp) {
   if (!(ulp < 1e4)) return fmt::format("{:.2e}", ulp);
   return fmt::format("{:.{}f}", ulp, ulp < 100 ? 3 : 1);
@@ -300,7 +292,8 @@ Json to_json(const WorstEntry& entry) {
 
 Json to_json(const ErrorMap& map) {
   Json largest = Json::array();
-  for (const float error : map.largest) largest.push_back(std::stod(bound_text(error)));  // short
+  for (const float error : map.largest)
+    largest.push_back(std::stod(bound_text(double{error})));  // short
   return {{"rows", map.rows}, {"columns", map.columns}, {"largest", std::move(largest)}};
 }
 

@@ -6,6 +6,7 @@
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/measuring/measurement_json.h"
+#include "posenc/support/format.h"
 
 #include <cstddef>
 #include <functional>
@@ -17,9 +18,7 @@ namespace posenc::cli {
 
 using namespace suite;
 
-std::string error_text(double error);  ///< "2.98e-08", "0": the nearest
-/// The same rounded up: "2.99e-08". What is printed is a bound, too, and can be typed back in.
-std::string bound_text(double bound);
+std::string error_text(double error);       ///< "2.98e-08", "0": the nearest
 std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
 std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1
 std::string count_text(double count);       ///< "2 560 000"

@@ -18,14 +18,14 @@ Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions
     return measure_accuracy(one, positions, {.threads = threads, .type = type, .progress = {}})
         .front();
   });
-  return py::dict("backend"_a = self.encoder->backend().full_name(),
-                  "reference"_a = report.reference, "entries"_a = report.entries,
-                  "max_abs"_a = report.error.max_abs, "max_ulp"_a = report.error.max_ulp,
-                  "rms"_a = report.error.rms, "error_bound"_a = report.promise.max_abs,
-                  "correctly_rounded"_a = report.error.correctly_rounded,
-                  "wrongly_rounded"_a = report.wrongly_rounded,
-                  "worst_position"_a = report.worst.position,
-                  "worst_channel"_a = report.worst.channel);
+  return py::dict(
+      "backend"_a = self.encoder->backend().full_name(), "reference"_a = report.reference,
+      "entries"_a = report.entries, "max_abs"_a = report.error.max_abs,
+      "max_ulp"_a = report.error.max_ulp, "rms"_a = report.error.rms, "mean"_a = report.error.mean,
+      "error_bound"_a = report.promise.max_abs,
+      "correctly_rounded"_a = report.error.correctly_rounded,
+      "wrongly_rounded"_a = report.wrongly_rounded, "worst_position"_a = report.worst.position,
+      "worst_channel"_a = report.worst.channel);
 }
 
 py::dict candidate_of(const Candidate& from) {

@@ -3,6 +3,7 @@ sample stands in a block, or is a table in Markdown, below "<!-- output of COMMA
 for lines that are left out, and "*" for a part of a path. First argument: the folder of the built
 programs."""
 
+import os
 import pathlib
 import re
 import shlex
@@ -12,7 +13,7 @@ import sys
 import script_support
 from script_support import ROOT, ScriptTest, binary
 
-SAMPLE = re.compile(r"^<!-- output of (.+?) -->\n\n(?:```\n(.+?)^```\n|((?:\|.+\n)+))",
+SAMPLE = re.compile(r"^<!-- output of (.+?) -->\n\n(?:```\n(.+?)^```\n|((?:\|[^\n]*\n)+))",
                     re.DOTALL | re.MULTILINE)
 
 
@@ -27,15 +28,19 @@ def expanded(argument):
 class SamplesTest(ScriptTest):
     def printed(self, commands):
         """What the last of the commands prints, which "&&" joins; each may fail a check. They run
-        in a folder of their own. None if this CPU lacks an ISA that they name."""
+        in a folder of their own. None if this CPU lacks an ISA that they name, or the build a
+        program or another library."""
         for command in " ".join(commands.split()).split(" && "):
             name, *arguments = shlex.split(command)
             arguments = list(map(expanded, arguments))
             program = [sys.executable, str(pathlib.Path(ROOT, "scripts", name))] if (
                 name.endswith(".py")) else [binary(name)]  # fmt: skip
+            if not os.path.exists(program[-1]):
+                return None
             done = subprocess.run([*program, *arguments], capture_output=True, text=True,
                                   check=False, cwd=self.folder)  # fmt: skip
-            if done.returncode == 2 and "ISA is" in done.stderr:
+            is_left_out = "ISA is" in done.stderr or name == "posenc_peers"
+            if done.returncode == 2 and is_left_out:
                 return None
             self.assertIn(done.returncode, (0, 1), done.stderr)
         return done.stdout

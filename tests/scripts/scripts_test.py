@@ -218,9 +218,14 @@ exit {code}
         self.assertLess(done.stdout.count("\n") + done.stderr.count("\n"), 150)
 
 
-# Stands for the programs: says what it was asked for, and writes the sample as its document.
+# Stands for the programs: says what it was asked for, and writes the sample as its document. To the
+# page, it gives no picks and tables of zeros.
 PROGRAM = """#!/bin/bash
 what=$1
+case "$*" in
+  pick*"--format json") echo '{"classes": []}'; exit ;;
+  generate*"--format raw") head -c $((4 * $3 * $5)) /dev/zero; exit ;;
+esac
 echo "${0##*/} $*"
 while [[ $# -gt 0 ]]; do
   case $1 in

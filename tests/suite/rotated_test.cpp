@@ -205,7 +205,7 @@ TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
   EXPECT_NEAR(report.errors.max, 1e-3, 1e-7);
   EXPECT_THAT(to_string(report),
               StartsWith("wrong: 100 % of the angles or lengths are off by more "
-                         "than 5.96e-08 besides the noise, angles by up to 1.00e-03, "));
+                         "than 5.97e-08 besides the noise, angles by up to 1.00e-03, "));
   EXPECT_THAT(to_string(report), Not(HasSubstr("float64")));
   EXPECT_EQ(report.errors.rms, report.errors.max);
   ASSERT_EQ(report.by_position.size(), 1U);

@@ -1,5 +1,6 @@
 // Text from files and arguments. parse_real() reads the same numbers in every locale; what a
 // terminal shows is escaped.
+#include "posenc/support/format.h"
 #include "posenc/support/parse_real.h"
 #include "posenc/support/printable.h"
 
@@ -71,6 +72,19 @@ TEST(Escape, EscapesInvalidUtf8) {
   EXPECT_EQ(escaped("\xc0\xaf"), "\\xc0\\xaf") << "an overlong encoding";
   EXPECT_EQ(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
   EXPECT_EQ(escaped("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond U+10FFFF";
+}
+
+TEST(BoundText, IsABoundToo) {
+  EXPECT_EQ(bound_text(0x1p-25), "2.99e-08");
+  EXPECT_EQ(bound_text(2.98e-8), "2.98e-08");
+  EXPECT_EQ(bound_text(9.991e-8), "1.00e-07");
+  EXPECT_EQ(bound_text(0), "0");
+  EXPECT_EQ(bound_text(1.0 / 0.0), "inf");
+  for (double bound = 1e-30; bound < 1e6; bound *= 1.0123) {
+    const double printed = std::stod(bound_text(bound));
+    EXPECT_GE(printed, bound);
+    EXPECT_LE(printed, bound * 1.0101);
+  }
 }
 
 }  // namespace

@@ -17,6 +17,18 @@ std::string digits_text(double value, int digits, std::chars_format format) {
   return {text, std::to_chars(text, text + sizeof(text), value, format, digits).ptr};
 }
 
+std::string bound_text(double bound) {
+  constexpr int digits = 2;
+  std::string nearest = digits_text(bound, digits, std::chars_format::scientific);
+  double printed = 0;
+  std::from_chars(nearest.data(), nearest.data() + nearest.size(), printed);
+  if (bound == 0) return "0";
+  if (!std::isfinite(bound) || printed >= bound) return nearest;
+  // Half a unit of the last digit more: the nearest number of that length is above the bound.
+  const int exponent = std::stoi(nearest.substr(nearest.find('e') + 1)) - digits;
+  return digits_text(bound + 0.5 * std::pow(10.0, exponent), digits, std::chars_format::scientific);
+}
+
 std::string number_text(double value) {
   const double magnitude = std::fabs(value);
   const bool is_plain = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);

@@ -17,6 +17,10 @@ namespace posenc::detail {
 std::string digits_text(double value, int digits,
                         std::chars_format format = std::chars_format::general);
 
+/// A bound with three digits, rounded up: "2.99e-08" for 2.9803e-8, and "0". What is printed is a
+/// bound, too, and can be typed back in.
+std::string bound_text(double bound);
+
 /// The shortest text that gives the same value when it is read. Without an exponent from 1e-4 to
 /// 1e16.
 std::string number_text(double value);

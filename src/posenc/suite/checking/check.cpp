@@ -448,12 +448,12 @@ std::string verdict_text(const CheckReport& report) {
     return "not known: no convention that posenc knows agrees with most of the entries";
   if (report.is_good) {
     return format_text("good: every entry is within {} of its exact value, the largest error is {}",
-                       error_text(report.allowed_error), error_text(report.errors.error.max_abs));
+                       bound_text(report.allowed_error), error_text(report.errors.error.max_abs));
   }
   const double share =
       static_cast<double>(report.entries_off) / static_cast<double>(report.errors.entries);
   return format_text("wrong: {} of the entries are off by more than {}, {}", percent_text(share),
-                     error_text(report.allowed_error),
+                     bound_text(report.allowed_error),
                      report.errors.error.max_abs >= largest_error
                          ? "some are NaN or beyond any sine"
                          : "by up to " + error_text(report.errors.error.max_abs));

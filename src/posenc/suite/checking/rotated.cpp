@@ -379,7 +379,7 @@ std::string to_string(const RotatedReport& report) {
   std::string verdict = format_text(
       "good: every angle is within {} radians, besides the noise, of its exact value; the errors "
       "are {} (RMS), of a noise of {}",
-      text(report.allowed_error), text(report.errors.rms), text(report.errors.noise));
+      bound_text(report.allowed_error), text(report.errors.rms), text(report.errors.noise));
   if (!report.is_good)
     verdict = format_text(
         "wrong: {} % of the angles or lengths are off by more than {} besides the noise, angles "
@@ -387,7 +387,7 @@ std::string to_string(const RotatedReport& report) {
         digits_text(100 * static_cast<double>(report.angles_off) /
                         static_cast<double>(std::max<std::int64_t>(report.errors.count, 1)),
                     3),
-        text(report.allowed_error), text(report.errors.max), text(report.max_length_error),
+        bound_text(report.allowed_error), text(report.errors.max), text(report.max_length_error),
         text(report.errors.noise));
   return verdict +
          format_text("\n{} rows of {} heads of {}, {}\n", report.rows, report.heads,
