@@ -1,6 +1,6 @@
 """Sample outputs in the documentation: the command prints every line of them, in this order. A
-sample stands in a block, or is a table in Markdown, below "<!-- output of COMMAND -->"; "..." stands
-for lines that are left out, and "*" for a part of a path. First argument: the folder of the built
+sample is a block, or a table in Markdown, below "<!-- output of COMMAND -->"; "..." stands for
+lines that are left out, and "*" for a part of a path. First argument: the folder of the built
 programs."""
 
 import os
