@@ -4,8 +4,8 @@
          -> output projection with the same embedding matrix ("tied") -> softmax
 
 The encoder and decoder layers would stand between dropout and the projection. Vaswani et al.,
-"Attention Is All You Need", sections 3.4 and 3.5. transformer_input.cpp is the same in C++, and both
-print the same numbers.
+"Attention Is All You Need", sections 3.4 and 3.5. transformer_input.cpp is the same in C++, and
+both print the same numbers.
 """
 
 import math
