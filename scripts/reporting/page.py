@@ -23,8 +23,8 @@ ACROSS = (
 )
 SHIFT = (
     "A shift by k turns each pair of channels by a fixed angle, so that relative positions are a "
-    "linear map. With correctly rounded entries, it holds to two roundings at every position. "
-    "div_term rounds its phases to float32, and the rotation is off by more at every octave."
+    "linear map. For correctly rounded entries, this holds at every position, but for the rounding "
+    "of the entries. div_term rounds its phases to float32, and is off by more at every octave."
 )
 LEVELS = {"l1": "in L1", "l2": "in L2", "l3": "in L3", "memory": "beyond the caches"}
 PICK_HEADINGS = ["", "picked", "Gfloat/s", "bound", "next", "times as long", "tied with"]
