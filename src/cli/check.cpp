@@ -51,7 +51,14 @@ CheckOptions expected_of(const Options& options) {
   CheckOptions expected;
   expected.first = options.first();
   if (!options.config.empty()) {  // the cache of a model, in any arrangement
-    const RotarySpec rotary = layers_of(reading_of(options), options.layers).rotary;
+    const RotaryReading reading = reading_of(options);
+    const RotarySpec rotary = layers_of(reading, options.layers).rotary;
+    // Models that turn halves keep no cosine twice side by side. Of models that turn neighbours,
+    // some keep the halves of their caches alike, and exchange channels instead; Cohere's do not.
+    if (rotary.channels == RotaryLayout::halves)
+      expected.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+    else if (reading.model_type.starts_with("cohere"))
+      expected.excluded = {Arrangement::cosines_twice, Arrangement::sines_twice};
     expected.spec = spec_of_equal_positions(rotary.angles);
     expected.factor = rotary.attention_factor;
     expected.first = options.first().value_or(0);
@@ -65,12 +72,16 @@ CheckOptions expected_of(const Options& options) {
   }
   if (options.base || options.spacing || options.frequencies || !options.presets.empty()) {
     EncodingSpec& spec = expected.spec ? *expected.spec : expected.spec.emplace();
+    expected.unclaimed = {.base = options.presets.empty() && !options.base,
+                          .spacing = options.presets.empty() && !options.spacing,
+                          .frequencies = options.presets.empty() && !options.frequencies};
     spec.d_model = options.d_model.value_or(0);
     spec.base = options.base.value_or(spec.base);
     spec.spacing = options.spacing.value_or(spec.spacing);
     spec.frequencies = options.frequencies.value_or(spec.frequencies);
   }
   if (layout) expected.arrangements = {arrangement_of(*layout)};
+  if (layout || options.is_twice || options.is_repeated) expected.excluded.clear();
   if (options.is_twice)
     expected.arrangements = {Arrangement::cosines_twice, Arrangement::sines_twice};
   if (options.is_repeated)

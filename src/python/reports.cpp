@@ -95,15 +95,21 @@ CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
                         std::optional<double> base, std::optional<Arrangement> layout,
                         std::optional<Spacing> spacing, const FrequencyRule& frequencies,
                         std::optional<std::int64_t> first, std::optional<double> max_error,
-                        int threads, const PyRotary* rotary) {
+                        int threads, const PyRotary* rotary, bool is_whole) {
   const ArrayArgument array(from, "table");
   const TableView table = view_of(array);
   CheckOptions options;
   options.spec = spec_if_given(d_model, base, spacing, frequencies);
+  if (!is_whole) {
+    options.unclaimed = {.base = !base, .spacing = !spacing, .frequencies = is_base(frequencies)};
+  }
   if (layout) options.arrangements = {*layout};
   options.first = first;
   if (rotary != nullptr) {
     options.spec = spec_of_equal_positions(rotary->spec().angles);
+    options.unclaimed = {};
+    if (!layout && rotary->spec().channels == RotaryLayout::halves)
+      options.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
     options.factor = rotary->spec().attention_factor;
     options.first = first.value_or(0);
   }
@@ -194,7 +200,8 @@ Printed, it is three lines: the verdict, what the table is, and why it is wrong.
   module.def("check_table", &check_table, "table"_a, py::kw_only(), "d_model"_a = py::none(),
              "base"_a = py::none(), "layout"_a = py::none(), "spacing"_a = py::none(),
              "frequencies"_a = py::none(), "first"_a = py::none(), "max_error"_a = py::none(),
-             "threads"_a = 1, "rotary"_a = py::none(), "What check() calls.");
+             "threads"_a = 1, "rotary"_a = py::none(), "is_whole"_a = false,
+             "What check() calls. is_whole: all of the spec is expected, also what is not named.");
 
   using Rotated = RotatedReport;
   py::class_<Rotated>(module, "RotatedReport", R"(What check_rotated() says of a kernel.

@@ -1,6 +1,7 @@
 // posenc::check() and check_frequencies(): what they find, judge, report and refuse.
 #include "posenc/suite/checking/check.h"
 #include "posenc/data_type.h"
+#include "posenc/model/grid.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/suite/checking/arrangement.h"
@@ -11,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace posenc::test {
@@ -269,12 +272,98 @@ TEST(Check, CountsEntriesThatAreNotFinite) {
   EXPECT_EQ(report.entries_off, 2);
 }
 
-TEST(Check, JudgesNoPaddingRow) {
-  Matrix table = exact_table({.d_model = 32}, {1, 300});
-  for (std::int64_t column = 0; column < 32; ++column) table(1, column) = 0;
+TEST(Check, OnlyConventionsWithAPaddingIndexMayHaveARowOfZeros) {
+  const EncodingSpec fairseq = {
+      .d_model = 32, .layout = Layout::halves, .spacing = Spacing::inclusive};
+  for (const auto& [spec, may_have] :
+       {std::pair{fairseq, true}, {EncodingSpec{.d_model = 32}, false}}) {
+    Matrix table = exact_table(spec, {1, 300});
+    for (std::int64_t column = 0; column < 32; ++column) table(1, column) = 0;
+    for (const bool is_claimed : {false, true}) {
+      CheckOptions options;
+      if (is_claimed) options = {.spec = spec, .arrangements = {arrangement_of(spec.layout)}};
+      const CheckReport report = check(table.view(), options);
+      EXPECT_EQ(report.is_good, may_have) << to_string(report);
+      EXPECT_EQ(report.identity.padding_row,
+                may_have ? std::optional<std::int64_t>(1) : std::nullopt);
+    }
+  }
+}
+
+TEST(Check, AClaimRestrictsWhatItNamesAndNothingElse) {
+  const EncodingSpec whisper = {
+      .d_model = 128, .layout = Layout::halves, .spacing = Spacing::inclusive};
+  const Matrix table = exact_table(whisper, {0, 512});
+  const EncodingSpec base_alone = {.d_model = 0, .base = 1e4};
+  const CheckReport found = check(
+      table.view(), {.spec = base_alone, .unclaimed = {.spacing = true, .frequencies = true}});
+  EXPECT_TRUE(found.is_good) << to_string(found);
+  EXPECT_EQ(found.identity.spec.spacing, Spacing::inclusive);
+  EXPECT_FALSE(check(table.view(), {.spec = base_alone}).is_good) << "all of it is claimed";
+
+  const CheckReport other =
+      check(table.view(), {.spec = EncodingSpec{.d_model = 0, .base = 5e5},
+                           .unclaimed = {.spacing = true, .frequencies = true}});
+  EXPECT_FALSE(other.is_good);
+  EXPECT_THAT(to_string(other), HasSubstr("the base is 10000, not 500000"));
+}
+
+TEST(Check, AnExcludedPairingIsWrong) {
+  const Matrix once = exact_table({.d_model = 64, .layout = Layout::halves_cos_first}, {0, 300});
+  Matrix repeated(300, 64);
+  for (std::int64_t row = 0; row < 300; ++row)
+    for (std::int64_t column = 0; column < 64; ++column)
+      repeated(row, column) = once(row, column / 2);
+  CheckOptions options = {.spec = EncodingSpec{.d_model = 64}, .first = 0};
+  EXPECT_TRUE(check(repeated.view(), options).is_good);
+  options.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+  const CheckReport report = check(repeated.view(), options);
+  EXPECT_FALSE(report.is_good);
+  EXPECT_THAT(to_string(report), HasSubstr("the table is cosines_repeated, not cosines_twice"));
+}
+
+TEST(Check, PositionsThatWrapAreNoPositionsOfTheirOwn) {
+  const EncodingSpec spec = {.d_model = 64, .layout = Layout::halves_cos_first};
+  std::vector<std::int64_t> positions;
+  for (std::int64_t row = 0; row < 40000; ++row)
+    positions.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(row)));
+  Matrix table(std::ssize(positions), 64);
+  backend("rotation").plan(spec)->encode(positions, table.view());
+  const CheckReport report = check(table.view());
+  EXPECT_FALSE(report.is_good);
+  EXPECT_THAT(to_string(report),
+              HasSubstr("positions that wrap at 16 bits, with phases in double"));
+}
+
+TEST(Check, RelativePositionsDescendThroughZero) {
+  const EncodingSpec spec = {.d_model = 64};
+  std::vector<std::int64_t> positions;
+  for (std::int64_t p = 63; p >= -63; --p) positions.push_back(p);
+  Matrix table(std::ssize(positions), 64);
+  backend("rotation").plan(spec)->encode(positions, table.view());
   const CheckReport report = check(table.view());
   EXPECT_TRUE(report.is_good) << to_string(report);
-  EXPECT_EQ(report.identity.padding_row, 1);
+  EXPECT_EQ(report.identity.first, 63);
+  EXPECT_EQ(report.identity.step, -1);
+}
+
+TEST(Check, PositionsBeyondDoublesAreRefused) {
+  const Matrix table = exact_table({.d_model = 32}, {0, 1});
+  for (const std::int64_t position :
+       {std::int64_t{1} << 54, (std::int64_t{1} << 53) + 2,
+        std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_THROW(check(table.view(), {.positions = {position}}), InvalidArgument) << position;
+  }
+}
+
+TEST(Check, TablesOverAxesAreNoTransposedOnes) {
+  for (const GridConvention convention : {GridConvention::mae, GridConvention::simple_vit}) {
+    Matrix table(14 * 14, 64);
+    encode_grid(convention, 14, 14, 64, table.view());
+    const CheckReport report = check(table.view());
+    EXPECT_THAT(to_string(report), Not(HasSubstr("transposed")));
+    EXPECT_THAT(to_string(report), Not(HasSubstr("by turns")));
+  }
 }
 
 TEST(Check, HoldsEveryEntryToTheLimitOfTheCallerOnAnyNumberOfThreads) {

@@ -35,7 +35,7 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     if preset_name is not None:
         convention = preset(preset_name)
         del convention["d_model"]  # the table's own
-        expected = convention | expected
+        expected = convention | expected | {"is_whole": True}
     return check_table(_of_two_dimensions(table), threads=threads, max_error=max_error, **expected)
 
 

@@ -147,7 +147,12 @@ struct Cause {
 struct CheckOptions {
   /// Frequencies; the layout is not used, and d_model 0 is that of the table.
   std::optional<EncodingSpec> spec = {};
+  /// Parts of the spec that are not claimed, and are found from the values.
+  struct Unclaimed {
+    bool base = false, spacing = false, frequencies = false;
+  } unclaimed = {};
   std::vector<Arrangement> arrangements = {};  ///< it should have one of these
+  std::vector<Arrangement> excluded = {};      ///< it should have none of these
   std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
   std::vector<std::int64_t> positions = {};    ///< of all rows, instead of a first one
   /// The attention factor that entries should have; by default that of the rule of the spec.

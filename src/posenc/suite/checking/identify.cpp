@@ -105,7 +105,7 @@ class Identification {
     add(usual_first_, step, backwards);
     if (!found) return;
     // Read backwards, the positions of negated sines are those of sines: first, first - 1, ...
-    if (*found <= -span && *found < 0) add(-*found, -step, false);
+    if (*found < 0) add(-*found, -step, false);
     if (!backwards || *found > -span || *found == 0) add(*found, step, backwards);
   }
 

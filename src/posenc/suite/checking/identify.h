@@ -183,6 +183,7 @@ struct Way {
   double step = 0;        ///< of products from channel to channel, if there are any
   bool is_exact = false;  ///< nothing but the entries is rounded
   double share = 0;       ///< of the entries that have its bits
+  double explained = 0;   ///< share of the entries that are off of which it explains the error
 
   double phase(std::int64_t k, std::int64_t at) const noexcept;
 };

@@ -121,7 +121,11 @@ constexpr Precision precisions[] = {
     {position_cause, "positions that wrap at 8 bits", f32, f32, Rounding::int8, f32},
     {position_cause, "positions that wrap at 16 bits", f32, f32, Rounding::int16, f32},
     {position_cause, "positions that wrap at 8 bits, with phases in double", none, none,
-     Rounding::int8, none}};
+     Rounding::int8, none},
+    {position_cause, "positions that wrap at 16 bits, with phases in double", none, none,
+     Rounding::int16, none},
+    {position_cause, "positions in bfloat16, with phases in double", none, none, bf16, none},
+    {position_cause, "positions in float16, with phases in double", none, none, f16, none}};
 
 // What a way leaves open.
 
@@ -304,6 +308,7 @@ double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
 std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identity,
                          std::size_t rows, bool may_be_recurrence) {
   constexpr double tie = 1;
+  const std::vector<double> frequencies = frequencies_of(identity.spec);
   std::vector<Way> found;
   double least = infinity;
   const auto consider = [&](const Way& way, const auto& value_of) {
@@ -313,10 +318,19 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
     least = std::min(least, bits);
     Way& each = found.emplace_back(way);
     each.bits = bits;
+    double off = 0;
     for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
-      each.share += open_bits(sample, entry.index, entry.position, value_of(entry)) == 0;
+      const double value = value_of(entry);
+      each.share += open_bits(sample, entry.index, entry.position, value) == 0;
+      const double exact = entry.value_at(entry.phase(frequencies));
+      const double limit = allowed_error(sample.type, identity.factor, entry.position);
+      if (std::fabs(entry.got - exact) <= limit) return true;
+      ++off;
+      // Sines of libraries differ by an ulp or two.
+      each.explained += std::fabs(entry.got - value) <= 4 * limit;
       return true;
     });
+    each.explained = off > 0 ? each.explained / off : 1;
     each.share /= static_cast<double>(std::min(rows, sample.rows.size()) * sample.columns.size());
   };
   constexpr Rounding entries_of_type[] = {Rounding::truncated}, entries_with_noise[] = {bf16, f16};
