@@ -47,8 +47,10 @@ posenc::Matrix projected(const posenc::Matrix& x, const posenc::Matrix& matrix) 
   posenc::Matrix logits(x.rows(), matrix.rows());
   for (std::int64_t row = 0; row < logits.rows(); ++row) {
     for (std::int64_t word = 0; word < logits.columns(); ++word) {
+      float sum = 0;
       for (std::int64_t channel = 0; channel < d_model; ++channel)
-        logits(row, word) += x(row, channel) * matrix(word, channel);
+        sum += x(row, channel) * matrix(word, channel);
+      logits(row, word) = sum;  // a new Matrix holds arbitrary values
     }
   }
   return logits;
