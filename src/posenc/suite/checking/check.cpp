@@ -429,7 +429,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
     return report;
   };
   if (has_zero_column(table)) return without_last_column();
-  const CheckOptions::Unclaimed& unclaimed = options.unclaimed;
+  const UnclaimedParts& unclaimed = options.unclaimed;
   if (options.spec && (unclaimed.base || unclaimed.spacing || unclaimed.frequencies)) {
     CheckOptions whole = options;
     whole.unclaimed = {};

@@ -143,14 +143,18 @@ struct Cause {
   bool is_rival = false;  ///< the others that are rivals fit as well, and one of them is the cause
 };
 
+/// Parts of a spec that are not claimed.
+struct UnclaimedParts {
+  bool base = false;         ///< any base is right
+  bool spacing = false;      ///< any spacing is right
+  bool frequencies = false;  ///< any rule of frequencies is right
+};
+
 /// What a table should be, and how it is checked. What has no value, or is empty, is found.
 struct CheckOptions {
   /// Frequencies; the layout is not used, and d_model 0 is that of the table.
   std::optional<EncodingSpec> spec = {};
-  /// Parts of the spec that are not claimed, and are found from the values.
-  struct Unclaimed {
-    bool base = false, spacing = false, frequencies = false;
-  } unclaimed = {};
+  UnclaimedParts unclaimed = {};               ///< parts of the spec to find from the values
   std::vector<Arrangement> arrangements = {};  ///< it should have one of these
   std::vector<Arrangement> excluded = {};      ///< it should have none of these
   std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
