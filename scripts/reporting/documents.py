@@ -125,11 +125,14 @@ class Document:
         return f"Not reliable: {self.disturbed}." if self.disturbed else ""
 
     @property
+    def session(self) -> str:
+        """What else than the CPU its times depend on: "avx512; g++ 12.2.0, 2026-11-27"."""
+        return f"{self.isas[-1]}; {self.facts['compiler']}, {self.facts['measured_at'][:10]}"
+
+    @property
     def label(self) -> str:
-        """The CPU and what else tells its times from others: "Zen 5, avx512; g++ 12.2.0,
-        2026-11-27"."""
-        compiler, date = self.facts["compiler"], self.facts["measured_at"][:10]
-        return f"{self.design or self.cpu}, {self.isas[-1]}; {compiler}, {date}"
+        """The short name of the CPU, and the session."""
+        return f"{self.design or self.cpu}, {self.session}"
 
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
         """Of those that are kept, and of each backend and table, the one of the highest ISA."""

@@ -220,54 +220,39 @@ def across_cpus(documents: Sequence[Document], backend: str = "rotation") -> Fig
     return figure
 
 
-def _with_gaps(errors: dict[int, float]) -> tuple[list[float], list[float]]:
-    """Points by octave, with a gap wherever no position of an octave was measured: a line joins
-    only octaves that follow each other."""
-    positions: list[float] = []
-    values: list[float] = []
-    before = 0
-    for last, error in sorted(errors.items()):
-        if last <= 0:  # exact in every backend, and without a place on a logarithmic axis
-            continue
-        if before and last.bit_length() - before.bit_length() > 1:
-            positions.append(math.nan)
-            values.append(math.nan)
-        positions.append(last)
-        values.append(error)
-        before = last
-    return positions, values
-
-
 def error_by_position(document: Document) -> Figure | None:
-    """The largest error of each backend in each octave of positions, over the document's tables."""
+    """The largest error of each backend in each octave of positions, over the document's tables. A
+    line joins only octaves that follow each other: between others, nothing was measured."""
     found = document.best_isas(lambda each: each.error and each.error.by_position)
-    octaves: dict[str, dict[int, float]] = {}
+    by_backend: dict[str, dict[int, tuple[int, float]]] = {}
     for each in found:
-        errors = octaves.setdefault(each.backend, {})
+        octaves = by_backend.setdefault(each.backend, {})
         for last, error in each.error.by_position if each.error else ():
-            # One point per octave: the last position of it that was measured.
-            of_octave = (known for known in errors if known.bit_length() == last.bit_length())
-            same = next(of_octave, last)
-            errors[max(same, last)] = max(errors.pop(same, LEAST_ERROR), error)
-    if not any(len(errors) > 1 for errors in octaves.values()):
+            if last > 0:  # position 0 is exact, and has no place on a logarithmic axis
+                before = octaves.get(last.bit_length(), (0, LEAST_ERROR))
+                octaves[last.bit_length()] = max(before[0], last), max(before[1], error)
+    by_backend = {name: octaves for name, octaves in by_backend.items() if octaves}
+    if not any(len(octaves) > 1 for octaves in by_backend.values()):
         return None
     looks, sizes = looks_of(found), dict.fromkeys(str(each.table.d_model) for each in found)
     note = f"d_model {', '.join(sizes)}; best ISAs; no line where nothing was measured"
     figure, axes = panel("Error along the positions", note)
-    for place, (name, errors) in enumerate(octaves.items()):
+    for place, (name, octaves) in enumerate(by_backend.items()):
+        every = range(min(octaves), max(octaves) + 1)
+        points = [octaves[each] if each in octaves else (math.nan, math.nan) for each in every
+                  if each in octaves or each - 1 in octaves]  # fmt: skip
         look = PALE
-        positions, values = _with_gaps(errors)
         if name in looks:
             # Markers that coincide would hide each other; so would the default backend's line.
-            few = any(map(math.isnan, values))
-            look = {**looks[name], "markevery": 1 if few else (place % 3, 3)}
+            has_gaps = len(every) > len(octaves)
+            look = {**looks[name], "markevery": 1 if has_gaps else (place % 3, 3)}
             look |= {"linewidth": 4.5, "alpha": 0.55, "zorder": 1} if name == "rotation" else {}
-        axes.plot(positions, values, **look)
-    if len(octaves) > len(looks):
+        axes.plot(*zip(*points), **look)
+    if len(by_backend) > len(looks):
         axes.plot([], [], **PALE, label="other libraries")
     axes.axhline(HALF_ULP, **REFERENCE, label="half an ulp of 1")
     axes.set(xscale="log", yscale="log", xlabel="position", ylabel="largest |error| of the octave")
-    smallest = min(value for errors in octaves.values() for value in errors.values())
+    smallest = min(error for octaves in by_backend.values() for _, error in octaves.values())
     axes.set(ylim=(smallest / 2, 1.5 * axes.get_ylim()[1]))  # a line at a limit stays visible
     log_axis(axes.xaxis)
     log_axis(axes.yaxis)
@@ -312,17 +297,12 @@ def error_maps(document: Document) -> Figure | None:
         axes.locator_params(nbins=4)
     figure.supxlabel("channel", fontsize=10)
     figure.supylabel("position", fontsize=10)
-    _power_bar(figure, image, panels[: len(found)], "largest |error|", scale)
-    return figure
-
-
-def _power_bar(figure: Figure, image: Any, axes: Any, label: str, scale: Look) -> None:
-    """A colour bar with powers of ten, of which the picture has the logarithms."""
-    bar = figure.colorbar(image, ax=axes, label=label, pad=0.02, aspect=30)
+    bar = figure.colorbar(image, ax=panels[: len(found)], label="largest |error|", pad=0.02,
+                          aspect=30)  # fmt: skip
     bar.outline.set_visible(False)
-    ticks = list(range(math.ceil(scale["vmin"]), math.floor(scale["vmax"]) + 1))
-    ticks = ticks[:: max(1, math.ceil(len(ticks) / 8))]
-    bar.set_ticks(ticks, labels=[f"$10^{{{power}}}$" for power in ticks])
+    powers = range(math.ceil(scale["vmin"]), math.floor(scale["vmax"]) + 1)
+    bar.set_ticks(list(powers), labels=[f"$10^{{{power}}}$" for power in powers])
+    return figure
 
 
 def table_map(values: Any) -> Figure:
@@ -357,11 +337,10 @@ def shift_error(errors: dict[str, Any], shift: int, d_model: int) -> Figure:
     all channels at each position."""
     note = f"d_model {d_model}, k = {shift}; the largest over all channels"
     figure, axes = panel("PE[p + k] as a rotation of PE[p]", note)
-    looks = {**BACKENDS}
     for name, by_position in errors.items():
         edges = numpy.unique(numpy.geomspace(1, len(by_position), 90).astype(int))
         largest = [by_position[low:high].max() for low, high in zip(edges, edges[1:])]
-        plain = {**looks[name], "marker": ""}
+        plain = {**BACKENDS[name], "marker": ""}
         axes.plot(edges[1:] - 1, numpy.maximum(largest, LEAST_ERROR), **plain, label=name)
     axes.set(xscale="log", yscale="log", xlabel="position p", ylabel="|PE[p + k] - rotated PE[p]|")
     log_axis(axes.xaxis)

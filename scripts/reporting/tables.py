@@ -98,9 +98,7 @@ def heading(document: Document) -> str:
     """ "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7 processes"."""
     # The library's rows say how many processes.
     timed = min((each for each in document.measurements if each.seconds), key=lambda e: e.role)
-    compiler, date = document.facts["compiler"], document.facts["measured_at"][:10]
-    cpu = ", ".join([document.cpu, *document.isas[-1:]])
-    return f"{cpu}; {compiler}, {date}; medians of {len(timed.seconds)} processes"
+    return f"{document.cpu}, {document.session}; medians of {len(timed.seconds)} processes"
 
 
 def facts(document: Document) -> str:

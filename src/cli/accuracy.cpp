@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 namespace posenc::cli {
 namespace {
 
@@ -90,16 +92,41 @@ std::string page_of(const TableRows& measured, const MeasuredTable& of, const Op
 }
 
 /// One line per part of a report: the whole table, octaves of positions, channels, quantiles, bars
-/// of the histogram in ulp, and worst entries. A column that a part does not have is empty.
+/// of the histogram in ulp, and worst entries. Columns are the keys of the JSON; those that a part
+/// lacks are empty.
 std::string csv_of(const Json& rows, const Measurements& document) {
-  constexpr const char* columns[] = {
-      "backend", "isa",      "dtype",        "table", "part",  "first",
-      "count",   "channel",  "share",        "above", "to",    "entries",
-      "max_abs", "max_ulp",  "rms",          "mean",  "bound", "correctly_rounded",
-      "got",     "expected", "not_available"};
+  constexpr const char* columns[] = {"backend",
+                                     "isa",
+                                     "dtype",
+                                     "table",
+                                     "part",
+                                     "first",
+                                     "count",
+                                     "channel",
+                                     "share",
+                                     "above",
+                                     "to",
+                                     "position",
+                                     "entries",
+                                     "max_abs",
+                                     "max_ulp",
+                                     "rms",
+                                     "mean",
+                                     "bound",
+                                     "correctly_rounded",
+                                     "abs_error",
+                                     "ulp",
+                                     "got",
+                                     "expected",
+                                     "not_available"};
+  constexpr std::pair<const char*, const char*> parts[] = {{"positions", "by_position"},
+                                                           {"channel", "by_channel"},
+                                                           {"quantile", "quantiles"},
+                                                           {"ulp", "by_ulp"},
+                                                           {"worst_by_error", "worst_by_error"},
+                                                           {"worst_by_ulp", "worst_by_ulp"}};
   std::string text = fmt::format("{}\n", fmt::join(columns, ","));
-  const auto add = [&text, &columns](const char* part, const Json& base, const Json& values) {
-    Json line = base;
+  const auto add = [&text, &columns](const char* part, Json line, const Json& values) {
     line.update(values);
     line["part"] = part;
     Names cells;
@@ -121,32 +148,13 @@ std::string csv_of(const Json& rows, const Measurements& document) {
                        {"dtype", row.at("table").at("dtype")},
                        {"table", document.all.at(i).table.text()}};
     Json whole = row.at("table").at("rows");
-    whole["not_available"] = row.value("not_available", Json());
-    if (row.contains("report")) {
-      const Json& report = row.at("report");
-      whole.update(row.at("error"));
-      whole.update({{"entries", report.at("entries")}, {"bound", at(row, "/bound/max_abs")}});
-      add("table", base, whole);
-      for (const Json& each : report.at("by_position")) add("positions", base, each);
-      for (const Json& each : report.at("by_channel")) add("channel", base, each);
-      for (const Json& each : report.at("quantiles"))
-        add("quantile", base,
-            {{"share", each.at("share")},
-             {"max_abs", each.at("abs_error")},
-             {"max_ulp", each.at("ulp")}});
-      for (const Json& each : report.at("by_ulp")) add("ulp", base, each);
-      for (const char* const part : {"worst_by_error", "worst_by_ulp"}) {
-        for (Json each : report.at(part)) {
-          each.update({{"first", each.at("position")},
-                       {"count", 1},
-                       {"max_abs", each.at("abs_error")},
-                       {"max_ulp", each.at("ulp")}});
-          add(part, base, each);
-        }
-      }
-    } else {
-      add("table", base, whole);
-    }
+    whole["not_available"] = at(row, "/not_available");
+    whole["entries"] = at(row, "/report/entries");
+    whole["bound"] = at(row, "/bound/max_abs");
+    if (row.at("error").is_object()) whole.update(row.at("error"));
+    add("table", base, whole);
+    for (const auto& [part, list] : parts)
+      for (const Json& each : at(row, std::string("/report/") + list)) add(part, base, each);
   }
   return text;
 }

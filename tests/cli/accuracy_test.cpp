@@ -82,8 +82,9 @@ TEST(AccuracyCommand, CsvHasARowForEachPartOfAReport) {
   std::istringstream lines(csv);
   std::string header, line;
   std::getline(lines, header);
-  EXPECT_THAT(header,
-              StartsWith("backend,isa,dtype,table,part,first,count,channel,share,above,to"));
+  EXPECT_THAT(
+      header,
+      StartsWith("backend,isa,dtype,table,part,first,count,channel,share,above,to,position"));
   std::map<std::string, int> parts;
   while (std::getline(lines, line)) {
     for (const char* const part : {",table,", ",positions,", ",channel,", ",quantile,", ",ulp,",

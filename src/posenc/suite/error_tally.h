@@ -19,7 +19,7 @@ namespace posenc::suite {
 /// The number of parts of those rows that have tallies of their own. A thread has several: if its
 /// CPU is busy with other work, others take some of them.
 constexpr std::int64_t tally_parts(std::int64_t rows, std::int64_t threads) noexcept {
-  constexpr std::int64_t parts_per_thread = 4, enough = 256;
+  constexpr std::int64_t parts_per_thread = 4, enough = 128;  // a tally has about 100 kB
   const std::int64_t parts = std::max(threads, std::min(parts_per_thread * threads, enough));
   return std::min(rows, threads == 1 ? 1 : parts);
 }
