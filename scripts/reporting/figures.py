@@ -279,7 +279,7 @@ def error_maps(document: Document) -> Figure | None:
                     fontweight="bold")  # fmt: skip
     largest = max(each.max_abs for each in found)
     # Lightness rises with the values: the picture says the same in greyscale.
-    scale = {"cmap": "cividis", "vmin": math.log10(LEAST_ERROR), "vmax": math.log10(largest)}
+    scale: Look = {"cmap": "cividis", "vmin": math.log10(LEAST_ERROR), "vmax": math.log10(largest)}
     panels = list(grid.flat)
     for axes in panels[len(found):]:
         axes.set_visible(False)
