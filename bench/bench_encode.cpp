@@ -3,7 +3,7 @@
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (names: bench.h)
 //   encode_fresh/<backend>:<isa>/memory:matrix/rows:512/d:512   memory that is allocated each time
 //
-// Without flags, it compares the backends on three tables. --question asks something else, and
+// Without flags, it compares the backends on three tables. --question asks what no option says, and
 // --shape times every backend, ISA, type and number of threads on a table of the user's own.
 
 #include "bench.h"
@@ -58,30 +58,6 @@ void compare_backends() {
     add_encodes(table_of(rows, d_model), best_backends());
 }
 
-/// Tables of all sizes, some of real systems: other layouts and spacings cost next to nothing.
-void compare_isas() {
-  for (const char* name : {"model_garden", "m2m_100", "tutorial", "whisper"})
-    add_encodes(table_of(preset(name)), running_backends());
-  for (const auto& [rows, d_model] : {std::pair{8, 512}, {131072, 128}, {8192, 4096}})
-    add_encodes(table_of(rows, d_model), running_backends());
-}
-
-/// libmvec's float32 sine is slower beyond 1e4 rad, SLEEF's beyond 125, and libm's reduction has
-/// more steps for large phases.
-void compare_positions() {
-  for (const std::int64_t first : {0LL, 100'000LL, 1'000'000'000'000LL}) {
-    Table table = table_of(200, 512);
-    table.rows.first = first;
-    add_encodes(table, best_backends());
-  }
-}
-
-/// 512 KiB each. Vectors and panels of columns divide some of the widths and not others.
-void compare_widths() {
-  for (const std::int64_t d_model : {20, 96, 1000, 4096, 4098})
-    add_encodes(table_of((1 << 17) / d_model, d_model), fast_backends());
-}
-
 /// Rows that are whole pages apart fall into few sets of a cache; a cache line more, and they fall
 /// into all of them. Rows that begin within a cache line end in one, too: beyond the caches,
 /// non-temporal stores write whole lines.
@@ -96,14 +72,6 @@ void compare_strides() {
   }
 }
 
-/// Half the bytes take half the time if memory decides.
-void compare_types() {
-  for (const auto& [rows, d_model] : {std::pair{512, 512}, {131072, 128}, {8192, 4096}}) {
-    for (const DataType type : all_data_types)
-      add_encodes(table_of(rows, d_model, type), fast_backends());
-  }
-}
-
 void compare_stores() {
   for (const std::int64_t rows : {1024, 4096, 16384, 65536}) {
     for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
@@ -111,15 +79,6 @@ void compare_stores() {
       table.stores = stores;
       add_encodes(table, fast_backends());
     }
-  }
-}
-
-/// By wall time. Run it beside busy processes, too.
-void compare_threads() {
-  for (const auto& [rows, d_model] : {std::pair{512, 512}, {2048, 1024}, {8192, 4096}}) {
-    Table table = table_of(rows, d_model);
-    for (; table.threads <= cpu().logical_cores; table.threads *= 2)
-      add_encodes(table, fast_backends());
   }
 }
 
@@ -147,13 +106,8 @@ int main(int argc, char** argv) {
        .description = "How fast are tables encoded, and how far is that from what the memory "
                       "allows?",
        .questions = {{"backends", "how the backends compare, on three tables", compare_backends},
-                     {"isas", "how the ISAs compare, on tables of all sizes", compare_isas},
-                     {"positions", "whether rows further out cost more", compare_positions},
-                     {"widths", "what d_model costs", compare_widths},
                      {"strides", "what rows that begin within cache lines cost", compare_strides},
-                     {"types", "what the types cost", compare_types},
                      {"stores", "whether the library chooses the faster stores", compare_stores},
-                     {"threads", "what threads gain", compare_threads},
                      {"fresh", "what page faults cost", compare_fresh_memory}},
        .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
        .options = posenc::cli::tables_options + "--backend... --isa",

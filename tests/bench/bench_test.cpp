@@ -102,8 +102,8 @@ TEST(BenchEncode, AShapeHasEveryBackendIsaTypeAndNumberOfThreads) {
   const auto few =
       names_of("bench_encode", "--shape 77x68 --backend rotation --dtype float64 --threads 1");
   EXPECT_THAT(few, SizeIs(1));
-  EXPECT_GT(names_of("bench_encode", "--question isas").size(), 7U);
-  EXPECT_THAT(names_of("bench_encode", "--question types,widths"), Not(IsEmpty()));
+  EXPECT_GT(names_of("bench_encode", "--question strides").size(), 7U);
+  EXPECT_THAT(names_of("bench_encode", "--question stores,fresh"), Not(IsEmpty()));
 }
 
 TEST(BenchRows, TakesAShape) {
@@ -134,8 +134,8 @@ TEST(Flags, AreThoseOfTheCommandBesideGoogleBenchmarks) {
                                      {"--rows 0", "rows are 0"},
                                      {"--shape 999999999x1048576", "half of the memory"},
                                      {"--question x", "--question is 'x'; allowed: "},
-                                     {"--question isas --shape 3x4", "excludes"},
-                                     {"--question isas --isa avx2", "excludes"}})
+                                     {"--question stores --shape 3x4", "excludes"},
+                                     {"--question stores --isa avx2", "excludes"}})
     expect_bad_input(run_bench("bench_encode", words(flags)), "bench_encode", named);
 }
 
