@@ -104,7 +104,7 @@ void check_space(const Options& options, double bytes) {
     file = std::filesystem::absolute(file).parent_path();
   }
   const auto space = std::filesystem::space(file, error);
-  const bool is_unknown = error || space.capacity == 0;  // as a file in memory says
+  const bool is_unknown = error || space.capacity == 0;  // a file in memory is on no disk
   if (is_unknown || options.is_forced || bytes <= static_cast<double>(space.available)) return;
   throw_invalid("the table needs {}, and the disk of {} has {} free; allowed: less, or --force",
                 bytes_text(bytes),

@@ -88,8 +88,8 @@ bool is_marked(const Json& row) {
 
 std::string share_text(double share) { return fmt::format("{:g} %", 100 * share); }
 
-/// The histogram of errors in ulp. Bars that end above 1 ulp are few or many powers of two: those
-/// without entries are left out.
+/// The histogram of errors in ulp. Bars without entries are left out, because a few errors may be
+/// spread over many powers of two.
 std::string histogram(const Json& bars, double entries) {
   constexpr double longest_bar = 50;
   Json rows = Json::array();

@@ -211,6 +211,16 @@ TEST(Accuracy, TheHistogramInUlpCountsEveryEntryOnce) {
   EXPECT_DOUBLE_EQ(report.error.max_ulp, 5);
 }
 
+TEST(Accuracy, ErrorsBeyondTheHistogramAreInItsLastBar) {
+  // sin 0 is 0, of which an ulp is 2^-149.
+  const AccuracyReport report =
+      accuracy_of(FakeEncoder(small_spec, planted_at(0, 0, 0.25F)), {0, 9});
+  EXPECT_EQ(report.error.max_ulp, 0x1p147);
+  EXPECT_EQ(report.by_ulp.back().to, 0x1p147);
+  EXPECT_EQ(report.by_ulp.back().entries, 1);
+  EXPECT_EQ(report.quantiles.back().ulps, 0x1p147);
+}
+
 TEST(Accuracy, TheMeanErrorShowsABias) {
   const auto report_with = [](float first, float second) {
     return accuracy_of(FakeEncoder(small_spec,

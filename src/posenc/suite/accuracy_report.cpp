@@ -92,15 +92,18 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
   }
 }
 
-/// Bars of the histogram from 0 to 1/16 ulp, and then one per octave up to the largest error.
+/// Bars of the histogram from 0 to 1/16 ulp, and then one per octave up to the largest error. The
+/// last bar also has the errors that are beyond the histogram.
 std::vector<UlpCount> histogram_of(const Tally& tally, const ErrorSum& all) {
   constexpr int first_exponent = -4;
   std::vector<UlpCount> bars;
   std::int64_t counted = 0;
   for (int exponent = first_exponent; counted < all.count; ++exponent) {
     const double end = std::ldexp(1.0, exponent);
-    const std::int64_t up_to = end < all.max_ulp ? tally.ulps.up_to_power(exponent) : all.count;
-    bars.push_back({bars.empty() ? 0 : end / 2, end, up_to - counted});
+    const bool is_last = end >= all.max_ulp || exponent == decltype(tally.ulps)::greatest;
+    const std::int64_t up_to = is_last ? all.count : tally.ulps.up_to_power(exponent);
+    bars.push_back(
+        {bars.empty() ? 0 : end / 2, is_last ? std::max(end, all.max_ulp) : end, up_to - counted});
     counted = up_to;
   }
   return bars;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -24,19 +25,22 @@ constexpr std::int64_t tally_parts(std::int64_t rows, std::int64_t threads) noex
   return std::min(rows, threads == 1 ? 1 : parts);
 }
 
-/// Counts of errors between 2^least and 2^greatest in 2^bits bins of equal width per octave. They
-/// give quantiles in constant memory, rounded up by at most one bin. A bin includes its upper end,
-/// so that an error of exactly half an ulp counts as "at most half an ulp".
-template <int least, int greatest, int bits>
+/// Counts of errors between 2^least and 2^most in 2^bits bins of equal width per octave, and of
+/// larger errors in one more bin. They give quantiles in constant memory, rounded up by at most one
+/// bin. A bin includes its upper end, so that an error of exactly half an ulp counts as "at most
+/// half an ulp".
+template <int least, int most, int bits>
 class Histogram {
  public:
+  static constexpr int greatest = most;
+
   void add(double error) noexcept { ++counts_[bin(error)]; }
 
   void merge(const Histogram& other) noexcept {
     for (std::size_t i = 0; i < bins; ++i) counts_[i] += other.counts_[i];
   }
 
-  /// The upper end of the bin that holds the entry of that rank.
+  /// The upper end of the bin that holds the entry of that rank; infinity for the last bin.
   double quantile(double share, std::int64_t entries) const noexcept {
     const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(entries)));
     std::int64_t seen = 0;
@@ -44,10 +48,10 @@ class Histogram {
       seen += counts_[i];
       if (seen >= rank && seen > 0) return i == 0 ? 0.0 : upper_end(i);
     }
-    return upper_end(bins - 1);
+    return upper_end(bins - 1);  // there are no entries
   }
 
-  /// Number of errors of at most 2^exponent.
+  /// Number of errors of at most 2^exponent, which is at most 2^greatest.
   std::int64_t up_to_power(int exponent) const noexcept {
     const auto end =
         std::clamp<std::int64_t>((std::int64_t{exponent} - least) << bits, 0, bins - 1);
@@ -57,7 +61,7 @@ class Histogram {
  private:
   static constexpr int shift = 52 - bits;
   static constexpr std::int64_t first = std::int64_t{1023 + least} << bits;
-  static constexpr std::size_t bins = 1 + (std::size_t{greatest - least} << bits);
+  static constexpr std::size_t bins = 2 + (std::size_t{greatest - least} << bits);
 
   /// Bin 0 holds errors of at most 2^least; the others follow the leading bits of the double.
   static std::size_t bin(double error) noexcept {
@@ -69,6 +73,7 @@ class Histogram {
   }
 
   static double upper_end(std::size_t i) noexcept {
+    if (i + 1 == bins) return std::numeric_limits<double>::infinity();
     return std::bit_cast<double>(static_cast<std::uint64_t>(first + static_cast<std::int64_t>(i))
                                  << shift);
   }
@@ -206,7 +211,7 @@ struct Tally {
   }
 
   Histogram<-80, 2, 6> histogram;  ///< of absolute errors
-  Histogram<-30, 70, 4> ulps;      ///< of errors in ulp
+  Histogram<-30, 120, 4> ulps;     ///< of errors in ulp
   std::array<ErrorSum, octaves> by_octave{};
   std::vector<ErrorSum> by_channel;
   MapTally map;  ///< empty unless the caller sets it
