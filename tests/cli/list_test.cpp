@@ -3,9 +3,11 @@
 #include "posenc/cpu.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
+#include "posenc/support/format.h"
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <sstream>
 
 namespace posenc::test {
@@ -25,6 +27,19 @@ TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
   EXPECT_EQ(document.at("version"), 1);
   EXPECT_EQ(document.at("backends").size(), backends().size());
   EXPECT_EQ(document.at("machine").at("cpu"), cpu().model);
+}
+
+TEST(List, PrintsTheBoundsThatTheReadmeStates) {
+  const std::string readme = read_file(std::filesystem::path(POSENC_TEST_DATA) / "../../README.md");
+  const auto bound_of = [](const Backend& backend) {
+    return bound_text(backend.plan({.d_model = 512})->error_bound({0, 5000}));
+  };
+  const std::string without_fma = bound_of(backend("rotation32", Isa::portable));
+  EXPECT_EQ(without_fma, "2.89e-07");
+  EXPECT_THAT(readme, HasSubstr("(2.89e-7 without FMA)"));
+  const std::string here = bound_of(backend("rotation32"));
+  EXPECT_THAT(here, AnyOf("2.24e-07", without_fma));
+  EXPECT_THAT(readme, HasSubstr("| 2.24e-7 ("));
 }
 
 /// The line of the table that begins with `name`.

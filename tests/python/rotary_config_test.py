@@ -113,6 +113,8 @@ class ReadingsTest(unittest.TestCase):
         page = (ROOT / "docs/config-json.md").read_text(encoding="utf-8")
         documented = set(re.findall("`([\\w-]+)`", page.partition("## Which model")[2]))
         self.assertEqual(set(known_model_types()) - documented, set())
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.assertIn(f"  # {len(known_model_types())} model types;", readme)
 
     def test_channels_can_be_given(self):
         for channels in ("halves", "interleaved"):
