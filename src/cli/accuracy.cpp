@@ -75,7 +75,7 @@ std::string page_of(const TableRows& measured, const MeasuredTable& of, const Op
       "\n" + table(rows, {backend, isa, number("correct", "/error/correctly_rounded", percent_text),
                           number("wrong", "/report/wrongly_rounded", count_text),
                           number("to div_term", "/report/max_abs_from_div_term", error_text),
-                          text("worst at position", "/report/worst/position", Align::right),
+                          text("worst position", "/report/worst/position", Align::right),
                           text("channel", "/report/worst/channel", Align::right)});
   page += explained_mark(rows);
   for (const Json& each : rows) {

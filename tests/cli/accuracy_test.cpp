@@ -70,7 +70,7 @@ TEST(AccuracyCommand, SeveralBackendsKeepTheirChannels) {
 }
 
 TEST(AccuracyCommand, FitsOnAPage) {
-  std::istringstream lines(run_posenc(words("accuracy --rows 3000 --d-model 64")).out);
+  std::istringstream lines(run_posenc(words("accuracy --preset tutorial")).out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
