@@ -302,7 +302,7 @@ Json to_json(const AccuracyReport& report) {
                  {"reference", report.reference},
                  {"wrongly_rounded", report.wrongly_rounded},
                  {"max_abs_from_div_term", report.max_abs_from_div_term},
-                 {"worst", to_json(report.worst)},
+                 {"worst", to_json(report.worst())},
                  {"worst_by_error", Json::array()},
                  {"worst_by_ulp", Json::array()},
                  {"quantiles", Json::array()},

@@ -24,8 +24,8 @@ Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions
       "max_ulp"_a = report.error.max_ulp, "rms"_a = report.error.rms, "mean"_a = report.error.mean,
       "error_bound"_a = report.promise.max_abs,
       "correctly_rounded"_a = report.error.correctly_rounded,
-      "wrongly_rounded"_a = report.wrongly_rounded, "worst_position"_a = report.worst.position,
-      "worst_channel"_a = report.worst.channel);
+      "wrongly_rounded"_a = report.wrongly_rounded, "worst_position"_a = report.worst().position,
+      "worst_channel"_a = report.worst().channel);
 }
 
 py::dict candidate_of(const Candidate& from) {
@@ -182,8 +182,8 @@ Printed, it is three lines: the verdict, what the table is, and why it is wrong.
   bind("rms", [](const Report& each) { return each.errors.error.rms; });
   bind("correctly_rounded", [](const Report& each) { return each.errors.error.correctly_rounded; });
   bind("entries", [](const Report& each) { return each.errors.entries; });
-  bind("worst_position", [](const Report& each) { return each.errors.worst.position; });
-  bind("worst_column", [](const Report& each) { return each.errors.worst.channel; });
+  bind("worst_position", [](const Report& each) { return each.errors.worst().position; });
+  bind("worst_column", [](const Report& each) { return each.errors.worst().channel; });
   bind("verdict", &verdict_text);
   bind("description", &identity_text);
   bind("cause", &cause_text);

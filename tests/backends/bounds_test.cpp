@@ -74,8 +74,8 @@ std::vector<AccuracyReport> expect_bounds(const Encoders& encoders, RowRange row
     const Backend& backend = measured[i]->backend();
     SCOPED_TRACE(testing::Message()
                  << backend.full_name() << ", " << to_string(type) << ", rows " << rows.first
-                 << " + " << rows.count << ", worst: position " << report.worst.position
-                 << ", channel " << report.worst.channel);
+                 << " + " << rows.count << ", worst: position " << report.worst().position
+                 << ", channel " << report.worst().channel);
     EXPECT_EQ(report.table.type, type);
     EXPECT_LE(report.error.max_abs, report.promise.max_abs);
     if (backend.is_correctly_rounded(type)) {

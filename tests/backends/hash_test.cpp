@@ -209,8 +209,8 @@ TEST_P(RotationHash, MatchesThePin) {
   const Encoder* const encoders[] = {encoder.get()};
   const auto report = measure_accuracy(encoders, c.rows, {.type = c.type, .progress = {}})[0];
   FAIL() << hash << ", pinned: " << pinned << "; " << report.wrongly_rounded
-         << " entries are not exact, the worst at position " << report.worst.position
-         << ", channel " << report.worst.channel;
+         << " entries are not exact, the worst at position " << report.worst().position
+         << ", channel " << report.worst().channel;
 }
 
 /// "avx2_tutorial"

@@ -45,8 +45,8 @@ void expect_correct_rounding(const EncodingSpec& spec, RowRange rows, DataType t
       accuracy_of(*encoder, rows, {.threads = threads, .type = type, .progress = {}});
   EXPECT_EQ(report.entries, rows.count * spec.d_model);
   EXPECT_EQ(report.wrongly_rounded, 0)
-      << to_string(type) << ", worst at position " << report.worst.position << ", channel "
-      << report.worst.channel;
+      << to_string(type) << ", worst at position " << report.worst().position << ", channel "
+      << report.worst().channel;
 }
 
 /// Sanitizers slow code down tenfold.

@@ -29,8 +29,8 @@ void expect_within_bound(const Backend& peer, const EncodingSpec& spec, RowRange
   const auto encoder = peer.plan(spec);
   const AccuracyReport report = accuracy_of(*encoder, rows);
   EXPECT_LE(report.error.max_abs, report.promise.max_abs)
-      << "worst: position " << report.worst.position << ", channel " << report.worst.channel
-      << ", got " << report.worst.got;
+      << "worst: position " << report.worst().position << ", channel " << report.worst().channel
+      << ", got " << report.worst().got;
 }
 
 TEST_P(Peer, IsWithinItsBoundInEveryLayoutAndTail) {

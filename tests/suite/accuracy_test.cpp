@@ -110,10 +110,10 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
   const double ulp = std::ldexp(1.0, std::ilogb(static_cast<double>(expected)) - 23);
 
   const AccuracyReport report = accuracy_of(fake, rows);
-  EXPECT_EQ(report.worst.position, position);
-  EXPECT_EQ(report.worst.channel, channel);
-  EXPECT_EQ(report.worst.got, got);
-  EXPECT_DOUBLE_EQ(report.worst.expected, static_cast<double>(expected));
+  EXPECT_EQ(report.worst().position, position);
+  EXPECT_EQ(report.worst().channel, channel);
+  EXPECT_EQ(report.worst().got, got);
+  EXPECT_DOUBLE_EQ(report.worst().expected, static_cast<double>(expected));
   EXPECT_DOUBLE_EQ(report.error.max_abs, error);
   EXPECT_DOUBLE_EQ(report.error.max_ulp, error / ulp);
   EXPECT_DOUBLE_EQ(report.error.rms, rms(errors_of(fake, rows)));
@@ -253,7 +253,7 @@ TEST(Accuracy, TheWorstEntriesAreListedByErrorAndByUlp) {
     EXPECT_EQ(report.worst_by_error[0].position, 400);
     EXPECT_EQ(report.worst_by_error[1].position, 390);
     EXPECT_EQ(report.worst_by_error[2].position, 380);
-    EXPECT_EQ(report.worst_by_error[0].position, report.worst.position);
+    EXPECT_EQ(report.worst_by_error[0].position, report.worst().position);
     ASSERT_EQ(report.worst_by_ulp.size(), 3U);
     EXPECT_EQ(report.worst_by_ulp[0].position, 355);
     EXPECT_EQ(report.worst_by_ulp[0].channel, 0);
@@ -302,8 +302,8 @@ TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {
     const AccuracyReport report = accuracy_of(fake, {0, 10});
     EXPECT_FALSE(report.error.max_abs < 2) << bad;
     EXPECT_EQ(report.wrongly_rounded, 1) << bad;
-    EXPECT_EQ(report.worst.position, 6) << bad;
-    EXPECT_EQ(report.worst.channel, 1) << bad;
+    EXPECT_EQ(report.worst().position, 6) << bad;
+    EXPECT_EQ(report.worst().channel, 1) << bad;
   }
 }
 
@@ -344,8 +344,8 @@ TEST(Accuracy, IsTheSameFromAnyNumberOfThreads) {
     EXPECT_EQ(many.error.max_ulp, one.error.max_ulp);
     EXPECT_NEAR(many.error.rms, one.error.rms, one.error.rms * 1e-12);
     EXPECT_EQ(many.wrongly_rounded, one.wrongly_rounded);
-    EXPECT_EQ(many.worst.position, one.worst.position);
-    EXPECT_EQ(many.worst.channel, one.worst.channel);
+    EXPECT_EQ(many.worst().position, one.worst().position);
+    EXPECT_EQ(many.worst().channel, one.worst().channel);
     EXPECT_EQ(many.by_position.size(), one.by_position.size());
   }
 }

@@ -126,7 +126,6 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
   report.error = {all.summary(), 1 - wrong};
   report.worst_by_error = tally.by_error.all();
   report.worst_by_ulp = tally.by_ulp.all();
-  if (!report.worst_by_error.empty()) report.worst = report.worst_by_error.front();
   for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
     report.quantiles.push_back({share,
                                 std::min(tally.histogram.quantile(share, all.count), all.max_abs),

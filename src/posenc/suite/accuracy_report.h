@@ -64,7 +64,6 @@ struct AccuracyReport : Measured {
   Promise promise;                   ///< proven bounds
   std::int64_t wrongly_rounded = 0;  ///< number of entries that are not correctly rounded
   double max_abs_from_div_term = 0;  ///< largest difference from the float32 output of div_term
-  WorstEntry worst;                  ///< the entry with the largest absolute error
   std::vector<WorstEntry> worst_by_error;  ///< the largest absolute errors, the worst first
   std::vector<WorstEntry> worst_by_ulp;    ///< the largest errors in ulp, the worst first
   std::vector<Quantile> quantiles;         ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
@@ -73,6 +72,8 @@ struct AccuracyReport : Measured {
   std::vector<ErrorSummary> by_channel;    ///< d_model entries
   ErrorMap map;                            ///< positions by channels
 
+  /// The entry with the largest absolute error.
+  WorstEntry worst() const { return worst_by_error.empty() ? WorstEntry{} : worst_by_error[0]; }
   /// Its row in a document, without times.
   Measurement measurement() const { return {*this, {}, {}, error, promise}; }
 };
