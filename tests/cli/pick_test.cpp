@@ -214,12 +214,15 @@ TEST(PickSave, WritesAProfileToTheFile) {
 }
 
 TEST(MeasureCommand, EndsItsTimingProcessesHoweverItEnds) {
+  // Each is ended as soon as it is seen, which may be before it has loaded its program. It would
+  // else run for some twenty seconds.
   const std::string script =
-      "setsid sh -c '\"$0\" measure --shape 8x512 >/dev/null 2>&1 & "
-      "for i in $(seq 200); do sleep 0.1; "
-      "child=$(ps -o pid= --ppid $!); [ -n \"$child\" ] && break; done; kill -$1 $!; sleep 1; "
-      "[ -n \"$child\" ] || exit 1; "
-      "case $(ps -o stat= -p $child) in \"\" | Z*) exit 0 ;; *) exit 1 ;; esac' ";
+      "setsid sh -c '\"$0\" measure --shape 8x512,9x512,10x512,11x512 "
+      "--dtype float32,float64,float16,bfloat16 >/dev/null 2>&1 & "
+      "for i in $(seq 2000); do child=$(ps -o pid= --ppid $!); [ -n \"$child\" ] && break; done; "
+      "kill -$1 $!; [ -n \"$child\" ] || exit 2; "
+      "for i in $(seq 50); do "
+      "case $(ps -o stat= -p $child) in \"\" | Z*) exit 0 ;; esac; sleep 0.1; done; exit 1' ";
   for (const char* const signal : {"KILL", "TERM", "HUP"}) {
     const std::string line = script + "'" + POSENC_COMMAND + "' " + signal;
     EXPECT_EQ(std::system(line.c_str()), 0) << signal;  // NOLINT

@@ -39,7 +39,7 @@ std::string content_of(std::FILE* file);
 using Streams = std::array<int, 3>;
 
 /// Starts a program, found as a shell would find it. Returns its number. Throws std::system_error
-/// naming the program.
+/// naming the program. On Linux the program ends with the thread that calls this.
 int start_process(const std::string& program, std::vector<std::string> arguments,
                   const Streams& streams);
 
@@ -50,8 +50,5 @@ int wait_for(int process);
 /// of its standard error, unless it ends with exit code 0.
 std::string output_of_program(const std::string& program, std::vector<std::string> arguments,
                               const std::string& input = "");
-
-/// Linux: the system ends this process when the one that started it ends.
-void end_with_parent() noexcept;
 
 }  // namespace posenc::detail
