@@ -60,8 +60,15 @@ CheckOptions expected_of(const Options& options) {
     else if (reading.model_type.starts_with("cohere"))
       expected.excluded = {Arrangement::cosines_twice, Arrangement::sines_twice};
     expected.spec = spec_of_equal_positions(rotary.angles);
+    if (rotary.angles.axes() > 1) expected.axes = {.spec = rotary.angles};
     expected.factor = rotary.attention_factor;
     expected.first = options.first().value_or(0);
+  }
+  if (!options.axes.empty()) {
+    AxesTable grid = axes_table(options.axes, options.grid);
+    expected.axes = {.name = options.axes, .spec = std::move(grid.spec)};
+    if (options.positions.empty()) expected.axes->positions = std::move(grid.positions);
+    if (options.grid) expected.axes->grid = *options.grid;
   }
   std::optional<Layout> layout = options.layout;
   if (!options.presets.empty()) {
@@ -93,11 +100,15 @@ CheckOptions expected_of(const Options& options) {
 }
 
 Json json_of(const TableIdentity& identity) {
+  const EncodingSpec spec = shown_spec(identity);
+  Json axes;
+  if (identity.axes) axes = {{"name", identity.axes->name}, {"grid", identity.axes->grid}};
   return {{"arrangement", to_string(identity.arrangement)},
-          {"d_model", identity.spec.d_model},
-          {"base", identity.spec.base},
-          {"spacing", to_string(identity.spec.spacing)},
-          {"frequencies", to_string(identity.spec.frequencies)},
+          {"axes", axes},
+          {"d_model", spec.d_model},
+          {"base", spec.base},
+          {"spacing", to_string(spec.spacing)},
+          {"frequencies", to_string(spec.frequencies)},
           {"first", identity.first},
           {"step", identity.step},
           {"factor", identity.factor},
@@ -117,9 +128,11 @@ Json document_of(const CheckReport& report) {
   Json json = new_document();
   json["table"] = {
       {"rows", report.rows}, {"columns", report.columns}, {"dtype", to_string(report.type)}};
+  json["verdict"] = to_string(report.verdict());
   json["good"] = report.is_good;
   json["identified"] = report.is_identified;
   json["causes"] = json_of(report.causes);
+  json["findings"] = report.findings;
   json["entries_not_finite"] = report.entries_not_finite;
   if (!report.is_identified) return json;
   json["identity"] = json_of(report.identity);
@@ -203,6 +216,7 @@ Json document_of(const RotatedReport& report) {
                    {"rotary", to_string(report.rotary)}};
   json["good"] = report.is_good;
   json["causes"] = json_of(report.causes);
+  json["findings"] = report.findings;
   json["allowed_error"] = report.allowed_error;
   json["angles_off"] = report.angles_off;
   json["error"] = json_of(report.errors);
@@ -299,10 +313,7 @@ Subcommand check_command() {
                     "TABLE --rotated --config --preset --positions --twice "
                     "--repeated --tensor --dtype --first" +
                         spec_options}},
-      .needs = {{"--layers", "--config"},
-                {"--rotary", "--rotated"},
-                {"--axes", "--rotated"},
-                {"--grid", "--axes"}}};
+      .needs = {{"--layers", "--config"}, {"--rotary", "--rotated"}, {"--grid", "--axes"}}};
 }
 
 }  // namespace posenc::cli

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/little_endian.h"
 
+#include "posenc/model/rotary.h"
 #include "posenc/suite/checking/check.h"
 #include "posenc/suite/checking/table_file.h"
 #include "posenc/suite/files.h"
@@ -25,6 +26,9 @@ struct ConformanceTable {
   std::string name;
   EncodingSpec spec;
   Names presets = {};  ///< whose convention it is
+
+  /// Of all entries; not 1 for a cache whose rule has one.
+  double factor() const { return attention_factor(spec.frequencies); }
 };
 
 /// The conventions of the presets, each once, in 64 channels, and rules of rotary embeddings.
@@ -52,6 +56,9 @@ std::vector<ConformanceTable> conformance_tables() {
       {"rotary_deepseek_v3", 64, 1e4, "yarn:factor=40,trained_rows=4096,attention_factor=1"},
       {"rotary_gpt_oss", 64, 1.5e5,
        "yarn:factor=32,trained_rows=4096,truncate=false,attention_factor=1"},
+      // A power of two, so that products are exact: who ignores attention factors fails this one.
+      {"rotary_attention_factor_2", 128, 1e6,
+       "yarn:factor=4,trained_rows=32768,attention_factor=2"},
       {"rotary_gemma_3", 256, 1e6, "linear:factor=8"},
       {"rotary_code_llama", 128, 1e6, "base"},
       {"rotary_dynamic", 128, 1e4, "ntk:factor=2"},
@@ -122,7 +129,10 @@ std::string sha256_of(std::string_view message) {
 std::string bytes_of(const ConformanceTable& table, DataType type) {
   return with_type(type, [&]<class T>(T) {
     BasicMatrix<T> matrix(std::ssize(positions), table.spec.d_model);
-    backend("rotation").plan(table.spec)->encode(std::span(positions), matrix.view());
+    if (table.factor() == 1)
+      backend("rotation").plan(table.spec)->encode(std::span(positions), matrix.view());
+    else
+      Rotary(rotary_spec(table.spec)).cache(positions, RotaryLayout::halves, matrix.view());
     const std::span elements(matrix.data(),
                              static_cast<std::size_t>(matrix.rows() * matrix.columns()));
     to_little_endian(elements);
@@ -151,6 +161,7 @@ void write_conformance_set(const std::filesystem::path& folder) {
                   {"layout", to_string(table.spec.layout)},
                   {"spacing", to_string(table.spec.spacing)},
                   {"frequencies", to_string(table.spec.frequencies)}};
+    if (table.factor() != 1) entry["attention_factor"] = table.factor();
     for (const DataType type : all_data_types) {
       const std::string bytes = bytes_of(table, type);
       write(file_of(table, type), bytes);

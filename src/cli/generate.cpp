@@ -157,14 +157,19 @@ void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
 
 /// The cache of the model that --config describes; by default at all its positions.
 void set_model(Table& table, const Options& options) {
-  const RotaryReading reading = reading_of(options);
+  // The rules "dynamic" and "longrope" depend on the length of the longest sequence.
+  const std::int64_t first = options.first().value_or(0);
+  std::optional<std::int64_t> length;
+  if (options.rows && first >= 0 && *options.rows <= max_position - first)
+    length = first + *options.rows;
+  const RotaryReading reading = reading_of(options, length);
   const RotaryReading::Layers& layers = layers_of(reading, options.layers);
   if (!options.rows && reading.most_rows == 0) {
     throw InvalidArgument(
         "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
         "--rows N");
   }
-  table.positions = RowRange{options.first().value_or(0), options.rows.value_or(reading.most_rows)};
+  table.positions = RowRange{first, options.rows.value_or(reading.most_rows)};
   set_rotary(table, options, layers.rotary);
   const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
   table.description += ", " + to_string(read);

@@ -417,11 +417,11 @@ std::vector<const Backend*> backends_of(const Options& options) {
       to_string(*options.isa));
 }
 
-RotaryReading reading_of(const Options& options) {
+RotaryReading reading_of(const Options& options, std::optional<std::int64_t> rows) {
   std::filesystem::path file = options.config;
   if (std::filesystem::is_directory(file)) file /= "config.json";
   const std::string text = read_document(file);
-  return in_place(file.string(), [&] { return read_rotary_config(text); });
+  return in_place(file.string(), [&] { return read_rotary_config(text, rows); });
 }
 
 }  // namespace posenc::cli

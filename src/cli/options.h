@@ -166,6 +166,6 @@ const Backend& backend_of(const Options& options, const Preset& shape);
 std::vector<const Backend*> backends_of(const Options& options);
 
 /// What --config says. Throws InvalidArgument, or std::system_error if it cannot be read.
-RotaryReading reading_of(const Options& options);
+RotaryReading reading_of(const Options& options, std::optional<std::int64_t> rows = {});
 
 }  // namespace posenc::cli

@@ -204,7 +204,7 @@ TEST(CheckCommand, NamesRowsOfNaN) {
   std::string all;
   for (int i = 0; i < 60 * 32; ++i) all += std::string("\x00\x00\xc0\x7f", 4);
   write_file(file, all);
-  expect_exit(run_check(file, {"--d-model", "32"}), 1, "not known: ");
+  expect_exit(run_check(file, {"--d-model", "32"}), 1, "not recognised: ");
   EXPECT_EQ(nlohmann::json::parse(run_check(file, {"--d-model", "32", "--format", "json"}).out)
                 .at("entries_not_finite"),
             60 * 32);

@@ -309,7 +309,7 @@ std::vector<Case> cases() {
             }),
       wrong("transposed", "transposed", float32, 128, 500,
             [=](int row, int column) { return arranged(interleaved, 128, tutorial)(column, row); }),
-      good("a sine alone at the end", "half of a pair", float32, 300, 129,
+      good("a sine alone at the end", "base 10000, spacing paper, odd width 129", float32, 300, 129,
            [=](int row, int column) {
              return arranged(interleaved, 130, exact(64.5))(row, column);
            }),

@@ -77,7 +77,7 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
     div_term.encode(part, compatible.view());
     for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
     for (std::int64_t row = 0; row < part.count; ++row) {
-      fill_exact_row(reference, arrangement_of(reference.spec().layout), 1, type, part.first + row,
+      fill_exact_row(reference, arrangement_of(reference.spec().layout), type, part.first + row,
                      exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
         const double* const entries = got[i].row(row).data();

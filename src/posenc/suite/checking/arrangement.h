@@ -3,6 +3,7 @@
 
 #include "posenc/suite/checking/check.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,10 +34,22 @@ constexpr ColumnOrder order_of(Arrangement arrangement) noexcept {
   return orders[static_cast<std::size_t>(arrangement)];
 }
 
+/// True if there is a sine and a cosine of every frequency.
+constexpr bool has_both_functions(Arrangement arrangement) noexcept {
+  return arrangement <= Arrangement::interleaved_cos_first;
+}
+
+/// True if the last pair of the table lacks its second column: the width is odd.
+constexpr bool has_half_a_pair(Arrangement arrangement, std::int64_t columns) noexcept {
+  return columns % 2 != 0 && columns >= 3 && has_both_functions(arrangement) &&
+         order_of(arrangement).place == ColumnOrder::side_by_side;
+}
+
 /// Frequencies of a table with that many columns; 0 if it cannot have that arrangement.
 constexpr std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept {
   const bool is_one = order_of(arrangement).place == ColumnOrder::one;
   if (is_one && arrangement != Arrangement::alternating) return columns;
+  if (has_half_a_pair(arrangement, columns)) return columns / 2 + 1;
   return columns % 2 != 0 ? 0 : is_one ? columns : columns / 2;
 }
 
@@ -55,16 +68,11 @@ constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns
 constexpr std::array<std::int64_t, 2> columns_of(Arrangement arrangement, std::int64_t columns,
                                                  std::int64_t k) noexcept {
   switch (order_of(arrangement).place) {
-    case ColumnOrder::side_by_side: return {2 * k, 2 * k + 1};
+    case ColumnOrder::side_by_side: return {2 * k, std::min(2 * k + 1, columns - 1)};
     case ColumnOrder::in_halves: return {k, k + columns / 2};
     case ColumnOrder::one: break;
   }
   return {k, k};
-}
-
-/// True if there is a sine and a cosine of every frequency.
-constexpr bool has_both_functions(Arrangement arrangement) noexcept {
-  return arrangement <= Arrangement::interleaved_cos_first;
 }
 
 }  // namespace posenc::suite

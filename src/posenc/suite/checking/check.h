@@ -10,11 +10,12 @@
 ///
 /// Good is a table of which every entry is within
 ///
-///     one ulp of its type at 1, plus 16 * 2^-53 for each position from 0 to its row,
+///     one ulp of its type at 1, plus 16 * 2^-53 (1 + |phase|), which is at most 2^-10,
 ///
 /// of the exact value, or within the limit of the options: 6.0e-8 for float32, 4.9e-4 for float16,
 /// 3.9e-3 for bfloat16. Half of that ulp is for sines that are not correctly rounded, and the
-/// second term for phases in double. Phases in float32 exceed this within a few rows.
+/// second term for phases in double, position times frequency in radians. Phases in float32 exceed
+/// this within a few rows. Beyond 2^39 radians, doubles no longer tell phases well enough.
 ///
 /// The cause is the way of computing a table (how its frequency is formed, and what each part is
 /// rounded to) that leaves the fewest bits of a sample open, with the share of the entries that
@@ -23,9 +24,11 @@
 
 #include "posenc/data_type.h"
 #include "posenc/matrix.h"
+#include "posenc/model/axes.h"
 #include "posenc/spec.h"
 #include "posenc/suite/accuracy_report.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -89,6 +92,19 @@ Arrangement parse_arrangement(std::string_view name);
 /// The arrangement of that layout.
 Arrangement arrangement_of(Layout layout) noexcept;
 
+/// What a table over several axes is: images, videos, rotary embeddings of both.
+struct TableAxes {
+  std::string name = {};  ///< of the convention: "flux", "mae"; empty if only the spec is known
+  std::array<std::int64_t, 3> grid = {};     ///< cells along time, height and width; or zeros
+  AxesSpec spec = {};                        ///< the pairs of a row
+  std::vector<std::int64_t> positions = {};  ///< positions[axis * rows + row]
+
+  /// The position of one of the `rows` rows on an axis.
+  std::int64_t position(std::int64_t axis, std::int64_t row, std::int64_t rows) const noexcept {
+    return positions[static_cast<std::size_t>(axis * rows + row)];
+  }
+};
+
 /// What a table is.
 struct TableIdentity {
   EncodingSpec spec = {};                              ///< its layout is not used
@@ -98,13 +114,19 @@ struct TableIdentity {
   std::vector<std::int64_t> positions = {};            ///< of the rows; empty: first + step row
   double factor = 1;                                   ///< of all entries: an attention factor
   bool has_negated_sines = false;                      ///< each sine with the other sign
-  /// A last one of zeros, or of a sine alone, beside the pairs: of an odd width. Not judged.
-  bool has_zero_column = false;
-  /// A row of zeros among the first three: fairseq's and Transformers' padding_idx. Not judged.
+  bool has_zero_column = false;  ///< a last one of zeros, beside the pairs. Not judged.
+  /// Columns, if the last pair lacks its second one, else 0: w_k = base^(-2 k / odd_width), for
+  /// which the spec has d_model odd_width + 1 and another base.
+  std::int64_t odd_width = 0;
+  /// A row of zeros among the first three: fairseq's and Transformers' padding_idx, or the class
+  /// token of images. Not judged.
   std::optional<std::int64_t> padding_row = {};
+  /// Instead of first, step and positions. The spec is then the one of the first axis.
+  std::optional<TableAxes> axes = {};
   std::vector<std::string> presets = {};  ///< that have this convention, at this d_model or another
 
-  /// The position of that row, which is not checked; also before row 0 of a run.
+  /// The position of that row, which is not checked; also before row 0 of a run. Of a table over
+  /// axes: the row.
   std::int64_t position(std::int64_t row) const noexcept {
     return positions.empty() ? first + step * row : positions[static_cast<std::size_t>(row)];
   }
@@ -159,6 +181,8 @@ struct CheckOptions {
   std::vector<Arrangement> excluded = {};      ///< it should have none of these
   std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
   std::vector<std::int64_t> positions = {};    ///< of all rows, instead of a first one
+  /// A table over several axes, instead of the spec. Without positions they are found.
+  std::optional<TableAxes> axes = {};
   /// The attention factor that entries should have; by default that of the rule of the spec.
   std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.
@@ -166,7 +190,17 @@ struct CheckOptions {
   int threads = 1;  ///< at least 1
 };
 
-/// The verdict on a table.
+/// Whether a table is what it should be.
+enum class CheckVerdict {
+  right,
+  wrong,           ///< it is known what the table should be, and entries are off
+  not_recognised,  ///< no convention that posenc knows agrees with most of the entries
+};
+
+/// The name of the enumerator: "not_recognised".
+std::string_view to_string(CheckVerdict verdict) noexcept;
+
+/// What was found of a table.
 struct CheckReport {
   bool is_good = false;               ///< every entry is within what is allowed
   bool is_identified = false;         ///< false: no known table, and nothing below but its shape
@@ -180,6 +214,15 @@ struct CheckReport {
   std::int64_t entries_not_finite = 0;  ///< NaN or infinite
   AccuracyReport errors;                ///< its backend is "table"; a channel is a column
   std::vector<Cause> causes;            ///< empty if the table is good, or none is known
+  /// Where entries are off, if only some columns or frequencies are, and by how much.
+  std::vector<std::string> findings;
+
+  /// The two booleans in one.
+  CheckVerdict verdict() const noexcept {
+    return is_good         ? CheckVerdict::right
+           : is_identified ? CheckVerdict::wrong
+                           : CheckVerdict::not_recognised;
+  }
 };
 
 /// Throws InvalidArgument if the table is empty, or the options do not fit its shape.
@@ -205,13 +248,16 @@ std::string frequencies_text(const FrequencyReport& report);
 /// The verdict, what they are, and the cause.
 std::string to_string(const FrequencyReport& report);
 
+/// The spec as a person would say it: of an odd width, with that width and its base.
+EncodingSpec shown_spec(const TableIdentity& identity);
+
 /// The verdict: one line, of any length.
 std::string verdict_text(const CheckReport& report);
 /// What the table is: one line.
 std::string identity_text(const CheckReport& report);
 /// The causes: one line.
 std::string cause_text(const CheckReport& report);
-/// These three lines.
+/// These three lines, and one for each finding.
 std::string to_string(const CheckReport& report);
 
 }  // namespace posenc::suite

@@ -1,6 +1,7 @@
 #include "posenc/exact/frequency.h"
 #include "posenc/suite/checking/identify.h"
 #include "posenc/suite/measuring/statistics.h"
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -88,11 +89,19 @@ Line line_through(std::span<const Point> points, std::optional<double> slope = {
   return {-(s * sky - sk * sy) / determinant, (skk * sy - sk * sky) / determinant};
 }
 
+/// Frequency k of a base, perhaps divided by a factor.
+double frequency_of(const EncodingSpec& spec, std::int64_t k) noexcept {
+  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
+  const auto denominator = static_cast<double>(exponent_denominator(spec));
+  return std::pow(spec.base, -static_cast<double>(k) / denominator) /
+         (linear != nullptr ? linear->factor : 1);
+}
+
 class Conventions {
  public:
   Conventions(const Recovered& recovered, std::int64_t count,
-              const std::optional<EncodingSpec>& expected)
-      : recovered_(recovered), count_(count) {
+              const std::optional<EncodingSpec>& expected, std::int64_t odd_width)
+      : recovered_(recovered), count_(count), odd_width_(odd_width) {
     for (const FrequencyEstimate& each : recovered.each) {
       if (!(each.frequency > each.uncertainty)) continue;
       points_.push_back({static_cast<double>(each.k), std::log(each.frequency),
@@ -126,12 +135,16 @@ class Conventions {
 
  private:
   double open_bits(const TableIdentity& is) const {
-    const std::vector<double> frequencies = frequencies_of(is.spec);
+    const bool has_rule = !is_base(is.spec.frequencies) &&
+                          !std::holds_alternative<LinearScaling>(is.spec.frequencies);
+    std::vector<double> frequencies;
+    if (has_rule) frequencies = frequencies_of(is.spec);
     double bits = 0;
     for (const FrequencyEstimate& each : recovered_.each) {
       if (!std::isfinite(each.frequency)) continue;
-      const double expected =
-          static_cast<double>(is.step) * frequencies[static_cast<std::size_t>(each.k)];
+      const double frequency =
+          has_rule ? frequencies[static_cast<std::size_t>(each.k)] : frequency_of(is.spec, each.k);
+      const double expected = static_cast<double>(is.step) * frequency;
       const double off = std::remainder(expected - each.frequency, two_pi);
       bits += std::log2(1 + std::fabs(off) / (each.uncertainty + 1e-7 * std::fabs(each.frequency)));
     }
@@ -151,8 +164,9 @@ class Conventions {
   }
 
   EncodingSpec spec_of(double base, Spacing spacing, FrequencyRule rule = {}) const {
-    return {
+    EncodingSpec spec = {
         .d_model = 2 * count_, .base = base, .spacing = spacing, .frequencies = std::move(rule)};
+    return odd_width_ > 0 ? of_odd_width(spec, odd_width_) : spec;
   }
 
   /// Takes as many bits as there are usual ones before it.
@@ -163,8 +177,9 @@ class Conventions {
         add(spec_of(base, spacing), 2 * std::log2(known + (spacing == Spacing::paper ? 0 : 1)));
       known += 2;
     }
-    for (const double factor : {8.0, 32.0})  // Llama 3.1's and 3.2's
-      add(spec_of(5e5, Spacing::paper, Llama3Scaling{.factor = factor}), factor == 8 ? 4 : 5);
+    if (has_rules_)
+      for (const double factor : {8.0, 32.0})  // Llama 3.1's and 3.2's
+        add(spec_of(5e5, Spacing::paper, Llama3Scaling{.factor = factor}), factor == 8 ? 4 : 5);
     for (const Spacing spacing : all_spacings) {
       const EncodingSpec usual = spec_of(1e4, spacing);
       std::vector<double> reversed = frequencies_of(usual), growing = reversed;
@@ -175,29 +190,39 @@ class Conventions {
       add(spec_of(1e4, spacing, OwnFrequencies{reversed}), 12, 1,
           "the frequencies are in reversed order", usual);
     }
-    add(spec_of(1e4, Spacing::paper, BaseTurns{}), 8);
-    // Of an odd width, without its last column.
-    const auto h = static_cast<double>(count_);
-    add(spec_of(std::pow(1e4, h / (h + 0.5)), Spacing::paper), 12);
+    if (has_rules_) add(spec_of(1e4, Spacing::paper, BaseTurns{}), 8);
+    for (const auto& [logarithm, of_e] : {std::pair("base-10", 4.0), {"base-2", std::log2(1e4)}})
+      add(spec_of(std::exp(of_e), Spacing::paper), 12, 1,
+          format_text("the {} logarithm of the base stands for the natural one: the base in use is "
+                      "{}, not 10000",
+                      logarithm, digits_text(std::exp(of_e), 6)),
+          spec_of(1e4, Spacing::paper));
   }
 
   void add_fitted(const Line& line) {
     for (const Spacing spacing : all_spacings) {
       const auto denominator =
           static_cast<double>(exponent_denominator({.d_model = 2 * count_, .spacing = spacing}));
-      const double fitted = std::exp(line.slope * denominator);
+      const double even = std::exp(line.slope * denominator),
+                   width = static_cast<double>(odd_width_),
+                   fitted = odd_width_ > 0 && spacing == Spacing::paper
+                                ? std::pow(even, width / (width + 1))
+                                : even;
       std::vector<Said> bases = said_in_digits(fitted, 6);
       for (const double known : known_bases) bases.push_back({known, 2});
       for (std::size_t i = 0; i < bases.size(); ++i) {
         const Said& base = bases[i];
         if (std::ranges::find(bases, base.value, &Said::value) != bases.begin() + i) continue;
-        add(spec_of(base.value, spacing), base.bits);
+        // The same frequencies are those of two bases; the usual spacing goes first.
+        add(spec_of(base.value, spacing), base.bits + (spacing == Spacing::paper ? 0 : 0.5));
         add_scaled(base, spacing, denominator);
         // The first frequencies have the base, which is near.
-        if (spacing == Spacing::paper && std::fabs(std::log(base.value / fitted)) < 1.4)
+        if (has_rules_ && spacing == Spacing::paper &&
+            std::fabs(std::log(base.value / fitted)) < 1.4)
           add_blends(base);
       }
     }
+    if (!has_rules_) return;
     // A known base, of which a factor makes the one that is found.
     const auto h = static_cast<double>(count_);
     for (const double base : known_bases) {
@@ -252,21 +277,25 @@ class Conventions {
   }
 
   const Recovered& recovered_;
-  std::int64_t count_;
+  std::int64_t count_, odd_width_;
+  const bool has_rules_ = count_ <= 1024;  ///< those of rotary embeddings: heads are no wider
   std::vector<Point> points_;
   std::vector<Hypothesis> all_;
 };
 
 }  // namespace
 
+EncodingSpec of_odd_width(EncodingSpec spec, std::int64_t width) {
+  spec.d_model = width + 1;
+  if (spec.spacing == Spacing::paper)
+    spec.base = std::pow(spec.base, static_cast<double>(width + 1) / static_cast<double>(width));
+  return spec;
+}
+
 std::vector<double> frequencies_of(const EncodingSpec& spec) {
   std::vector<double> all;
-  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
-  if (is_base(spec.frequencies) || linear != nullptr) {
-    const auto denominator = static_cast<double>(exponent_denominator(spec));
-    for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
-      all.push_back(std::pow(spec.base, -static_cast<double>(k) / denominator) /
-                    (linear != nullptr ? linear->factor : 1));
+  if (is_base(spec.frequencies) || std::holds_alternative<LinearScaling>(spec.frequencies)) {
+    for (std::int64_t k = 0; k < spec.d_model / 2; ++k) all.push_back(frequency_of(spec, k));
     return all;
   }
   if (const auto* const own = std::get_if<OwnFrequencies>(&spec.frequencies)) return own->values;
@@ -276,8 +305,9 @@ std::vector<double> frequencies_of(const EncodingSpec& spec) {
 }
 
 std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
-                                         const std::optional<EncodingSpec>& expected) {
-  return Conventions(recovered, count, expected).nearest();
+                                         const std::optional<EncodingSpec>& expected,
+                                         std::int64_t odd_width) {
+  return Conventions(recovered, count, expected, odd_width).nearest();
 }
 
 }  // namespace posenc::suite

@@ -8,6 +8,7 @@
 #include "posenc/support/float_format.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -36,26 +37,47 @@ inline double distance(double value, double high, double low) noexcept {
   return std::fabs((value - high) - low);
 }
 
-/// The exact entries of one row in that arrangement, times a factor, for a table of that type.
-inline void fill_exact_row(const Reference& reference, Arrangement arrangement, double factor,
-                           DataType type, std::int64_t position, std::vector<ExactEntry>& row) {
-  const std::int64_t columns = std::ssize(row);
-  for (std::int64_t k = 0; k < frequencies_in(arrangement, columns); ++k) {
-    const ReferencePair pair = reference(k, position);
-    for (const std::int64_t column : columns_of(arrangement, columns, k)) {
-      const bool is_cosine = content_of(arrangement, columns, column).is_cosine;
-      const long double value = is_cosine ? pair.cosine : pair.sine,
-                        scaled = value * static_cast<long double>(factor);
-      const double rest = (is_cosine ? pair.cosine_rest : pair.sine_rest) * factor;
-      const auto high = static_cast<double>(scaled);
-      const double nearest_value =
-          factor == 1 ? reference.nearest(k, position, is_cosine, value, type)
-                      : with_type(type, [&]<class T>(T) { return to_double(nearest<T>(high)); });
-      row[static_cast<std::size_t>(column)] = {
-          high, static_cast<double>(scaled - static_cast<long double>(high)) + rest, nearest_value,
-          ulps_per_unit(scaled, type)};
-    }
+/// The columns of a frequency, and what they hold.
+struct PairColumns {
+  std::array<std::int64_t, 2> columns;  ///< twice the same if it has one
+  std::array<bool, 2> is_cosine;
+};
+
+inline PairColumns pair_columns(Arrangement arrangement, std::int64_t columns,
+                                std::int64_t k) noexcept {
+  const auto of = columns_of(arrangement, columns, k);
+  return {of,
+          {content_of(arrangement, columns, of[0]).is_cosine,
+           content_of(arrangement, columns, of[1]).is_cosine}};
+}
+
+/// The exact entries of frequency k at that position, times a factor, for a table of that type.
+inline void fill_exact_pair(const Reference& reference, std::int64_t k, std::int64_t position,
+                            const PairColumns& to, double factor, DataType type,
+                            std::vector<ExactEntry>& row) {
+  const ReferencePair pair = reference(k, position);
+  for (const std::size_t i : {0, 1}) {
+    const bool is_cosine = to.is_cosine[i];
+    const long double value = is_cosine ? pair.cosine : pair.sine,
+                      scaled = value * static_cast<long double>(factor);
+    const double rest = (is_cosine ? pair.cosine_rest : pair.sine_rest) * factor;
+    const auto high = static_cast<double>(scaled);
+    const double nearest_value =
+        factor == 1 ? reference.nearest(k, position, is_cosine, value, type)
+                    : with_type(type, [&]<class T>(T) { return to_double(nearest<T>(high)); });
+    row[static_cast<std::size_t>(to.columns[i])] = {
+        high, static_cast<double>(scaled - static_cast<long double>(high)) + rest, nearest_value,
+        ulps_per_unit(scaled, type)};
+    if (to.columns[0] == to.columns[1]) return;
   }
+}
+
+/// The exact entries of one row of an encoding in that arrangement.
+inline void fill_exact_row(const Reference& reference, Arrangement arrangement, DataType type,
+                           std::int64_t position, std::vector<ExactEntry>& row) {
+  const std::int64_t columns = std::ssize(row);
+  for (std::int64_t k = 0; k < frequencies_in(arrangement, columns); ++k)
+    fill_exact_pair(reference, k, position, pair_columns(arrangement, columns, k), 1, type, row);
 }
 
 /// NaN, infinity and anything larger count as this error.

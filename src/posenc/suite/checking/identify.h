@@ -12,6 +12,7 @@
 
 #include "posenc/suite/checking/arrangement.h"
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/checking/exact_entries.h"
 
 #include <cmath>
 #include <cstddef>
@@ -96,9 +97,10 @@ void for_each_entry(const SampledTable& sample, const TableIdentity& identity, s
 /// One frequency, as far as a table shows it.
 struct FrequencyEstimate {
   std::int64_t k = 0;
-  double frequency = 0;    ///< radians per row, from -pi to pi; NaN if the table does not show it
-  double uncertainty = 0;  ///< of the frequency
-  double phase = 0;        ///< at row 0
+  double frequency = 0;      ///< radians per row, from -pi to pi; NaN if the table does not show it
+  double uncertainty = 0;    ///< of the frequency
+  double phase = 0;          ///< at row 0
+  bool is_followed = false;  ///< through the table, row by row and at greater and greater distances
 };
 
 /// A table in one arrangement.
@@ -110,14 +112,34 @@ struct Recovered {
 
 Recovered recover(const SampledTable& sample, Arrangement arrangement);
 
+/// What a table in that arrangement shows of waves.
+struct Waves {
+  bool turn_evenly;        ///< from row to row, most of them
+  bool are_of_one_length;  ///< cosines and sines of an angle; false if there is one of the two
+};
+
+Waves waves_of(const SampledTable& sample, Arrangement arrangement);
+
+/// False for tables that hold no waves in any arrangement, such as noise.
+bool shows_waves(const SampledTable& sample);
+
 /// The position of row 0, if the estimates show it; `usual` if it is as good as any. `frequencies`
 /// are those of all k.
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
                                            std::span<const double> frequencies,
                                            const SampledTable& sample, std::int64_t usual);
 
+/// Those of the frequencies with these numbers.
+std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
+                                            std::span<const std::int64_t> numbers);
+
+/// The size of the steps that the entries of the sample are multiples of, if it is one that tables
+/// are quantised with (1 / 127, 2^-15, 10^-4), and coarser than their type; else 0.
+double quantum_of(const SampledTable& sample);
+
 /// The position of each row of a table whose entries are pairs, if they are not first + step row:
-/// packed sequences, repeated or shuffled positions. Empty if there is none.
+/// packed sequences, repeated or shuffled positions. Empty if there is none, or if many rows have
+/// no position.
 std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
                                             const TableIdentity& identity);
 
@@ -137,9 +159,13 @@ struct Hypothesis {
 
 /// Those whose frequencies and steps leave the fewest bits of the estimates open; `count`
 /// frequencies in all. Without estimates all that are usual. `expected` is one of them, and takes
-/// no bits.
+/// no bits. Of an odd width, the specs are those of TableIdentity::odd_width.
 std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
-                                         const std::optional<EncodingSpec>& expected);
+                                         const std::optional<EncodingSpec>& expected,
+                                         std::int64_t odd_width = 0);
+
+/// A spec without d_model for a table of that odd width: w_k = base^(-2 k / width).
+EncodingSpec of_odd_width(EncodingSpec spec, std::int64_t width);
 
 /// The frequencies of a spec as doubles, in radians per position, without reduction.
 std::vector<double> frequencies_of(const EncodingSpec& spec);
@@ -148,15 +174,26 @@ std::vector<double> frequencies_of(const EncodingSpec& spec);
 /// columns of constants.
 std::optional<Hypothesis> identify(const SampledTable& sample, const CheckOptions& options);
 
-/// What the table is, and should not be, and how its entries are rounded.
-std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypothesis& found,
-                                        const TableIdentity& wanted);
+/// The same of tables over several axes, of the conventions that posenc has, and of any grid.
+std::optional<TableIdentity> identify_axes(const SampledTable& sample, const CheckOptions& options);
 
-/// "cause: ", and all of them.
-std::string cause_text(const std::vector<Cause>& causes);
+/// What the rows of the table are at, on each axis of a known spec: positions[axis * rows + row].
+/// A row that fits no position up to 2^16 is at 0.
+std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSpec& spec,
+                                            Arrangement arrangement, double factor);
 
-/// What is good at that position, for entries of a type with that factor: the rule of check.h.
-double allowed_error(DataType type, double factor, std::int64_t position) noexcept;
+/// A frequency of a table, and where it stands.
+struct TablePair {
+  std::size_t part;      ///< index into the parts of its axes; else 0
+  std::int64_t axis, k;  ///< number k of the part's encoding
+  PairColumns to;
+};
+
+/// All of them.
+std::vector<TablePair> pairs_of_table(const TableIdentity& identity, std::int64_t columns);
+
+/// What is good at that phase, for entries of a type with that factor: the rule of check.h.
+double allowed_error(DataType type, double factor, double phase) noexcept;
 
 // Explain.
 
@@ -170,6 +207,7 @@ enum class Rounding : std::uint8_t {
   thousandths,  ///< in bfloat16, then times 1000: a timestep
   int8,         ///< wraps, as the next
   int16,
+  int32,
 };
 
 /// A way to compute the entries of a spec.
@@ -186,6 +224,8 @@ struct Way {
   double explained = 0;   ///< share of the entries that are off of which it explains the error
 
   double phase(std::int64_t k, std::int64_t at) const noexcept;
+  /// What it makes of an entry, unless it is a recurrence of rows.
+  double value(const SampledEntry& of) const noexcept;
 };
 
 /// The bits that the sample leaves open if it holds exact values. Stops where they exceed the

@@ -101,12 +101,33 @@ class Circle {
   double sine_of_reach_ = 1, frequency_ = not_known, angle_error_;
 };
 
+/// The first row from which on four rows turn evenly in the fastest columns; 0 if there is none
+/// among the first ones. Before it may be a padding row, or a position twice.
+std::int64_t even_start(const SampledTable& sample, Arrangement arrangement) {
+  const std::int64_t count = frequencies_in(arrangement, sample.table.columns);
+  constexpr std::int64_t last_start = 16, rows = 4, most_columns = 4;
+  for (std::int64_t start = 0; start < std::min(last_start, sample.table.rows - rows); ++start) {
+    std::int64_t even = 0;
+    for (std::int64_t k = 0; k < std::min(count, most_columns); ++k) {
+      const Circle circle(sample, arrangement, k);
+      const auto turn = [&](std::int64_t row) {
+        return std::arg(circle(row + 1) * std::conj(circle(row)));
+      };
+      const double first = turn(start), near = 8 * circle.angle_error();
+      even += std::fabs(first) > near && std::fabs(turned(turn(start + 1) - first)) < near &&
+              std::fabs(turned(turn(start + 2) - first)) < near;
+    }
+    if (2 * even > std::min(count, most_columns)) return start;
+  }
+  return 0;
+}
+
 /// Rows whose angles do not fit those of nearer ones are passed over.
-FrequencyEstimate estimate(const Circle& circle, std::int64_t k, std::int64_t rows) {
+FrequencyEstimate estimate(const Circle& circle, std::int64_t k, std::int64_t rows,
+                           std::int64_t start) {
   const auto is_known = [&](std::int64_t row) { return std::isfinite(std::abs(circle(row))); };
   FrequencyEstimate result = {.k = k, .frequency = not_known, .phase = not_known};
   if (!(circle.angle_error() < 0.3)) return result;
-  std::int64_t start = 0;
   const std::int64_t last_start = std::min<std::int64_t>(rows - 1, 4096);
   while (start < last_start && !(is_known(start) && is_known(start + 1))) ++start;
   if (!is_known(start)) return result;
@@ -118,6 +139,7 @@ FrequencyEstimate estimate(const Circle& circle, std::int64_t k, std::int64_t ro
     if (!is_known(start + distance)) continue;
     const double expected = static_cast<double>(distance) * frequency;
     const double off = turned(std::arg(circle(start + distance) * origin) - expected);
+    result.is_followed = distance > 1 && std::fabs(off) <= most_off;
     if ((has_guess || distance > 1) && std::fabs(off) > most_off) break;
     frequency = (expected + off) / static_cast<double>(distance);
     result.frequency = frequency;
@@ -141,6 +163,7 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
     return result;
   }
   const std::int64_t rows = sample.table.rows;
+  const std::int64_t start = even_start(sample, arrangement);
   std::vector<double> sizes;
   std::int64_t backwards = 0;
   for (const std::int64_t k : scattered(frequencies_in(arrangement, sample.table.columns), 64)) {
@@ -149,7 +172,7 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
       const double size = std::abs(circle(row));
       if (circle.shows_factor() && std::isfinite(size)) sizes.push_back(size);
     }
-    const FrequencyEstimate& last = result.each.emplace_back(estimate(circle, k, rows));
+    const FrequencyEstimate& last = result.each.emplace_back(estimate(circle, k, rows, start));
     if (std::fabs(last.frequency) > last.uncertainty) backwards += last.frequency < 0 ? 1 : -1;
   }
   result.factor = sizes.empty() ? 1 : median(std::move(sizes));
@@ -160,6 +183,63 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
     each.phase *= sense;
   }
   return result;
+}
+
+Waves waves_of(const SampledTable& sample, Arrangement arrangement) {
+  constexpr double most_followed_of_noise = 0.3, near = 0.05, most_near_of_noise = 0.5;
+  const std::int64_t start = even_start(sample, arrangement);
+  std::vector<double> sizes;
+  double followed = 0, all = 0;
+  for (const std::int64_t k : scattered(frequencies_in(arrangement, sample.table.columns), 64)) {
+    const Circle circle(sample, arrangement, k);
+    followed += estimate(circle, k, sample.table.rows, start).is_followed;
+    ++all;
+    if (!has_both_functions(arrangement)) continue;
+    for (const std::int64_t row : scattered(sample.table.rows, 32))
+      if (const double size = std::abs(circle(row)); std::isfinite(size)) sizes.push_back(size);
+  }
+  Waves waves = {followed > most_followed_of_noise * all, false};
+  if (sizes.empty()) return waves;
+  const double middle = median(sizes);
+  const auto count = static_cast<double>(std::ranges::count_if(
+      sizes, [&](double size) { return std::fabs(size - middle) <= near * middle; }));
+  waves.are_of_one_length = count > most_near_of_noise * static_cast<double>(sizes.size());
+  return waves;
+}
+
+bool shows_waves(const SampledTable& sample) {
+  if (sample.holds_phases || sample.table.rows < 4) return true;
+  for (const Arrangement arrangement :
+       {Arrangement::interleaved, Arrangement::halves, Arrangement::cosines}) {
+    const Waves waves = waves_of(sample, arrangement);
+    if (waves.turn_evenly || waves.are_of_one_length) return true;
+  }
+  return false;
+}
+
+std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
+                                            std::span<const std::int64_t> numbers) {
+  const std::int64_t start = even_start(sample, arrangement);
+  std::vector<FrequencyEstimate> all;
+  for (const std::int64_t k : numbers)
+    all.push_back(estimate(Circle(sample, arrangement, k), k, sample.table.rows, start));
+  return all;
+}
+
+double quantum_of(const SampledTable& sample) {
+  double largest = 0;
+  for (const double each : sample.got) largest = std::max(largest, std::fabs(each));
+  const double steps[] = {1.0 / 127,   1.0 / 128,   1.0 / 255, 1.0 / 256, 1e-2,        1e-3,
+                          1.0 / 32767, 1.0 / 32768, 1e-4,      1e-5,      1.0 / 65535, 1e-6};
+  for (const double step : steps) {
+    if (step < 8 * half_ulp_of_one(sample.type)) break;
+    if (std::ranges::all_of(sample.got, [&](double each) {
+          const double off = std::fabs(each - std::round(each / step) * step);
+          return off <= 2 * half_ulp_of_one(sample.type) * std::max(std::fabs(each), step);
+        }))
+      return step;
+  }
+  return 0;
 }
 
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
@@ -180,7 +260,8 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
     const double moved = std::fabs(position - static_cast<double>(usual));
     if (moved != 0 && !(std::fabs(position) <= farthest)) return false;
     // Two to the number of bits; a far position has to agree far better.
-    double odds = (1 + moved) * (1 + moved);
+    const double far = (1 + moved) * (1 + moved);
+    double odds = far;
     for (const FrequencyEstimate& each : known) {
       odds *=
           1 + std::fabs(turned(each.phase - position * each.frequency)) / angle_error_of(sample);
@@ -188,7 +269,8 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
     }
     least = odds;
     best = static_cast<std::int64_t>(position);
-    return odds < std::exp2(known.size());
+    // Eight phases are not those of another position by chance.
+    return odds < std::exp2(known.size()) * (known.size() >= 8 ? far : 1);
   };
   if (try_position(static_cast<double>(usual))) return best;
   // The slowest frequency has the position up to its turns, 2^20 rows in either direction, and each
@@ -227,17 +309,22 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
     return off < 0.02 * static_cast<double>(count);
   };
   std::vector<std::int64_t> all;
-  int breaks = 0;
-  constexpr int most_breaks = 4096;
+  // The search of a row that has no position takes as long as that of some thousand others. Rows of
+  // noise end it.
+  constexpr std::int64_t most_in_vain = 32;
+  std::int64_t breaks = 0, in_vain = 0;
   for (std::int64_t row = 0; row < sample.table.rows; ++row) {
     const std::int64_t next = all.empty() ? identity.first : all.back() + identity.step;
     all.push_back(next);
     if (!sample.is_set(row) || is_at(row, next, 4)) continue;
     is_at(row, next, phases.size());  // reads all of them
     const auto found = first_position(phases, frequencies, sample, next);
-    if (!found || !is_at(row, *found, phases.size())) continue;
-    all.back() = *found;
-    if (++breaks > most_breaks) return {};
+    if (found && is_at(row, *found, phases.size())) {
+      all.back() = *found;
+      ++breaks;
+    } else if (++in_vain > most_in_vain + breaks / 64) {
+      return {};
+    }
   }
   return breaks == 0 ? std::vector<std::int64_t>() : all;
 }

@@ -1,7 +1,7 @@
 #include "posenc/suite/checking/rotated.h"
 
 #include "posenc/model/rotary_config.h"
-#include "posenc/suite/checking/identify.h"
+#include "posenc/suite/checking/causes.h"
 #include "posenc/suite/error_tally.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
@@ -22,8 +22,37 @@ using Complex = std::complex<double>;
 /// An angle that differs by more from the exact one than its noise times this is off.
 constexpr double most_noise = 6;
 
+/// By how much the mean angle of many heads is off because their elements are rounded. An angle far
+/// below an ulp leaves every element as it was, or, near a multiple of a quarter turn, as the other
+/// element: all heads stick to that angle. Angles of some ulp are dithered by the elements, which
+/// leaves 2 exp(-2 pi^2 s^2) of a normal spread of s ulp; here s is half of the angle.
+double sticking(double angle, DataType type) noexcept {
+  constexpr double quarter = std::numbers::pi / 2;
+  const double off = std::fabs(std::remainder(angle, quarter)),
+               ulps = off / (4 * half_ulp_of_one(type));
+  return off * std::min(1.0, 2 * std::exp(-5 * ulps * ulps));
+}
+
 /// That of lengths is so much larger.
 constexpr double length_noise = 0.73 / 0.42;
+
+/// Which channels are a pair: k and k + distance, or 2 k and 2 k + 1.
+struct Pairing {
+  RotaryLayout channels = RotaryLayout::halves;
+  std::int64_t distance = 0;
+
+  std::size_t first(std::int64_t k) const noexcept {
+    return static_cast<std::size_t>(channels == RotaryLayout::halves ? k : 2 * k);
+  }
+  std::size_t second(std::int64_t k) const noexcept {
+    return first(k) + static_cast<std::size_t>(channels == RotaryLayout::halves ? distance : 1);
+  }
+  /// "(k, 64 + k), halves"
+  std::string text() const {
+    return channels == RotaryLayout::halves ? format_text("(k, {} + k), halves", distance)
+                                            : "(2k, 2k + 1), interleaved";
+  }
+};
 
 /// What the heads of a row show of one pair.
 struct Turn {
@@ -51,7 +80,7 @@ struct Heads {
   std::int64_t heads() const noexcept { return before.sizes[1]; }
 
   /// Of each pair of the first `dimension` channels.
-  std::vector<Turn> turns(std::int64_t row, RotaryLayout channels, std::int64_t dimension) const {
+  std::vector<Turn> turns(std::int64_t row, const Pairing& pairing, std::int64_t dimension) const {
     std::vector<Turn> turns(static_cast<std::size_t>(dimension / 2));
     std::vector<double> last;
     std::int64_t different = 0;
@@ -60,9 +89,7 @@ struct Heads {
       const std::vector<double> y = channels_of_head(after, row, head);
       different += x != last;
       for (std::int64_t k = 0; k < dimension / 2; ++k) {
-        const bool is_halves = channels == RotaryLayout::halves;
-        const auto i = static_cast<std::size_t>(is_halves ? k : 2 * k),
-                   j = is_halves ? i + static_cast<std::size_t>(dimension / 2) : i + 1;
+        const std::size_t i = pairing.first(k), j = pairing.second(k);
         const Complex from(x[i], x[j]), to(y[i], y[j]);
         Turn& turn = turns[static_cast<std::size_t>(k)];
         turn.factor += std::conj(from) * to;
@@ -88,10 +115,10 @@ struct Heads {
   }
 
   /// The share of the heads that no turns of those pairs and of that length explain, of some rows.
-  double unexplained(RotaryLayout channels, std::int64_t dimension, double length) const {
+  double unexplained(const Pairing& pairing, std::int64_t dimension, double length) const {
     double unlike = 0, squares = 0;
     for (const std::int64_t row : scattered(rows(), 64)) {
-      for (const Turn& each : turns(row, channels, dimension)) {
+      for (const Turn& each : turns(row, pairing, dimension)) {
         const double off = each.after + length * each.before * (length - 2 * std::abs(each.factor));
         if (!std::isfinite(off)) continue;
         unlike += off;
@@ -127,30 +154,51 @@ void take_roots(AngleErrors& of) {
   of.noise = of.count > 0 ? std::sqrt(of.noise / static_cast<double>(of.count)) : 0;
 }
 
+/// What turns a pair of channels.
+struct AngularPair {
+  std::int64_t axis;
+  double frequency;  ///< in radians per position
+};
+
+std::vector<AngularPair> angular_pairs(const AxesSpec& angles) {
+  std::vector<std::vector<double>> of_part;
+  for (const AxisPairs& part : angles.parts) of_part.push_back(frequencies_of(part.spec));
+  std::vector<AngularPair> all(static_cast<std::size_t>(angles.d_model() / 2));
+  for (const AxisPair& each : pairs_of(angles)) {
+    all[static_cast<std::size_t>(each.place)] = {
+        angles.parts[each.part].axis, of_part[each.part][static_cast<std::size_t>(each.k)]};
+  }
+  return all;
+}
+
 /// Judges heads whose order is known.
 class Judge {
  public:
   Judge(const Heads& heads, const RotarySpec& rotary, const RotatedOptions& options,
-        RowPositions positions, RotaryLayout channels, DataType type)
+        RowPositions positions, const Pairing& pairing, DataType type)
       : heads_(heads),
         rotary_(rotary),
         options_(options),
         positions_(std::move(positions)),
         half_(rotary.dimension() / 2),
+        pairing_(pairing),
         turns_(static_cast<std::size_t>(heads.rows())) {
     report_ = {.rows = heads.rows(), .heads = heads.heads(), .type = type, .rotary = rotary};
     report_.by_pair.resize(static_cast<std::size_t>(half_));
     parallel_for(heads.rows(), 16, options.threads, [&](auto begin, auto end, int) {
       for (std::int64_t row = begin; row < end; ++row)
-        turns_[static_cast<std::size_t>(row)] = heads.turns(row, channels, 2 * half_);
+        turns_[static_cast<std::size_t>(row)] = heads.turns(row, pairing, 2 * half_);
     });
   }
 
-  RotatedReport report(bool has_claimed_pairs) && {
+  RotatedReport report(const Pairing& claimed) && {
+    const bool has_claimed_pairs =
+        pairing_.first(1) == claimed.first(1) && pairing_.second(0) == claimed.second(0);
     compare();
     if (report_.errors.count == 0)
       throw_invalid("heads hold zeros alone; allowed: numbers, whose angles can be seen");
-    const bool keeps_rest = heads_.keeps_channels(2 * half_);
+    // Channels that another pairing turns are not those that should be kept.
+    const bool keeps_rest = pairing_.distance != half_ || heads_.keeps_channels(2 * half_);
     report_.is_good = report_.angles_off == 0 && keeps_rest && has_claimed_pairs;
     if (report_.is_good) return std::move(report_);
     const auto say = [&](CauseKind kind, std::string text) {
@@ -158,11 +206,9 @@ class Judge {
         if (each.text == text) return;
       report_.causes.push_back({kind, std::move(text)});
     };
-    constexpr const char* pairs[] = {"(k, h + k), halves", "(2k, 2k + 1), interleaved"};
-    const bool is_halves = rotary_.channels == RotaryLayout::halves;
     if (!has_claimed_pairs)
       say(CauseKind::other_arrangement,
-          format_text("the pairs of channels are {}, not {}", pairs[is_halves], pairs[!is_halves]));
+          format_text("the pairs of channels are {}, not {}", pairing_.text(), claimed.text()));
     if (!keeps_rest)
       say(CauseKind::other_arrangement,
           format_text("channels beyond the first {} are changed", 2 * half_));
@@ -189,6 +235,7 @@ class Judge {
   /// Compares all rows with exact cosines and sines.
   void compare() {
     const Rotary exact(rotary_);
+    const std::vector<AngularPair> angles = angular_pairs(rotary_.angles);
     std::array<RotatedReport::Octave, octaves> by_octave;
     by_octave.fill({max_position, 0, {}});
     double worst = -1;
@@ -201,10 +248,6 @@ class Judge {
       std::int64_t farthest = 0;
       for (std::int64_t axis = 0; axis < rotary_.angles.axes(); ++axis)
         farthest = std::max(farthest, std::abs(positions_(axis, row)));
-      const double allowed = options_.max_error
-                                 ? *options_.max_error
-                                 : suite::allowed_error(DataType::float32, 1, farthest);
-      report_.allowed_error = std::max(report_.allowed_error, allowed);
       RotatedReport::Octave& of = by_octave[octave(farthest)];
       of = {std::min(of.least, farthest), std::max(of.most, farthest), of.errors};
       for (std::int64_t k = 0; k < half_; ++k) {
@@ -212,13 +255,22 @@ class Judge {
         const Complex wanted(values(row % block, k), values(row % block, half_ + k));
         const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
         if (std::isnan(noise)) continue;  // nothing to see
+        const AngularPair& angle = angles[static_cast<std::size_t>(k)];
+        const double phase = static_cast<double>(positions_(angle.axis, row)) * angle.frequency,
+                     allowed = options_.max_error
+                                   ? *options_.max_error
+                                   : suite::allowed_error(DataType::float32, 1, phase);
+        report_.allowed_error = std::max(report_.allowed_error, allowed);
         const bool is_finite = std::isfinite(std::abs(ratio));
         if (!is_finite && first_not_finite_ < 0) first_not_finite_ = row;
         const double error = is_finite ? std::fabs(std::arg(ratio)) : std::numbers::pi,
                      length_error = is_finite ? std::fabs(std::abs(ratio) - 1) : 1;
         report_.max_length_error = std::max(report_.max_length_error, length_error);
-        report_.angles_off += error > allowed + most_noise * noise ||
-                              length_error > allowed + most_noise * length_noise * noise;
+        const double stuck = sticking(std::arg(wanted), report_.type);
+        const bool is_off = error > allowed + stuck + most_noise * noise ||
+                            length_error > allowed + most_noise * length_noise * noise;
+        report_.angles_off += is_off;
+        off_by_pair_[static_cast<std::size_t>(k)] += is_off;
         for (AngleErrors* const to :
              {&report_.errors, &of.errors, &report_.by_pair[static_cast<std::size_t>(k)]})
           add(*to, error, noise);
@@ -242,10 +294,12 @@ class Judge {
     struct Run {
       std::int64_t first, last, axis, wanted;
     };
+    if (angles.axes() == 1) return "";
+    const std::vector<AngularPair> turned_by = angular_pairs(angles);
     std::vector<Run> runs;
     for (const AxisPair& pair : pairs_of(angles)) {
       const AxisPairs& part = angles.parts[pair.part];
-      const double frequency = frequencies_of(part.spec)[static_cast<std::size_t>(pair.k)];
+      const double frequency = turned_by[static_cast<std::size_t>(pair.place)].frequency;
       const auto error_of = [&](std::int64_t axis) {
         double sum = 0;
         for (const std::int64_t row : scattered(heads_.rows(), 64)) {
@@ -316,6 +370,9 @@ class Judge {
   const RotatedOptions& options_;
   const RowPositions positions_;
   const std::int64_t half_;
+  const Pairing pairing_;
+  std::vector<std::int64_t> off_by_pair_ =
+      std::vector<std::int64_t>(static_cast<std::size_t>(half_));
   std::vector<std::vector<Turn>> turns_;  ///< of each row
   RotatedReport report_;
   std::int64_t first_not_finite_ = -1;
@@ -341,12 +398,16 @@ RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
   }
   struct Reading {
     Heads heads;
-    RotaryLayout channels;
+    Pairing pairing;
     double unexplained;
   };
   std::optional<Reading> best;
+  const std::int64_t half = rotary.dimension() / 2, half_head = before.sizes[2] / 2;
   const RotaryLayout other =
       rotary.channels == RotaryLayout::halves ? RotaryLayout::interleaved : RotaryLayout::halves;
+  const Pairing claimed = {rotary.channels, half};
+  std::vector<Pairing> pairings = {claimed, {other, half}};
+  if (half < half_head) pairings.push_back({RotaryLayout::halves, half_head});
   for (const bool heads_first : {false, true}) {
     if (options.positions && options.positions->count() != before.sizes[heads_first]) continue;
     Heads heads = {before, after};
@@ -355,11 +416,11 @@ RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
       std::swap(each->sizes[0], each->sizes[1]);
       std::swap(each->strides[0], each->strides[1]);
     }
-    for (const RotaryLayout channels : {rotary.channels, other}) {
+    for (const Pairing& pairing : pairings) {
       const double unexplained =
-          heads.unexplained(channels, rotary.dimension(), rotary.attention_factor);
+          heads.unexplained(pairing, rotary.dimension(), rotary.attention_factor);
       // What is claimed, and rows first, unless the other one explains far more.
-      if (!best || 4 * unexplained < best->unexplained) best = {heads, channels, unexplained};
+      if (!best || 4 * unexplained < best->unexplained) best = {heads, pairing, unexplained};
     }
   }
   if (!best)
@@ -368,8 +429,7 @@ RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
   const RowPositions positions =
       options.positions.value_or(RowPositions(RowRange{options.first, best->heads.rows()}));
   validate(positions, rotary.angles.axes());
-  return Judge(best->heads, rotary, options, positions, best->channels, after.type)
-      .report(best->channels == rotary.channels);
+  return Judge(best->heads, rotary, options, positions, best->pairing, after.type).report(claimed);
 }
 
 std::string to_string(const RotatedReport& report) {
@@ -380,7 +440,9 @@ std::string to_string(const RotatedReport& report) {
       "good: every angle is within {} radians, besides the noise, of its exact value; the errors "
       "are {} (RMS), of a noise of {}",
       bound_text(report.allowed_error), text(report.errors.rms), text(report.errors.noise));
-  if (!report.is_good)
+  if (!report.is_good && report.angles_off == 0)
+    verdict = "wrong: the angles are right, but not the channels that they turn";
+  else if (!report.is_good)
     verdict = format_text(
         "wrong: {} % of the angles or lengths are off by more than {} besides the noise, angles "
         "by up to {}, lengths by up to {}; the noise is {}",
@@ -392,7 +454,8 @@ std::string to_string(const RotatedReport& report) {
   return verdict +
          format_text("\n{} rows of {} heads of {}, {}\n", report.rows, report.heads,
                      to_string(report.type), to_string(report.rotary)) +
-         (report.is_good ? "cause: none, the angles are right" : cause_text(report.causes));
+         (report.is_good ? "cause: none, the angles are right" : cause_text(report.causes)) +
+         findings_text(report.findings);
 }
 
 }  // namespace posenc::suite

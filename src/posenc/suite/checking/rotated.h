@@ -72,9 +72,10 @@ struct RotatedReport {
     std::int64_t most;   ///< such a position
     AngleErrors errors;  ///< at these
   };
-  std::vector<Octave> by_position = {};   ///< those that occur
-  std::vector<AngleErrors> by_pair = {};  ///< dimension / 2 of them
-  std::vector<Cause> causes = {};         ///< empty if good, or if none is known
+  std::vector<Octave> by_position = {};    ///< those that occur
+  std::vector<AngleErrors> by_pair = {};   ///< dimension / 2 of them
+  std::vector<Cause> causes = {};          ///< empty if good, or if none is known
+  std::vector<std::string> findings = {};  ///< which pairs are off, if others are right
 };
 
 /// Throws InvalidArgument if the heads are all zero, differ in shape, have fewer channels than the
@@ -82,7 +83,7 @@ struct RotatedReport {
 RotatedReport check_rotated(const HeadsTable& before, const HeadsTable& after,
                             const RotarySpec& rotary, const RotatedOptions& options = {});
 
-/// The verdict, what was judged, and the causes: three lines.
+/// The verdict, what was judged, and the causes: three lines, and one for each finding.
 std::string to_string(const RotatedReport& report);
 
 }  // namespace posenc::suite

@@ -30,6 +30,7 @@ double rounded(double value, Rounding to) noexcept {
     case Rounding::thousandths: return rounded(rounded(value / 1000, bf16) * 1000, bf16);
     case Rounding::int8: return static_cast<std::int8_t>(static_cast<std::int64_t>(value));
     case Rounding::int16: return static_cast<std::int16_t>(static_cast<std::int64_t>(value));
+    case Rounding::int32: return static_cast<std::int32_t>(static_cast<std::int64_t>(value));
   }
   return value;
 }
@@ -49,7 +50,7 @@ struct Operands {
 struct FrequencyForm {
   const char* text;
   bool divides;
-  double (*of)(const Operands& o);
+  double (*of)(const Operands& o);  ///< null: each is the one before times a step
 };
 
 constexpr FrequencyForm forms[] = {
@@ -57,6 +58,11 @@ constexpr FrequencyForm forms[] = {
      [](const Operands& o) { return o.r(std::pow(o.base, -o.k / o.h)); }},
     {", as PyTorch's tutorial, tensor2tensor and fairseq compute them", false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.k * o.step()))); }},
+    {", of exp(k * step), where the step is a number and not a tensor", false,
+     [](const Operands& o) {
+       const double step = rounded(-std::log(o.base) / o.h, f32);
+       return o.r(std::exp(o.r(o.r(o.k) * step)));
+     }},
     {", as Transformers and vLLM compute them", false,
      [](const Operands& o) { return o.r(1 / o.power()); }},
     {": the position divided by a power of the base", true,
@@ -81,14 +87,27 @@ constexpr FrequencyForm forms[] = {
      [](const Operands& o) {
        return o.r(std::pow(10.0, o.r(o.k * o.r(-std::log10(o.base) / o.h))));
      }},
-    {", of frequencies multiplied from channel to channel", false,
-     [](const Operands& o) {
-       const double step = o.r(std::pow(o.r(o.base), o.r(-1 / o.h)));
-       double w = 1;
-       for (double i = 0; i < o.k; ++i) w = o.r(w * step);
-       return w;
-     }},
+    {", of frequencies multiplied from channel to channel", false, nullptr},
 };
+
+constexpr const FrequencyForm& transformers_form = forms[3];
+
+/// The operands of frequencies 0 .. exact.size() - 1 of a base, those that are needed.
+std::vector<double> operands_of(const FrequencyForm& form, Operands o, double scale,
+                                const std::vector<bool>& is_needed) {
+  std::vector<double> all(is_needed.size());
+  const double step = o.r(std::pow(o.r(o.base), o.r(-1 / o.h)));
+  double product = 1;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    o.k = static_cast<double>(k);
+    if (is_needed[k]) {
+      const double operand = form.of != nullptr ? form.of(o) : product;
+      all[k] = form.divides ? o.r(operand * o.r(scale)) : o.r(operand / o.r(scale));
+    }
+    if (form.of == nullptr) product = o.r(product * step);
+  }
+  return all;
+}
 
 /// Which parts of a phase are rounded, after the arithmetic of the frequency.
 struct Precision {
@@ -103,6 +122,7 @@ constexpr auto frequency_cause = CauseKind::narrow_frequencies,
 constexpr Precision precisions[] = {
     {CauseKind::float32_phases, "phases in float32", f32, f32, f32, f32},
     {frequency_cause, "frequencies in bfloat16", f32, bf16, f32, f32},
+    {frequency_cause, "frequencies truncated to bfloat16", f32, Rounding::truncated, f32, f32},
     {position_cause, "positions in bfloat16", f32, f32, bf16, f32},
     {phase_cause, "phases in bfloat16", f32, f32, f32, bf16},
     {phase_cause, "positions and frequencies in bfloat16", f32, bf16, bf16, f32},
@@ -120,10 +140,13 @@ constexpr Precision precisions[] = {
     {position_cause, "timesteps in thousandths in bfloat16", f32, f32, Rounding::thousandths, f32},
     {position_cause, "positions that wrap at 8 bits", f32, f32, Rounding::int8, f32},
     {position_cause, "positions that wrap at 16 bits", f32, f32, Rounding::int16, f32},
+    {position_cause, "positions that wrap at 32 bits", f32, f32, Rounding::int32, f32},
     {position_cause, "positions that wrap at 8 bits, with phases in double", none, none,
      Rounding::int8, none},
     {position_cause, "positions that wrap at 16 bits, with phases in double", none, none,
      Rounding::int16, none},
+    {position_cause, "positions that wrap at 32 bits, with phases in double", none, none,
+     Rounding::int32, none},
     {position_cause, "positions in bfloat16, with phases in double", none, none, bf16, none},
     {position_cause, "positions in float16, with phases in double", none, none, f16, none}};
 
@@ -218,8 +241,10 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
   return values;
 }
 
-/// All of them, of which the first one is exact; and each with entries that are rounded so.
-std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> entries) {
+/// All of them, of which the first one is exact; and each with entries that are rounded so. Only
+/// the operands of the frequencies that are needed are computed.
+std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<bool>& is_needed,
+                         std::span<const Rounding> entries) {
   const std::vector<double> exact = frequencies_of(spec);
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
@@ -249,18 +274,13 @@ std::vector<Way> ways_of(const EncodingSpec& spec, std::span<const Rounding> ent
     if (linear == nullptr && !is_base(spec.frequencies)) {
       const std::vector<float> theirs = transformers_frequencies(spec);
       if (spec.spacing == Spacing::paper && !theirs.empty() && precision.arithmetic == f32)
-        add(forms[2], {theirs.begin(), theirs.end()});
+        add(transformers_form, {theirs.begin(), theirs.end()});
       add(forms[0], exact);
       continue;
     }
     for (const FrequencyForm& form : forms) {
-      std::vector<double> operands;
-      for (std::size_t k = 0; k < exact.size(); ++k) {
-        const Operands o = {spec.base, static_cast<double>(k), denominator, precision.arithmetic};
-        operands.push_back(form.divides ? o.r(form.of(o) * o.r(scale))
-                                        : o.r(form.of(o) / o.r(scale)));
-      }
-      add(form, std::move(operands));
+      add(form,
+          operands_of(form, {spec.base, 0, denominator, precision.arithmetic}, scale, is_needed));
       if (precision.arithmetic == none) break;
     }
   }
@@ -298,6 +318,10 @@ double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
   return rounded(divides ? phase / operand : phase * operand, product);
 }
 
+double Way::value(const SampledEntry& of) const noexcept {
+  return rounded(of.value_at(phase(of.k, of.position)), entry);
+}
+
 double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
                     const std::vector<double>& frequencies, double limit) {
   return open_bits(sample, identity, sample.rows.size(), limit, [&](const SampledEntry& entry) {
@@ -322,8 +346,8 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
     for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
       const double value = value_of(entry);
       each.share += open_bits(sample, entry.index, entry.position, value) == 0;
-      const double exact = entry.value_at(entry.phase(frequencies));
-      const double limit = allowed_error(sample.type, identity.factor, entry.position);
+      const double phase = entry.phase(frequencies), exact = entry.value_at(phase);
+      const double limit = allowed_error(sample.type, identity.factor, phase);
       if (std::fabs(entry.got - exact) <= limit) return true;
       ++off;
       // Sines of libraries differ by an ulp or two.
@@ -338,11 +362,14 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
   if (!sample.noise.empty()) entries = entries_with_noise;
   if (sample.type == DataType::bfloat16 && sample.table.type != DataType::bfloat16)
     entries = entries_of_type;
-  const std::vector<Way> ways = ways_of(identity.spec, entries);
+  std::vector<bool> is_needed(frequencies.size());
+  for (const std::int64_t column : sample.columns) {
+    const auto content = content_of(identity.arrangement, sample.table.columns, column);
+    is_needed[static_cast<std::size_t>(content.k)] = true;
+  }
+  const std::vector<Way> ways = ways_of(identity.spec, is_needed, entries);
   for (const Way& way : ways) {
-    consider(way, [&](const SampledEntry& of) {
-      return rounded(of.value_at(way.phase(of.k, of.position)), way.entry);
-    });
+    consider(way, [&](const SampledEntry& of) { return way.value(of); });
   }
   // Of the most usual frequencies alone.
   constexpr std::size_t most_usual = 4;
