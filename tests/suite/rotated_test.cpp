@@ -35,18 +35,22 @@ std::complex<float> with_float32_phases(std::int64_t position, std::int64_t k) {
 /// Random heads of shape (rows, heads, channels), and the same turned.
 template <class T>
 struct Turned {
+  std::int64_t heads;  ///< of each row
   std::vector<T> before, after;
 
   Turned(const std::vector<std::int64_t>& positions, const Angle& angle,
-         RotaryLayout layout = RotaryLayout::halves) {
+         RotaryLayout layout = RotaryLayout::halves, std::int64_t heads_of_a_row = test::heads)
+      : heads(heads_of_a_row) {
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
-    for (std::size_t i = 0; i < positions.size() * heads * channels; ++i)
+    const std::size_t of_a_row = static_cast<std::size_t>(heads * channels);
+    for (std::size_t i = 0; i < positions.size() * of_a_row; ++i)
       before.push_back(nearest<T>(normal(random)));
     after = before;
     for (std::size_t row = 0; row < positions.size(); ++row) {
       for (std::int64_t head = 0; head < heads; ++head) {
-        const std::size_t begin = (row * heads + static_cast<std::size_t>(head)) * channels;
+        const std::size_t begin =
+            row * of_a_row + static_cast<std::size_t>(head) * std::size_t{channels};
         for (std::int64_t k = 0; k < dimension / 2; ++k) {
           const bool is_halves = layout == RotaryLayout::halves;
           const std::size_t i = begin + static_cast<std::size_t>(is_halves ? k : 2 * k),
@@ -61,7 +65,7 @@ struct Turned {
     }
   }
 
-  static HeadsTable table(const std::vector<T>& heads_of_rows) {
+  HeadsTable table(const std::vector<T>& heads_of_rows) const {
     const std::int64_t count = std::ssize(heads_of_rows) / (heads * channels);
     return {heads_of_rows.data(),
             data_type_of<T>,
@@ -171,6 +175,54 @@ TEST(CheckRotatedHeads, NamesTheAxisOfPairs) {
   EXPECT_THAT(to_string(report), HasSubstr("pairs 0 .. 15 turn by axis 1, not 0"));
 }
 
+TEST(CheckRotatedHeads, NamesPairsAtTheDistanceOfTheWholeHead) {
+  // Half of the channels are turned, in pairs (k, dimension / 2 + k) of the head.
+  Turned<float> turned(run_of(0), exact);
+  const HeadsTable before = turned.table(turned.before);
+  const std::int64_t half = before.sizes[2] / 2, part = half / 2;
+  const RotarySpec rotary = rotary_spec({.d_model = half});
+  const Rotary exact_rotary(rotary);
+  BasicMatrix<double> cache(before.sizes[0], half);
+  exact_rotary.cache(RowRange{0, before.sizes[0]}, RotaryLayout::halves, cache.view());
+  for (std::int64_t row = 0; row < before.sizes[0]; ++row) {
+    for (std::int64_t head = 0; head < before.sizes[1]; ++head) {
+      const auto at = [&](std::int64_t channel) {
+        return static_cast<std::size_t>(row * before.strides[0] + head * before.strides[1] +
+                                        channel * before.strides[2]);
+      };
+      for (std::int64_t channel = 0; channel < 2 * half; ++channel)
+        turned.after[at(channel)] = turned.before[at(channel)];
+      for (std::int64_t k = 0; k < part; ++k) {
+        const std::complex<double> turn(cache(row, k), cache(row, part + k)),
+            pair(turned.before[at(k)], turned.before[at(half + k)]);
+        turned.after[at(k)] = static_cast<float>((pair * turn).real());
+        turned.after[at(half + k)] = static_cast<float>((pair * turn).imag());
+      }
+    }
+  }
+  const std::string said = to_string(turned.checked(rotary, {}));
+  EXPECT_THAT(said, HasSubstr("wrong: the angles are right, but not the channels"));
+  EXPECT_THAT(said, HasSubstr("the pairs of channels are (k, 32 + k), halves, not (k, 16 + k)"));
+}
+
+TEST(CheckRotatedHeads, AnglesBelowAnUlpMayStickToTheirInput) {
+  const RotarySpec rotary = rotary_spec({.d_model = dimension, .base = 5e5});
+  const auto up_to = [](std::int64_t pairs) {
+    return [=](std::int64_t row, std::int64_t k) {
+      const double frequency = std::pow(5e5, -2.0 * static_cast<double>(k) / dimension);
+      const auto turn = std::polar(1.0, k < pairs ? static_cast<double>(row) * frequency : 0);
+      return std::complex<float>(turn);
+    };
+  };
+  constexpr auto halves = RotaryLayout::halves;
+  for (const int count : {64, 256}) {
+    const auto right = Turned<BFloat16>(run_of(0), up_to(32), halves, count).checked(rotary, {});
+    EXPECT_TRUE(right.is_good) << count << " heads: " << to_string(right);
+    const auto wrong = Turned<BFloat16>(run_of(0), up_to(12), halves, count).checked(rotary, {});
+    EXPECT_THAT(to_string(wrong), HasSubstr("found: pairs 12 .. "));
+  }
+}
+
 TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
   const Turned<float> turned(run_of(0), exact);
   HeadsTable before = turned.table(turned.before), after = turned.table(turned.after);
@@ -181,7 +233,8 @@ TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
   EXPECT_TRUE(check_rotated(before, after, base_10000).is_good);
   // More channels are turned than they say.
   const auto report = check_rotated(before, after, rotary_spec({.d_model = 32}));
-  EXPECT_THAT(to_string(report), HasSubstr("channels beyond the first 32 are changed"));
+  EXPECT_THAT(to_string(report),
+              HasSubstr("more channels are changed than 32: they have a larger dimension"));
   // NaN is wrong, and so is a number in the place of zero.
   Turned<float> broken = turned;
   broken.after[5000] = std::nanf("");

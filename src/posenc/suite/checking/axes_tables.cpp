@@ -246,18 +246,22 @@ std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSp
     for (std::int64_t row = 0; row < table.rows; ++row) {
       const double shown = table(row, of_axis.front());
       std::int64_t& found = positions[static_cast<std::size_t>(axis * table.rows + row)];
-      std::int64_t least = most + 1;
+      double least = infinity;
       for (auto each = std::ranges::lower_bound(by_value, std::pair(shown - near, std::int64_t{0}));
            each != by_value.end() && each->first <= shown + near; ++each) {
         const auto position = static_cast<double>(each->second);
-        if (each->second < least && std::ranges::all_of(of_axis, [&](std::int64_t column) {
-              const double value =
-                  factor * columns[static_cast<std::size_t>(column)].value_at(position);
-              return std::fabs(table(row, column) - value) <= near;
-            }))
-          least = each->second;
+        double sum = 0;
+        for (const std::int64_t column : of_axis) {
+          const double value =
+              factor * columns[static_cast<std::size_t>(column)].value_at(position);
+          const double off = std::fabs(table(row, column) - value);
+          sum += off <= near ? off : infinity;
+          if (!(sum < least)) break;
+        }
+        if (!(sum < least)) continue;
+        least = sum;
+        found = each->second;
       }
-      if (least <= most) found = least;
     }
   }
   return positions;

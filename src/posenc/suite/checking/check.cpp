@@ -484,7 +484,11 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   const auto other = other_reading(table, explained);
   CheckReport report = report_of(table);
   report.entries_not_finite = sample.entries_not_finite;
-  if (!found && !other && !options.spec) {
+  // A convention that is fitted to a table, and is no usual one, has to explain all of it.
+  constexpr double most_usual_bits = 8, nearly_all = 0.97;
+  const bool is_fitted =
+      found && found->spec_bits >= most_usual_bits && explained < nearly_all && !options.spec;
+  if ((!found || is_fitted) && !other && !options.spec) {
     report.causes = unset_rows(sample);
     return report;
   }

@@ -160,7 +160,7 @@ class Conventions {
     }
     for (const Hypothesis& each : all_)
       if (each.is.spec == spec && each.is.step == step) return;
-    all_.push_back({{.spec = spec, .step = step}, bits, std::move(mistake), intended});
+    all_.push_back({{.spec = spec, .step = step}, bits, bits, std::move(mistake), intended});
   }
 
   EncodingSpec spec_of(double base, Spacing spacing, FrequencyRule rule = {}) const {

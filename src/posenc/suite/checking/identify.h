@@ -149,6 +149,7 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
 struct Hypothesis {
   TableIdentity is = {};
   double bits = 0;             ///< that it takes to say it: 0 for the usual one
+  double spec_bits = 0;        ///< of these, what its spec and step take
   std::string mistake = {};    ///< if nobody wants these frequencies: why they are what they are
   EncodingSpec intended = {};  ///< instead of those of a mistake
   double open = infinity;      ///< bits of the sample, with exact phases

@@ -128,13 +128,15 @@ struct Heads {
     return squares > 0 ? unlike / squares : 0;
   }
 
-  /// True if the channels from `first` on are as they were, in all rows.
-  bool keeps_channels(std::int64_t first) const {
-    for (std::int64_t row = 0; row < rows() && first < before.sizes[2]; ++row) {
+  /// True if the channels that are not turned are as they were, in all rows.
+  bool keeps_channels(const std::vector<bool>& is_turned) const {
+    if (std::ranges::count(is_turned, false) == 0) return true;
+    for (std::int64_t row = 0; row < rows(); ++row) {
       for (std::int64_t head = 0; head < heads(); ++head) {
         const std::vector<double> x = channels_of_head(before, row, head),
                                   y = channels_of_head(after, row, head);
-        if (!std::equal(x.begin() + first, x.end(), y.begin() + first)) return false;
+        for (std::size_t i = 0; i < x.size(); ++i)
+          if (!is_turned[i] && x[i] != y[i]) return false;
       }
     }
     return true;
@@ -197,8 +199,7 @@ class Judge {
     compare();
     if (report_.errors.count == 0)
       throw_invalid("heads hold zeros alone; allowed: numbers, whose angles can be seen");
-    // Channels that another pairing turns are not those that should be kept.
-    const bool keeps_rest = pairing_.distance != half_ || heads_.keeps_channels(2 * half_);
+    const bool keeps_rest = heads_.keeps_channels(is_turned());
     report_.is_good = report_.angles_off == 0 && keeps_rest && has_claimed_pairs;
     if (report_.is_good) return std::move(report_);
     const auto say = [&](CauseKind kind, std::string text) {
@@ -211,12 +212,16 @@ class Judge {
           format_text("the pairs of channels are {}, not {}", pairing_.text(), claimed.text()));
     if (!keeps_rest)
       say(CauseKind::other_arrangement,
-          format_text("channels beyond the first {} are changed", 2 * half_));
+          has_claimed_pairs
+              ? format_text("channels beyond the first {} are changed", 2 * half_)
+              : format_text("more channels are changed than {}: they have a larger dimension",
+                            2 * half_));
     if (first_not_finite_ >= 0)
       say(CauseKind::unset_rows,
           format_text("heads have NaN or infinity, the first in row {}", first_not_finite_));
     if (report_.angles_off == 0) return std::move(report_);
-    if (heads_.keeps_channels(0)) {
+    if (!keeps_rest && !has_claimed_pairs) return std::move(report_);
+    if (heads_.keeps_channels(std::vector<bool>(is_turned().size()))) {
       say(CauseKind::unset_rows, "the heads are as they were before: nothing is turned");
     } else if (const std::string text = other_axes(); !text.empty()) {
       say(CauseKind::other_axis, text);
@@ -224,10 +229,25 @@ class Judge {
       for (std::size_t part = 0; part < rotary_.angles.parts.size(); ++part)
         for (const Cause& each : causes_of_part(part)) say(each.kind, each.text);
     }
+    std::vector<std::int64_t> pairs;
+    for (std::int64_t k = 0; k < half_; ++k)
+      if (off_by_pair_[static_cast<std::size_t>(k)] > 0) pairs.push_back(k);
+    if (!pairs.empty() && std::ssize(pairs) < half_)
+      report_.findings.push_back(format_text("{} off, the other {} right",
+                                             several_text("pair", "pairs", pairs),
+                                             half_ - std::ssize(pairs)));
     return std::move(report_);
   }
 
  private:
+  /// Of each channel of a head.
+  std::vector<bool> is_turned() const {
+    std::vector<bool> all(static_cast<std::size_t>(heads_.before.sizes[2]));
+    for (std::int64_t k = 0; k < half_; ++k)
+      all[pairing_.first(k)] = all[pairing_.second(k)] = true;
+    return all;
+  }
+
   const Turn& turn(std::int64_t row, std::int64_t pair) const noexcept {
     return turns_[static_cast<std::size_t>(row)][static_cast<std::size_t>(pair)];
   }

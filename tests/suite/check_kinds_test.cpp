@@ -1,0 +1,320 @@
+// posenc::check(): kinds of tables and of mistakes that people have reported, one test each.
+#include "frequency_rules.h"
+#include "posenc/model/axes_presets.h"
+#include "posenc/model/grid.h"
+#include "posenc/model/rotary.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/suite/checking/check.h"
+#include "support.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace posenc::test {
+namespace {
+
+using Frequencies = std::vector<double>;
+
+/// w_k = base^(-2 k / d_model)
+Frequencies paper(std::int64_t d_model, double base = 1e4) {
+  Frequencies all;
+  for (std::int64_t k = 0; k < d_model / 2; ++k)
+    all.push_back(std::pow(base, -2 * static_cast<double>(k) / static_cast<double>(d_model)));
+  return all;
+}
+
+/// Cosines, then sines, of phases in double.
+Matrix cosines_then_sines(const std::vector<std::int64_t>& positions, const Frequencies& w) {
+  const std::int64_t half = std::ssize(w);
+  Matrix table(std::ssize(positions), 2 * half);
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    for (std::int64_t k = 0; k < half; ++k) {
+      const double phase = static_cast<double>(positions[static_cast<std::size_t>(row)]) *
+                           w[static_cast<std::size_t>(k)];
+      table(row, k) = static_cast<float>(std::cos(phase));
+      table(row, half + k) = static_cast<float>(std::sin(phase));
+    }
+  }
+  return table;
+}
+
+std::vector<std::int64_t> up_to(std::int64_t rows) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows));
+  std::iota(positions.begin(), positions.end(), 0);
+  return positions;
+}
+
+Matrix noise(std::int64_t rows, std::int64_t columns) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  Matrix table(rows, columns);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = 0; column < columns; ++column) table(row, column) = uniform(random);
+  return table;
+}
+
+const CheckOptions vllm = {.spec = EncodingSpec{.d_model = 0},
+                           .arrangements = {Arrangement::halves_cos_first},
+                           .first = 0};
+
+TEST(CheckKinds, TablesOverAxesAreRightAsFoundAndAsClaimed) {
+  for (const AxesPreset& preset : axes_presets()) {
+    SCOPED_TRACE(preset.name);
+    GridSizes sizes = {preset.usual[0] > 1 ? 3 : 1, 6, 8};
+    if (preset.name == "cogvideox") sizes = {2, preset.usual[1], preset.usual[2]};
+    const AxesTable axes = axes_table(preset.name, sizes);
+    Matrix table(axes.rows, axes.spec.d_model());
+    AxesEncoder(axes.spec).encode(axes.row_positions(), table.view());
+    const CheckReport found = check(table.view());
+    EXPECT_EQ(to_string(found.verdict()), "right") << to_string(found);
+    ASSERT_TRUE(found.identity.axes.has_value()) << to_string(found);
+    const CheckOptions claimed = {.axes =
+                                      TableAxes{.spec = axes.spec, .positions = axes.positions}};
+    EXPECT_TRUE(check(table.view(), claimed).is_good);
+    table(5, 3) += 0.01F;
+    const CheckReport wrong = check(table.view(), claimed);
+    EXPECT_EQ(wrong.entries_off, 1) << to_string(wrong);
+    EXPECT_THAT(to_string(wrong), HasSubstr("found: column 3 is off"));
+  }
+}
+
+TEST(CheckKinds, TablesOfGridsAreRightWithAndWithoutAClassToken) {
+  for (const GridConvention convention :
+       {GridConvention::mae, GridConvention::simple_vit, GridConvention::detr}) {
+    for (const std::int64_t token : {0, 1}) {
+      Matrix table(14 * 10 + token, 64);
+      for (std::int64_t column = 0; column < 64; ++column) table(0, column) = 0;
+      MatrixView<float> cells = table.view();
+      cells.data += token * cells.stride;
+      cells.rows -= token;
+      encode_grid(convention, 14, 10, 64, cells);
+      const CheckReport report = check(table.view());
+      EXPECT_TRUE(report.is_good) << to_string(report);
+      EXPECT_THAT(to_string(report), HasSubstr("on a grid of 14 x 10"));
+    }
+  }
+  Matrix mae(14 * 14, 64);
+  encode_grid(GridConvention::mae, 14, 14, 64, mae.view());
+  EncodingSpec one_axis = preset("mae").spec;
+  one_axis.d_model = 0;
+  EXPECT_TRUE(check(mae.view(), {.spec = one_axis, .first = 0}).is_good);
+  one_axis.base = 100;
+  EXPECT_FALSE(check(mae.view(), {.spec = one_axis, .first = 0}).is_good);
+}
+
+TEST(CheckKinds, PositionsOnTheAxesOfAModelAreFound) {
+  const AxesSpec spec =
+      axes_in_sections(std::vector<std::int64_t>{16, 24, 24}, {.d_model = 128, .base = 1e6});
+  std::vector<std::int64_t> positions;  // text, then an image
+  for (const int axis : {0, 1, 2})
+    for (std::int64_t row = 0; row < 84; ++row)
+      positions.push_back(row < 20 ? row
+                                   : 20 + (axis == 0   ? 0
+                                           : axis == 1 ? (row - 20) / 8
+                                                       : (row - 20) % 8));
+  const Rotary rotary(RotarySpec{.angles = spec});
+  Matrix cache(84, 128), cosines(84, 128);
+  rotary.cache(RowPositions(positions.data(), 3, 84, 84), RotaryLayout::halves, cache.view());
+  for (std::int64_t row = 0; row < 84; ++row)
+    for (std::int64_t column = 0; column < 128; ++column)
+      cosines(row, column) = cache(row, column % 64);
+  const CheckOptions of_model = {
+      .spec = spec_of_equal_positions(spec), .first = 0, .axes = TableAxes{.spec = spec}};
+  for (const Matrix* const table : {&cache, &cosines}) {
+    const CheckReport report = check(table->view(), of_model);
+    EXPECT_TRUE(report.is_good) << to_string(report);
+    ASSERT_TRUE(report.identity.axes.has_value());
+    // Cosines of the slowest pairs do not tell position 0 from 1.
+    if (table != &cache) continue;
+    EXPECT_EQ(report.identity.axes->positions, positions);
+  }
+}
+
+TEST(CheckKinds, EveryRuleIsRightAsClaimedAndNeverWrongUnclaimed) {
+  for (const auto& [name, spec] : specs_of_every_rule()) {
+    SCOPED_TRACE(name);
+    Matrix table(600, spec.d_model);
+    backend("rotation").plan(spec)->encode(RowRange{0, 600}, table.view());
+    const CheckOptions claimed = {
+        .spec = spec, .arrangements = {arrangement_of(spec.layout)}, .first = 0};
+    EXPECT_TRUE(check(table.view(), claimed).is_good);
+    const CheckReport found = check(table.view());
+    EXPECT_NE(to_string(found.verdict()), "wrong") << to_string(found);
+  }
+}
+
+TEST(CheckKinds, TheLimitComesFromThePhaseAndNotFromThePosition) {
+  EncodingSpec spec = {.d_model = 128, .frequencies = LinearScaling{0x1p40}};
+  const std::vector<std::int64_t> positions = {std::int64_t{978} << 40, std::int64_t{681} << 40};
+  Frequencies w = paper(128);
+  for (double& each : w) each /= 0x1p40;
+  Matrix table = cosines_then_sines(positions, w);
+  CheckOptions claimed = {
+      .spec = spec, .arrangements = {Arrangement::halves_cos_first}, .positions = positions};
+  EXPECT_TRUE(check(table.view(), claimed).is_good);
+  table(0, 5) += 0.5F;
+  table(1, 5) += 0.5F;
+  EXPECT_THAT(to_string(check(table.view(), claimed)),
+              AllOf(HasSubstr("wrong: "), HasSubstr("column 5 is off, the other 127 are right")));
+
+  std::vector<std::int64_t> far = up_to(100);
+  for (std::int64_t& each : far) each += max_position - 100;
+  claimed.positions = far;
+  claimed.spec->frequencies = BaseFrequencies{};
+  Matrix zeros(100, 128);
+  std::fill_n(zeros.data(), 100 * 128, 0.0F);
+  EXPECT_FALSE(check(zeros.view(), claimed).is_good);
+  const CheckReport doubles = check(cosines_then_sines(far, paper(128)).view(), claimed);
+  EXPECT_THAT(to_string(doubles), HasSubstr("where doubles are too coarse to hold phases"));
+}
+
+TEST(CheckKinds, AnOddWidthLacksItsLastColumn) {
+  constexpr std::int64_t width = 127;
+  Matrix table(512, width);
+  for (std::int64_t row = 0; row < 512; ++row) {
+    for (std::int64_t column = 0; column < width; ++column) {
+      const double exponent = -2 * static_cast<double>(column / 2) / width,
+                   phase = static_cast<double>(row) * std::pow(1e4, exponent);
+      table(row, column) = static_cast<float>(column % 2 == 0 ? std::sin(phase) : std::cos(phase));
+    }
+  }
+  const CheckOptions claimed = {
+      .spec = EncodingSpec{.d_model = 0}, .arrangements = {Arrangement::interleaved}, .first = 0};
+  for (const CheckOptions& options : {CheckOptions(), claimed}) {
+    const CheckReport report = check(table.view(), options);
+    EXPECT_TRUE(report.is_good) << to_string(report);
+    EXPECT_THAT(to_string(report), HasSubstr("base 10000, spacing paper, odd width 127"));
+  }
+  for (std::int64_t row = 0; row < 512; ++row) table(row, width - 1) = noise(512, 1)(row, 0);
+  EXPECT_THAT(to_string(check(table.view())),
+              AllOf(HasSubstr("wrong: "), HasSubstr("column 126 is off, the other 126 are right")));
+}
+
+TEST(CheckKinds, RowsInAnyOrderAreRightAndTheirPositionsListed) {
+  std::vector<std::int64_t> shuffled = up_to(2000), gathered, repeated, class_token = {0};
+  std::ranges::shuffle(shuffled, std::mt19937(3));
+  for (int i = 0; i < 30; ++i) gathered.push_back(std::lround(999 - 33.31 * i));
+  for (int i = 0; i < 1024; ++i) repeated.push_back(i % 256);
+  for (int i = 0; i < 499; ++i) class_token.push_back(i);
+  for (const auto& positions : {shuffled, gathered, repeated, class_token}) {
+    const CheckReport report = check(cosines_then_sines(positions, paper(128)).view());
+    EXPECT_TRUE(report.is_good) << to_string(report);
+    EXPECT_EQ(report.identity.positions, positions);
+  }
+  EXPECT_THAT(to_string(check(cosines_then_sines(class_token, paper(128)).view(), vllm)),
+              HasSubstr("cause: the positions are 0, 0 .. 498, not 0 .. 499"));
+  const CheckReport list = check(cosines_then_sines({1000, 936, 832, 624}, paper(128)).view());
+  EXPECT_THAT(to_string(list), HasSubstr("positions 1000, 936, 832, 624,"));
+
+  Matrix cosines(1200, 64);  // of four sequences, one function alone
+  for (std::int64_t row = 0; row < 1200; ++row)
+    for (std::int64_t k = 0; k < 64; ++k)
+      cosines(row, k) = static_cast<float>(
+          std::cos(static_cast<double>(row % 300) * paper(128)[static_cast<std::size_t>(k)]));
+  EXPECT_TRUE(check(cosines.view()).is_good);
+}
+
+TEST(CheckKinds, ColumnsAndFrequenciesThatAreOffAreListed) {
+  const std::vector<std::int64_t> positions = up_to(800);
+  const auto said = [&](const Matrix& table) { return to_string(check(table.view(), vllm)); };
+  Frequencies w = paper(128);
+  w[5] = 0.5;
+  EXPECT_THAT(said(cosines_then_sines(positions, w)),
+              AllOf(HasSubstr("cause: not recognised"),
+                    HasSubstr("columns 5, 69 are off, the other 126 are right"),
+                    HasSubstr("frequency 5 is 0.5, not 0.486968")));
+  w = paper(128);
+  std::fill_n(w.begin(), 4, 0.0);
+  EXPECT_THAT(said(cosines_then_sines(positions, w)), HasSubstr("frequencies 0 .. 3 are 0"));
+  w = paper(128);
+  for (std::size_t k = 32; k < 64; ++k) w[k] = paper(128, 5e5)[k];
+  EXPECT_THAT(said(cosines_then_sines(positions, w)),
+              AllOf(HasSubstr("columns 32 .. 63, 96 .. 127 are off, the other 64 are right"),
+                    HasSubstr("frequencies 32 .. 63 are those expected times 0.021")));
+
+  Matrix table = cosines_then_sines(positions, paper(128));
+  for (std::int64_t row = 0; row < table.rows(); ++row) std::swap(table(row, 20), table(row, 24));
+  EXPECT_THAT(said(table), HasSubstr("columns 20, 24 are off, the other 126 are right"));
+  table = cosines_then_sines(positions, paper(128));
+  for (std::int64_t row = 0; row < table.rows(); ++row)
+    for (std::int64_t column = 0; column < 64; ++column) table(row, column) *= 1.05F;
+  EXPECT_THAT(said(table), HasSubstr("cause: the cosines are multiplied by 1.05"));
+  table = cosines_then_sines(positions, paper(128));
+  for (std::int64_t row = 0; row < table.rows(); ++row)
+    for (std::int64_t column = 0; column < 64; ++column) table(row, column) *= -1;
+  EXPECT_THAT(said(table), HasSubstr("cause: the cosines are negated"));
+}
+
+TEST(CheckKinds, StepsOfEntriesAndTruncatedFrequenciesAreNamed) {
+  const Matrix right = cosines_then_sines(up_to(500), paper(128));
+  for (const auto& [step, text] :
+       {std::pair(1.0 / 127, "1/127"), {1.0 / 32768, "1/32768"}, {1e-4, "1/10000"}}) {
+    Matrix table(right.rows(), right.columns());
+    for (std::int64_t row = 0; row < table.rows(); ++row)
+      for (std::int64_t column = 0; column < table.columns(); ++column)
+        table(row, column) =
+            static_cast<float>(std::round(static_cast<double>(right(row, column)) / step) * step);
+    EXPECT_THAT(to_string(check(table.view())),
+                HasSubstr(std::string("cause: entries are multiples of ") + text));
+  }
+  Frequencies truncated;
+  for (const double each : paper(128))
+    truncated.push_back(static_cast<double>(std::bit_cast<float>(
+        std::bit_cast<std::uint32_t>(static_cast<float>(each)) & 0xffff0000U)));
+  const CheckReport report = check(cosines_then_sines(up_to(1024), truncated).view());
+  EXPECT_EQ(report.identity.spec.base, 1e4);
+  EXPECT_THAT(to_string(report), HasSubstr("cause: frequencies truncated to bfloat16"));
+}
+
+TEST(CheckKinds, PositionsThatWrapAt32BitsAreNamed) {
+  const std::vector<std::int64_t> asked = {0, 1, 40, 2048, 65536, 1048576, std::int64_t{1} << 31};
+  std::vector<std::int64_t> wrapped = asked;
+  wrapped.back() = -wrapped.back();
+  CheckOptions claimed = vllm;
+  claimed.first.reset();
+  claimed.positions = asked;
+  EXPECT_THAT(to_string(check(cosines_then_sines(wrapped, paper(128)).view(), claimed)),
+              HasSubstr("cause: positions that wrap at 32 bits"));
+}
+
+TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {
+  for (const auto& [rows, columns] : {std::pair(10000, 64), {4, 16384}, {300, 7}}) {
+    const CheckReport report = check(noise(rows, columns).view());
+    EXPECT_EQ(report.verdict(), CheckVerdict::not_recognised) << to_string(report);
+  }
+  Matrix walk = noise(4096, 64), bands(224, 128);
+  for (std::int64_t row = 1; row < walk.rows(); ++row)
+    for (std::int64_t column = 0; column < 64; ++column)
+      walk(row, column) = walk(row - 1, column) + 0.01F * walk(row, column);
+  for (std::int64_t row = 0; row < 224; ++row) {  // Fourier features of -1 to 1
+    for (std::int64_t k = 0; k < 64; ++k) {
+      const double phase = (2.0 * static_cast<double>(row) / 223 - 1) * std::numbers::pi *
+                           (1 + 111.0 * static_cast<double>(k) / 63);
+      bands(row, k) = static_cast<float>(std::sin(phase));
+      bands(row, 64 + k) = static_cast<float>(std::cos(phase));
+    }
+  }
+  for (const Matrix* const table : {&walk, &bands})
+    EXPECT_EQ(check(table->view()).verdict(), CheckVerdict::not_recognised);
+}
+
+TEST(CheckKinds, AClaimOfAnotherWidthIsReadInAnArrangementThatHasIt) {
+  Matrix table = noise(300, 128);
+  const CheckReport report =
+      check(table.view(), {.spec = EncodingSpec{.d_model = 128, .base = 1e6}, .first = 0});
+  EXPECT_EQ(report.verdict(), CheckVerdict::wrong);
+  EXPECT_EQ(report.identity.spec.d_model, 128);
+  EXPECT_EQ(report.errors.entries, 300 * 128);
+}
+
+}  // namespace
+}  // namespace posenc::test
