@@ -1,5 +1,6 @@
 // encode() allocates nothing, so that it can be called in a real-time loop. This program's own
 // operator new counts the allocations.
+#include "posenc/c_api.h"
 #include "posenc/encoder.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/rotary.h"
@@ -129,6 +130,56 @@ TEST(Allocation, ThatFailsLeavesAllOrNothing) {
     encoder->add({.first = -10, .count = 20}, {sum.data(), 20, dimension, dimension}, 1,
                  {sum.data(), 20, dimension, dimension});
   });
+}
+
+/// Calls work() with each of its allocations failing in turn, until none fails. It must not throw,
+/// and be as good as new then.
+template <class Work>
+void expect_status(const Work& work) {
+  posenc_status status = POSENC_OUT_OF_MEMORY;
+  for (std::int64_t failures = 0; status != POSENC_OK; ++failures) {
+    ASSERT_LT(failures, 2000) << posenc_last_error();
+    until_failure = failures;
+    status = work();
+    until_failure = -1;
+    if (status != POSENC_OK) {
+      ASSERT_EQ(status, POSENC_OUT_OF_MEMORY) << failures << ": " << posenc_last_error();
+    }
+  }
+}
+
+TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
+  until_failure = 0;
+  posenc_backend_name(0);
+  EXPECT_STRNE(posenc_version(), "");
+  until_failure = -1;
+  EXPECT_NE(posenc_backend_name(0), nullptr) << "a failure lasts for one call";
+
+  const posenc_spec spec = posenc_default_spec(64);
+  posenc_spec of_rule = spec;
+  of_rule.frequencies = "llama3:factor=8,trained_rows=8192";
+  posenc_encoder* encoder = nullptr;
+  posenc_cursor* cursor = nullptr;
+  posenc_rotary* rotary = nullptr;
+  posenc_positional_encoding* layer = nullptr;
+  expect_status([&] { return posenc_plan("rotation", &spec, &encoder); });
+  posenc_encoder_free(encoder);
+  expect_status([&] { return posenc_plan("rotation", &of_rule, &encoder); });
+  posenc_encoder_free(encoder);
+  expect_status(
+      [&] { return posenc_plan_selected(&spec, 0, 9, POSENC_FLOAT32, nullptr, &encoder); });
+  expect_status([&] { return posenc_cursor_create(encoder, 0, POSENC_FLOAT32, &cursor); });
+  expect_status([&] {
+    return posenc_rotary_create(64, 1e4, POSENC_ROTARY_HALVES, "linear:factor=8", nullptr, &rotary);
+  });
+  expect_status([&] { return posenc_positional_encoding_create(&spec, 16, 0, nullptr, &layer); });
+  std::vector<float> memory(16 * 64);
+  const posenc_table table = {memory.data(), 16, 64, 64, POSENC_FLOAT32, 0};
+  expect_status([&] { return posenc_encode(encoder, 0, 16, &table, nullptr); });
+  posenc_positional_encoding_free(layer);
+  posenc_rotary_free(rotary);
+  posenc_cursor_free(cursor);
+  posenc_encoder_free(encoder);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(running_backends()), of_backend);

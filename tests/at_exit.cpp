@@ -1,11 +1,17 @@
-// Encodes, turns heads and adds while threads and the program end: in destructors of thread-local
-// and static objects, and in functions of atexit().
+// Encodes, turns heads, adds, and reads what is kept, while threads and the program end: in
+// destructors of thread-local and static objects, and in functions of atexit().
+#include "posenc/c_api.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
 #include "posenc/registry.h"
+#include "posenc/suite/checking/table_file.h"
+#include "posenc/suite/parity.h"
 
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
+#include <string>
 #include <thread>
 
 namespace {
@@ -29,7 +35,14 @@ const PositionalEncoding& layer() {
   return made;
 }
 
+/// What the last call said. Never destroyed, either.
+std::string& texts() {
+  static std::string& text = *new std::string;
+  return text;
+}
+
 void use_all() {
+  const std::string before = texts();
   Matrix table(rows, columns);
   encoder().encode({.first = -5, .count = rows}, table.view(), 2);
   rotary().cache(RowRange{0, rows}, RotaryLayout::interleaved, table.view(), 2);
@@ -37,8 +50,18 @@ void use_all() {
                   {.training = true, .threads = 2});
   BasicMatrix<BFloat16> sum(rows, columns);
   const MatrixView<BFloat16> out = sum.view();
+  const std::string config = R"({"model_type": "llama", "head_dim": 64, "rope_theta": 10000.0,
+      "max_position_embeddings": 64, "rope_scaling": {"rope_type": "linear", "factor": 2.0}})";
+  const std::string npy = "\x93NUMPY\1" + std::string("\0F\0", 3) +
+                          "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }         \n";
+  texts() =
+      to_string(read_rotary_config(config)) + posenc_version() + posenc_backend_name(0) +
+      std::to_string(suite::parse_npy(npy, std::ssize(npy) + 32).rows) +
+      std::to_string(known_model_types().size()) +
+      std::to_string(suite::plan_like(suite::System::tutorial, {.d_model = 8})->spec().d_model);
   encoder().add({.first = -5, .count = rows},
                 MatrixView<const BFloat16>{out.data, rows, columns, columns}, 1.0F, out, 2);
+  if (!before.empty() && before != texts()) std::abort();
 }
 
 struct Late {

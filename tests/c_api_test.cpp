@@ -426,6 +426,29 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   EXPECT_TRUE(!encoder && !new_cursor && !new_layer && !new_rotary && !axes && !axes_encoder);
 }
 
+TEST(CApi, RefusesFlagsOtherThanZeroAndOne) {
+  std::vector<float> memory(rows * d_model, 42.0f);
+  const posenc_spec spec = posenc_default_spec(d_model);
+  const auto layer =
+      made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec, rows, 0, nullptr);
+  const auto rotary = rotary_of(1e4);
+  const posenc_sequences x = {memory.data(),      1, rows, d_model, rows * d_model, d_model,
+                              POSENC_BATCH_FIRST, 0};
+  posenc_forward_options forward = {};
+  forward.threads = 1;
+  forward.training = 2;
+  EXPECT_EQ(posenc_positional_encoding_forward(layer.get(), &x, &x, &forward),
+            POSENC_INVALID_ARGUMENT);
+  EXPECT_STREQ(posenc_last_error(), "training is 2; allowed: 0, 1");
+  const posenc_heads heads = heads_of(memory, 1, 1);
+  const posenc_positions positions = range(0, rows);
+  const posenc_rotate_options rotate = {.threads = 1, .inverse = 5};
+  EXPECT_EQ(posenc_rotary_apply(rotary.get(), &heads, 1, &positions, &rotate),
+            POSENC_INVALID_ARGUMENT);
+  EXPECT_STREQ(posenc_last_error(), "inverse is 5; allowed: 0, 1");
+  EXPECT_EQ(memory, std::vector<float>(rows * d_model, 42.0f));
+}
+
 TEST(CApi, SaysItsVersionsAndAcceptsNull) {
   EXPECT_EQ(posenc_version(), library_version());
   EXPECT_EQ(posenc_c_abi(), POSENC_C_ABI);

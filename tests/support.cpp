@@ -107,8 +107,8 @@ std::string npy_file(const std::string& descr, const std::string& shape,
                      const std::string& elements) {
   const std::string fields =
       "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(fields.size()) + '\0' + fields +
-         elements;
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(fields.size() & 0xff) +
+         static_cast<char>(fields.size() >> 8) + fields + elements;
 }
 
 }  // namespace posenc::test

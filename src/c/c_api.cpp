@@ -10,8 +10,10 @@
 #include "posenc/selection.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
+#include "posenc/support/made_once.h"
 #include "posenc/version.h"
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -97,6 +99,12 @@ Enum enumerator(std::string_view name, std::int32_t number, Enum last) {
   return static_cast<Enum>(number);
 }
 
+/// A flag that is 1, or 0.
+bool flag(std::string_view name, std::int32_t value) {
+  if (value != 0 && value != 1) throw_invalid("{} is {}; allowed: 0, 1", name, value);
+  return value == 1;
+}
+
 void check_reserved(std::int32_t reserved) {
   if (reserved != 0) throw_invalid("reserved is {}; allowed: 0", reserved);
 }
@@ -179,7 +187,7 @@ WritableSequences sequences_of(std::string_view name, const posenc_sequences* se
 ForwardOptions forward_options_of(const posenc_forward_options* options) {
   if (options == nullptr) return {};
   check_reserved(options->reserved);
-  return {options->offset, options->training != 0, options->seed, options->threads,
+  return {options->offset, flag("training", options->training), options->seed, options->threads,
           enumerator("stores", options->stores, StorePolicy::non_temporal)};
 }
 
@@ -200,7 +208,7 @@ std::vector<HeadsView> heads_of(const posenc_heads* x, std::int64_t count) {
 
 RotateOptions rotate_options_of(const posenc_rotate_options* options) {
   if (options == nullptr) return {};
-  return {.inverse = options->inverse != 0, .threads = options->threads};
+  return {.inverse = flag("inverse", options->inverse), .threads = options->threads};
 }
 
 }  // namespace
@@ -209,10 +217,7 @@ extern "C" {
 
 const char* posenc_last_error() { return last_error; }
 
-const char* posenc_version() {
-  static const std::string version = library_version();
-  return version.c_str();
-}
+const char* posenc_version() { return library_version_text(); }
 
 int32_t posenc_c_abi() { return POSENC_C_ABI; }
 
@@ -223,17 +228,20 @@ posenc_spec posenc_default_spec(int64_t d_model) {
 // ---- Encoders -----------------------------------------------------------------------------------
 
 const char* posenc_backend_name(int64_t index) {
-  // Those at the first call, so that names stay valid. Empty if memory is lacking.
-  static const auto names = [] {
-    std::vector<std::string> all;
-    status_of([&] {
+  // Those at the first call that has memory for them.
+  using AllNames = std::vector<std::string>;
+  static std::atomic<const AllNames*> known = nullptr;
+  status_of([] {
+    made_once(known, [] {
+      AllNames all;
       for (const Backend* each : backends())
         if (each->runs_here()) all.push_back(each->full_name());
+      return std::make_unique<const AllNames>(std::move(all));
     });
-    return all;
-  }();
-  const bool exists = index >= 0 && index < static_cast<int64_t>(names.size());
-  return exists ? names[static_cast<std::size_t>(index)].c_str() : nullptr;
+  });
+  const AllNames* const names = known;
+  const bool exists = names != nullptr && index >= 0 && index < static_cast<int64_t>(names->size());
+  return exists ? (*names)[static_cast<std::size_t>(index)].c_str() : nullptr;
 }
 
 posenc_status posenc_plan(const char* name, const posenc_spec* spec, posenc_encoder** encoder) {

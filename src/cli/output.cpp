@@ -31,7 +31,7 @@ extern "C" void remove_temporary_and_end(int signal) {
 }
 
 void remove_if_interrupted(const std::filesystem::path& temporary) {
-  static std::string name;
+  static auto& name = *new std::string;
   temporary_file = nullptr;
   name = temporary.string();
   temporary_file = name.c_str();

@@ -26,7 +26,7 @@ TimeRows time_in_own_processes(std::string& why_one_process) {
 namespace {
 
 std::string& first_argument() {
-  static std::string name = "posenc";
+  static auto& name = *new std::string("posenc");
   return name;
 }
 

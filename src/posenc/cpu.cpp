@@ -1,13 +1,17 @@
 #include "posenc/cpu.h"
 
 #include "posenc/support/enum_names.h"
+#include "posenc/support/made_once.h"
 #include "posenc/support/system.h"
 #include "posenc/version_config.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <fstream>
+#include <memory>
+#include <span>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -29,17 +33,17 @@ Registers cpuid(unsigned leaf) {
   return r;
 }
 
+constexpr Isa isas_in_order[] = {Isa::portable, Isa::sse2, Isa::avx2, Isa::avx512};
+
 /// Those whose registers the operating system saves, too.
-std::vector<Isa> detect_isas() {
+std::span<const Isa> detect_isas() noexcept {
   __builtin_cpu_init();
   const bool has_f16c = (cpuid(1).c >> 29 & 1) != 0;  // clang 14 does not know its name
   const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;
   const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") &&
                           __builtin_cpu_supports("avx512cd") &&
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-  if (has_avx512) return {Isa::portable, Isa::sse2, Isa::avx2, Isa::avx512};
-  if (has_avx2) return {Isa::portable, Isa::sse2, Isa::avx2};
-  return {Isa::portable, Isa::sse2};
+  return std::span(isas_in_order).first(has_avx512 ? 4 : has_avx2 ? 3 : 2);
 }
 
 std::string detect_model() {
@@ -68,9 +72,10 @@ constexpr std::string_view architecture = "WebAssembly";
 constexpr std::string_view architecture = POSENC_PROCESSOR;
 #endif
 
-std::vector<Isa> detect_isas() {
-  if (architecture == "AArch64") return {Isa::portable, Isa::neon64};
-  return {Isa::portable};
+constexpr Isa isas_in_order[] = {Isa::portable, Isa::neon64};
+
+std::span<const Isa> detect_isas() noexcept {
+  return std::span(isas_in_order).first(architecture == "AArch64" ? 2 : 1);
 }
 
 /// The architecture, and the processor's details in /proc/cpuinfo, by keys of each architecture.
@@ -98,13 +103,23 @@ constexpr auto shape_names = enum_names<ShapeClass>("shape class", "l1", "l2", "
 }  // namespace
 
 const Cpu& cpu() {
-  // Never freed, so that it is valid while the process exits.
-  static const Cpu& detected = *new Cpu{detect_model(), detect_isas(),  cache_bytes(1),
-                                        cache_bytes(2), cache_bytes(3), std::max(1, usable_cpus())};
-  return detected;
+  static std::atomic<const Cpu*> detected = nullptr;
+  return made_once(detected, [] {
+    const auto isas = detect_isas();
+    return std::make_unique<const Cpu>(Cpu{detect_model(),
+                                           {isas.begin(), isas.end()},
+                                           cache_bytes(1),
+                                           cache_bytes(2),
+                                           cache_bytes(3),
+                                           std::max(1, usable_cpus())});
+  });
 }
 
-bool cpu_has(Isa isa) noexcept { return std::ranges::count(cpu().isas, isa) > 0; }
+bool cpu_has(Isa isa) noexcept {
+  static std::atomic<std::size_t> known = 0;  // without memory, unlike cpu()
+  if (known == 0) known = detect_isas().size();
+  return std::ranges::count(std::span(isas_in_order).first(known), isa) > 0;
+}
 
 std::string_view to_string(ShapeClass shape) noexcept { return shape_names[shape]; }
 

@@ -10,6 +10,8 @@
 
 namespace posenc {
 
+const char* library_version_text() noexcept { return POSENC_VERSION; }
+
 std::string library_version() { return POSENC_VERSION; }
 
 std::string compiler() {

@@ -9,9 +9,11 @@
 
 namespace posenc {
 
-std::string library_version();  ///< "0.2.0"
-std::string compiler();         ///< "g++ 12.2.0"
-std::string xsimd_version();    ///< "8.1.0"
+std::string library_version();
+/// The same, in memory that is always there.
+const char* library_version_text() noexcept;  ///< "0.2.0"
+std::string compiler();                       ///< "g++ 12.2.0"
+std::string xsimd_version();                  ///< "8.1.0"
 
 /// A digest of the sources of the kernels: a profile is valid only for those that it measured.
 std::string_view kernels_digest() noexcept;

@@ -1,10 +1,17 @@
 // The readers of tables in files: types, byte orders and shapes that the command does not write.
 #include "posenc/suite/checking/table_file.h"
+#include "posenc/model/rotary_config.h"
 #include "support.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <utility>
+
+#ifdef __linux__
+#include <pthread.h>
+#endif
 
 namespace posenc::test {
 namespace {
@@ -178,6 +185,58 @@ TEST(TableFile, NoLengthIsUsedBeforeItIsComparedWithTheFile) {
     EXPECT_THAT(refusal([&] { parse_npy(huge, bytes); }),
                 HasSubstr("4294967295 bytes; allowed: at most 10000"));
   }
+}
+
+#ifdef __linux__
+TEST(TableFile, IsReadOnASmallStack) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr std::size_t stack_bytes = std::size_t{512} << 10;  // their frames are larger
+#else
+  constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+#endif
+  struct Headers {
+    std::string right = npy_file("<f4", "(2, " + std::string(900, ' ') + "4)", std::string(32, 0)),
+                wrong = npy_file("<f4", std::string(900, '('), "");
+    std::int64_t rows = 0;
+    std::string refused;
+  } headers;
+  const auto read = [](void* of) -> void* {
+    auto& each = *static_cast<Headers*>(of);
+    each.rows = parse_npy(each.right, static_cast<std::int64_t>(each.right.size())).rows;
+    each.refused =
+        refusal([&] { parse_npy(each.wrong, static_cast<std::int64_t>(each.wrong.size())); });
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_t thread = {};
+  ASSERT_EQ(pthread_create(&thread, &attributes, read, &headers), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_EQ(headers.rows, 2);
+  EXPECT_THAT(headers.refused, HasSubstr("the header of the .npy file"));
+}
+#endif
+
+/// A parser that looks at all elements again for each takes minutes for these.
+TEST(TableFile, IsReadInTimeThatGrowsWithItsSize) {
+  std::string header = "{", array = "[{}";
+  for (int i = 0; i < 20000; ++i)
+    header +=
+        "\"t" + std::to_string(i) + "\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},";
+  header += R"("table":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}})";
+  for (int i = 0; i < 200000; ++i) array += ",{}";
+  const auto seconds = [start = std::clock()] {
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  std::string file(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) file[i] = static_cast<char>(header.size() >> 8 * i & 0xff);
+  file += header + std::string(4, '\0');
+  EXPECT_EQ(parse_safetensors(file, static_cast<std::int64_t>(file.size()), "table").rows, 1);
+  const std::string config = R"({"model_type": "llama", "head_dim": 64, "other": )" + array + "]}";
+  EXPECT_NO_THROW(refusal([&] { read_rotary_config(config); }));
+  EXPECT_LT(seconds(), 10);  // of the CPU, and less than one without a sanitizer
 }
 
 }  // namespace

@@ -194,7 +194,13 @@ PreparedRows::PreparedRows(const AxesEncoder& encoder, const RowPositions& posit
 }
 
 void PreparedRows::prepare(const AxisPlan& plan, int threads) {
-  const IntegerView positions = positions_.list(plan.axis);
+  // A copy: the caller's memory may be that of `out`, or change, and is an index into the table.
+  const auto copy =
+      std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(positions_.count()));
+  for (std::int64_t row = 0; row < positions_.count(); ++row)
+    (*copy)[static_cast<std::size_t>(row)] = positions_(plan.axis, row);
+  memory_.push_back(copy);
+  const IntegerView positions = *copy;
   const std::int64_t element = size_of(type_), columns = plan.encoder->spec().d_model;
   simd::JoinPart part = {};
   part.table_stride = part.bytes = columns * element;

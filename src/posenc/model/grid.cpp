@@ -30,9 +30,10 @@ AxesSpec grid_axes(GridConvention convention, std::int64_t rows, std::int64_t co
   const bool is_detr = convention == GridConvention::detr,
              is_simple_vit = convention == GridConvention::simple_vit;
   const std::int64_t least = is_simple_vit ? 8 : 4;
-  if (d_model < least || d_model % 4 != 0) {
-    throw InvalidArgument(format_text(
-        "d_model is {}; allowed for a grid: a multiple of 4, at least {}", d_model, least));
+  if (d_model < least || d_model % 4 != 0 || d_model > 2 * max_d_model) {
+    throw InvalidArgument(
+        format_text("d_model is {}; allowed for a grid: a multiple of 4, {} to {}", d_model, least,
+                    2 * max_d_model));
   }
   EncodingSpec half = {.d_model = d_model / 2};
   if (!is_detr) half.layout = Layout::halves;

@@ -88,10 +88,11 @@ std::string_view to_string(System system) noexcept { return system_names[system]
 System parse_system(std::string_view name) { return system_names.parse(name); }
 
 std::unique_ptr<const Encoder> plan_like(System system, const EncodingSpec& spec) {
-  static const ParityBackend backends[] = {{System::tutorial, {"base"}, tutorial_frequencies},
-                                           {System::transformers,
-                                            {"base", "linear", "ntk", "yarn", "llama3"},
-                                            transformers_frequencies}};
+  static const auto& backends =
+      *new std::array<ParityBackend, 2>{{{System::tutorial, {"base"}, tutorial_frequencies},
+                                         {System::transformers,
+                                          {"base", "linear", "ntk", "yarn", "llama3"},
+                                          transformers_frequencies}}};
   system_names.check(system);
   return backends[static_cast<std::size_t>(system)].plan(spec);
 }

@@ -1,6 +1,7 @@
 #include "posenc/support/parallel_for.h"
 
 #include "posenc/support/cache_line.h"
+#include "posenc/support/made_once.h"
 #include "posenc/support/system.h"
 
 #include <atomic>
@@ -211,27 +212,42 @@ class Pool {
   std::atomic<Clock::time_point> last_end_{}, alone_until_{};
 };
 
-/// That of the process. It is never destroyed: programs may run loops while they exit.
-Pool*& pool() {
-  static Pool* all = [] {
-    after_fork([] { pool()->forget_helpers(); });
-    return new Pool({std::clamp(usable_cpus(), 1, most_threads) - 1});
-  }();
-  // No thread may outlive its code, should the library be unloaded.
-  static const struct Stop {
-    bool is_needed = !keep_loaded();
-    ~Stop() {
-      if (is_needed) all->stop();
-    }
-  } stop;
-  return all;
+/// That of the process, once there is one: programs may run loops while they exit.
+std::atomic<Pool*> the_pool = nullptr;
+
+// No thread may outlive its code, should the library be unloaded: the one destructor that is
+// wanted.
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wexit-time-destructors"
+#endif
+const struct StopAtUnload {
+  ~StopAtUnload() {
+    Pool* const all = the_pool.load();
+    if (all != nullptr && !keep_loaded()) all->stop();
+  }
+} stop_at_unload;
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+/// It has no helpers before it is kept. The handler of forks takes what is there: it neither waits
+/// nor makes one.
+Pool* pool() {
+  return &made_once(the_pool, [] {
+    after_fork([] {
+      if (Pool* const all = the_pool.load()) all->forget_helpers();
+    });
+    return std::make_unique<Pool>(
+        PoolSettings{.most_helpers = std::clamp(usable_cpus(), 1, most_threads) - 1});
+  });
 }
 
 }  // namespace
 
 void restart_pool(const PoolSettings& settings) {
   delete pool();
-  pool() = new Pool(settings);
+  the_pool = new Pool(settings);
 }
 
 void share_loop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body) {

@@ -19,6 +19,7 @@ inline std::optional<double> parse_real(std::string_view text) {
   if (text.find_first_not_of(allowed) != std::string_view::npos || text.starts_with('+')) return {};
   std::istringstream stream{std::string(text)};
   stream.imbue(std::locale::classic());
+  stream.exceptions(std::ios::badbit);  // else a stream without memory looks like a bad number
   double value = 0;
   if (!(stream >> value) || stream.peek() != std::istringstream::traits_type::eof()) return {};
   return value;

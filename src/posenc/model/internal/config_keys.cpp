@@ -15,14 +15,14 @@ constexpr std::int64_t max_integer = std::int64_t{1} << 53;
 /// Keys with the value that changes nothing, of models that do not read them. An array stands for
 /// an array of any length of its element.
 const ConfigJson& neutral_keys() {
-  static const ConfigJson all = ConfigJson::parse(R"({
+  static const ConfigJson& all = *new ConfigJson(ConfigJson::parse(R"({
     "alibi": false, "compression_ratio": 1, "fuse_rope": false, "mrope_interleaved": false,
     "no_rope_layers": [1], "original_rope": true, "partial_rotary_factor": 1,
     "position_embedding_xdrope": false, "rope_interleaved": false, "rope_ratio": 1,
     "rope_reorder": false, "rotary": true, "rotary_emb_fraction": 1,
     "rotary_emb_interleaved": false, "rotary_pct": 1, "rotary_scaling_factor": 1,
     "swa_rope_theta": -1, "use_alibi": false, "use_mrope": false, "use_nope": false,
-    "use_rope": true, "use_rotary_pos_emb": true})");
+    "use_rope": true, "use_rotary_pos_emb": true})"));
   return all;
 }
 

@@ -6,12 +6,61 @@
 #include "posenc/support/limits.h"
 #include "posenc/support/printable.h"
 
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace posenc::detail {
+
+/// Refuses what nlohmann/json would accept. It builds nothing, and takes time in proportion to the
+/// text, which the library's own parser with a callback does not: it looks through all elements of
+/// an array at the end of each.
+template <class AnyJson>
+class JsonGuard final : public nlohmann::json_sax<AnyJson> {
+ public:
+  explicit JsonGuard(std::string_view what) : what_(what) {}
+
+  bool key(std::string& key) override {
+    if (keys_.back().insert(key).second) return true;
+    throw_invalid("{} is given twice; allowed: once", shortened(escaped(key), max_quoted_bytes));
+  }
+  bool start_object(std::size_t) override { return begin(); }
+  bool start_array(std::size_t) override { return begin(); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(typename AnyJson::binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;  // the parser that builds the document throws it
+  }
+
+ private:
+  bool begin() {
+    if (std::ssize(keys_) == max_json_depth)
+      throw_invalid("{} is nested {} deep; allowed: at most {}", what_, max_json_depth + 1,
+                    max_json_depth);
+    keys_.emplace_back();
+    return true;
+  }
+  bool end() {
+    keys_.pop_back();
+    return true;
+  }
+
+  std::string_view what_;
+  std::vector<std::set<std::string>> keys_;  ///< of the objects and arrays around
+};
 
 /// The text as a document of nlohmann/json. Throws its exceptions, and InvalidArgument for what it
 /// would accept: keys that are given twice, deep nesting, anything after a NUL byte, and any
@@ -22,20 +71,9 @@ AnyJson parse_json_text(std::string_view text, std::string_view what) {
     throw_invalid("{} has {} bytes; allowed: at most {}", what, text.size(), max_document_bytes);
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
     throw_invalid("{} has a NUL byte, number {}; allowed: none", what, at + 1);
-  std::vector<std::set<std::string>> keys;
-  const auto check = [&](int depth, typename AnyJson::parse_event_t event, const AnyJson& parsed) {
-    using Event = typename AnyJson::parse_event_t;
-    if (depth > max_json_depth)
-      throw_invalid("{} is nested {} deep; allowed: at most {}", what, depth, max_json_depth);
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key && !keys.back().insert(parsed.template get<std::string>()).second) {
-      const auto& key = parsed.template get_ref<const std::string&>();
-      throw_invalid("{} is given twice; allowed: once", shortened(escaped(key), max_quoted_bytes));
-    }
-    return true;
-  };
-  return AnyJson::parse(text, check);
+  JsonGuard<AnyJson> guard(what);
+  AnyJson::sax_parse(text, &guard);
+  return AnyJson::parse(text);
 }
 
 }  // namespace posenc::detail

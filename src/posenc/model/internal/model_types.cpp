@@ -20,7 +20,7 @@ constexpr std::string_view known_words =
     "turned twin type unturned width with";
 
 void add_words(ModelType& type, const std::string& words) {
-  static const std::vector<std::string> known = split(known_words, ' ');
+  static const auto& known = *new std::vector<std::string>(split(known_words, ' '));
   for (const std::string& word : split(words, ' ')) {
     const auto [name, value] = cut(word, '=');
     if (std::ranges::count(known, name) == 0)
@@ -89,7 +89,7 @@ Types read_table() {
 }
 
 const Types& all_types() {
-  static const Types all = read_table();
+  static const Types& all = *new Types(read_table());  // never freed, as all such
   return all;
 }
 

@@ -178,7 +178,8 @@ struct RuleReader : RuleSource {
 }  // namespace
 
 RotaryRule read_rule(std::string_view name, const RuleSource& from) {
-  static const std::map<std::string_view, RotaryRule (RuleReader::*)() const> rules = {
+  using Rules = std::map<std::string_view, RotaryRule (RuleReader::*)() const>;
+  static const Rules& rules = *new Rules{
       {"alpha", &RuleReader::alpha},         {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
       {"default", &RuleReader::none},        {"dynamic", &RuleReader::dynamic},
       {"linear", &RuleReader::linear},       {"llama3", &RuleReader::llama3},

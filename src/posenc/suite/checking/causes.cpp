@@ -12,11 +12,6 @@ namespace {
 
 std::string percent_text(double share) { return digits_text(100 * share, 3) + " %"; }
 
-/// "1", "2.98e-08"
-std::string error_text(double error) {
-  return digits_text(error, 2, std::chars_format::scientific);
-}
-
 constexpr Noun row_noun = {"row", "rows", {"has other values", "is zero", "has NaN or infinity"}};
 
 /// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
@@ -187,6 +182,10 @@ EncodingSpec shown_spec(const TableIdentity& is) {
   const double few_digits = std::stod(digits_text(spec.base, 12));
   if (std::fabs(few_digits / spec.base - 1) < 1e-14) spec.base = few_digits;
   return spec;
+}
+
+std::string error_text(double error) {
+  return digits_text(error, 2, std::chars_format::scientific);
 }
 
 std::string convention_text(const EncodingSpec& spec) {

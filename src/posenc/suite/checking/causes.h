@@ -34,6 +34,9 @@ std::vector<Cause> unset_rows(const SampledTable& sample);
 /// "cause: ", and all of them.
 std::string cause_text(const std::vector<Cause>& causes);
 
+/// "1", "2.98e-08"
+std::string error_text(double error);
+
 /// A line for each.
 std::string findings_text(const std::vector<std::string>& findings);
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <regex>
 #include <span>
 #include <utility>
 
@@ -208,6 +207,55 @@ StoredTable stored_table(const InputFile& input, const std::filesystem::path& fi
 
 }  // namespace
 
+namespace {
+
+/// A dictionary of strings, booleans and tuples of integers, as Python writes it, in JSON. What is
+/// no such dictionary has a '?' in it, which JSON does not allow.
+std::string json_of_python(std::string_view text) {
+  std::string json;
+  bool has_comma = false;  // in a tuple; (3) is a number, and no tuple
+  const auto last = [&] {
+    const std::size_t at = json.find_last_not_of(" \n");
+    return at == std::string::npos ? '\0' : json[at];
+  };
+  const auto drop_comma = [&] {
+    if (last() == ',') json.resize(json.find_last_of(','));
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\'' || c == '"') {
+      const std::size_t end = text.find(c, i + 1);
+      const std::string_view inside = text.substr(i + 1, std::min(end, text.size()) - i - 1);
+      const bool is_plain = end != text.npos && inside.find_first_of("\"\\") == inside.npos;
+      json += is_plain ? '"' + std::string(inside) + '"' : "?";
+      i = std::min(end, text.size());
+    } else if (c == '(') {
+      has_comma = false;
+      json += '[';
+    } else if (c == ')') {
+      if (!has_comma && last() != '[') json += '?';
+      drop_comma();
+      json += ']';
+    } else if (c == ',') {
+      json += last() == '[' ? '?' : ',';
+      has_comma = true;
+    } else if (c == '}') {
+      drop_comma();
+      json += '}';
+    } else if (text.substr(i).starts_with("True") || text.substr(i).starts_with("False")) {
+      json += c == 'T' ? "true" : "false";
+      i += c == 'T' ? 3 : 4;
+    } else if (c == 'L' && !json.empty() && json.back() >= '0' && json.back() <= '9') {
+      // an integer of Python 2
+    } else {
+      json += std::string_view("{:-0123456789 \n").find(c) == std::string_view::npos ? '?' : c;
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
 bool is_npy(std::string_view start) noexcept { return start.starts_with("\x93NUMPY"); }
 
 NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
@@ -221,20 +269,10 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   const std::size_t length_bytes = version[0] == 1 ? 2 : 4;
   const std::string_view fields = header_fields(start, length_at + length_bytes, length_bytes,
                                                 file_bytes, max_npy_header_bytes, ".npy");
-  // A dictionary of Python is JSON after these steps; what only JSON has is refused by the first.
-  static const std::pair<std::regex, const char*> steps[] = {
-      {std::regex(R"([\[\]]|true|false|\(\s*,|\(\s*\d+L?\s*\))"), "?"},
-      {std::regex("'"), "\""},
-      {std::regex("True"), "true"},
-      {std::regex("False"), "false"},
-      {std::regex(R"((\d)L)"), "$1"},  // as Python 2 wrote
-      {std::regex(R"(\()"), "["},
-      {std::regex(R"(,?\s*\))"), "]"},
-      {std::regex(R"(,\s*\}\s*$)"), "}"}};
-  std::string text(fields.substr(0, fields.find_last_not_of(" \n") + 1));
-  constexpr std::size_t most_bytes = 1000;  // so short that a regex does not recurse deeply
-  if (text.size() > most_bytes) refuse_header(".npy", "it is no short dictionary");
-  for (const auto& [python, json] : steps) text = std::regex_replace(text, python, json);
+  constexpr std::size_t most_bytes = 1000;
+  const std::string_view dictionary = fields.substr(0, fields.find_last_not_of(" \n") + 1);
+  if (dictionary.size() > most_bytes) refuse_header(".npy", "it is no short dictionary");
+  const std::string text = json_of_python(dictionary);
   try {
     const auto json = parse_json_text<Json>(text, "the header of the .npy file");
     if (json.size() == 3)

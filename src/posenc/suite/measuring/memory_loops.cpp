@@ -80,7 +80,7 @@ StoreLoops best_stores() noexcept { return {store_vectors, store_vectors}; }
 /// The rest is shorter than a step.
 void store_all(StoreSteps StoreLoops::*steps, void* destination, std::int64_t bytes) noexcept {
   static const StoreLoops best = best_stores();
-  static const std::vector<float> rest(step / sizeof(float), stored_value);
+  static const auto& rest = *new std::vector<float>(step / sizeof(float), stored_value);
   const std::int64_t done = (best.*steps)(static_cast<float*>(destination), bytes);
   std::memcpy(static_cast<char*>(destination) + done, rest.data(),
               static_cast<std::size_t>(bytes - done));
