@@ -65,6 +65,7 @@ pyplot.rcParams.update({
     "axes.edgecolor": MUTED, "axes.axisbelow": True, "axes.spines.top": False,
     "axes.spines.right": False, "xtick.color": MUTED, "ytick.color": MUTED,
     "xtick.labelsize": 9, "ytick.labelsize": 9, "grid.color": "#d9dee3", "legend.frameon": False,
+    "text.parse_math": False,  # names may have dollar signs
     "legend.fontsize": 9, "lines.linewidth": 1.9, "lines.markersize": 5,
     "svg.hashsalt": "posenc",  # the same picture has the same bytes
 })  # fmt: skip
@@ -86,6 +87,11 @@ def looks_of(measured: Iterable[Measurement]) -> dict[str, Look]:
     return {name: {**look, "label": name} for name, look in looks.items() if name in ours}
 
 
+def power_text(power: int) -> str:
+    """A power of ten, without mathematical markup: 10⁻⁷."""
+    return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def log_axis(axis: Any) -> None:
     """Labels of a logarithmic axis at powers of ten, and at 2 and 5 between them if there are few.
     All labels of an axis have one form. Call it when everything is drawn."""
@@ -97,7 +103,7 @@ def log_axis(axis: Any) -> None:
             return f"{value:g}"
         power = math.floor(math.log10(value * (1 + 1e-9)))
         factor = round(value / 10.0**power)
-        return f"$10^{{{power}}}$" if factor == 1 else f"${factor}·10^{{{power}}}$"
+        return power_text(power) if factor == 1 else f"{factor}·{power_text(power)}"
 
     axis.set_major_locator(ticker.LogLocator(subs=between))
     axis.set_major_formatter(ticker.FuncFormatter(label))
@@ -301,7 +307,7 @@ def error_maps(document: Document) -> Figure | None:
                           aspect=30)  # fmt: skip
     bar.outline.set_visible(False)
     powers = range(math.ceil(scale["vmin"]), math.floor(scale["vmax"]) + 1)
-    bar.set_ticks(list(powers), labels=[f"$10^{{{power}}}$" for power in powers])
+    bar.set_ticks(list(powers), labels=[power_text(power) for power in powers])
     return figure
 
 

@@ -38,7 +38,7 @@ void remove_if_interrupted(const std::filesystem::path& temporary) {
   constexpr int signals[] = {
       SIGINT, SIGTERM,
 #ifdef SIGHUP
-      SIGHUP, SIGQUIT, SIGXCPU,
+      SIGHUP, SIGQUIT, SIGXCPU, SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2,
 #endif
   };
 #ifdef SIGXFSZ

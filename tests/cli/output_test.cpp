@@ -47,6 +47,33 @@ TEST(Output, ReplacesAnExistingFileOnlyWhenItIsWhole) {
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 
+TEST(Output, TakesNamesAsLongAsTheSystemDoes) {
+  const ScratchFolder folder;
+  const std::string name(255 - 4, 'n');
+  const auto result = run_posenc(small_csv + Arguments{"--output", folder / (name + ".csv")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(folder.listing(), ElementsAre(name + ".csv"));
+}
+
+TEST(Output, AFolderIsNoDeviceAndNoPipe) {
+  const ScratchFolder folder;
+  expect_refused(run_posenc({"check", folder.path().string()}), "is a directory; allowed: a");
+}
+
+TEST(Interrupted, SignalsThatEndAProgramLeaveNoFile) {
+  for (const char* const signal : {"XCPU", "PIPE", "ALRM", "USR1", "USR2", "VTALRM"}) {
+    const ScratchFolder folder;
+    const std::string line = std::string("ulimit -c 0; '") + POSENC_COMMAND +
+                             "' generate --rows 200000 --d-model 512 --output " +
+                             (folder / "table.csv").string() +
+                             " 2>/dev/null & for i in $(seq 500); do sleep 0.01; [ -n \"$(ls -A " +
+                             folder.path().string() + ")\" ] && break; done; kill -" + signal +
+                             " $!; wait $!; " + "[ $? -gt 128 ]";
+    EXPECT_EQ(std::system(line.c_str()), 0) << signal;  // NOLINT
+    EXPECT_THAT(folder.listing(), IsEmpty()) << signal;
+  }
+}
+
 TEST(Interrupted, CtrlCLeavesTheFileThatWasThereAndNoOther) {
   const ScratchFolder folder;
   write_file(folder / "table.csv", "precious");

@@ -213,6 +213,14 @@ TEST(PickSave, WritesAProfileToTheFile) {
   expect_refused(run_posenc({"pick", "--save"}), "--save");
 }
 
+TEST(MeasureCommand, WaitsForItsProcessesIfSigchldIsInheritedAsIgnored) {
+  const std::string line =
+      "sh -c 'trap \"\" CHLD; exec \"$0\" measure --shape 8x64 "
+      "--backend rotation --processes 2' '" +
+      std::string(POSENC_COMMAND) + "' >/dev/null";
+  EXPECT_EQ(std::system(line.c_str()), 0);  // NOLINT
+}
+
 TEST(MeasureCommand, EndsItsTimingProcessesHoweverItEnds) {
   // Each is ended as soon as it is seen, which may be before it has loaded its program. It would
   // else run for some twenty seconds.

@@ -375,5 +375,23 @@ TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
   });
 }
 
+TEST(AxesEncoder, PositionsMayBeInTheMemoryThatIsWritten) {
+  constexpr std::int64_t rows = 600;
+  const AxesSpec spec = axes_in_blocks(std::vector<std::int64_t>{16, 24, 24}, {});
+  const AxesEncoder encoder(spec);
+  const std::int64_t columns = encoder.d_model();
+  std::vector<std::int64_t> positions(3 * rows);
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    positions[i] = static_cast<std::int64_t>(i * 7 % 501);
+  Matrix expected(rows, columns);
+  encoder.encode(RowPositions(positions.data(), 3, rows, rows), expected.view());
+  std::vector<std::int64_t> memory(static_cast<std::size_t>(rows * columns));
+  std::ranges::copy(positions, memory.begin());
+  auto* const out = reinterpret_cast<float*>(memory.data());
+  encoder.encode(RowPositions(memory.data(), 3, rows, rows),
+                 MatrixView<float>{out, rows, columns, columns}, 2);
+  EXPECT_TRUE(std::equal(out, out + rows * columns, expected.data()));
+}
+
 }  // namespace
 }  // namespace posenc::test

@@ -108,5 +108,13 @@ TEST(Grid, BadInputIsRefused) {
   });
 }
 
+TEST(Grid, RefusesAWidthBeforeItTakesMemory) {
+  const std::int64_t width = std::int64_t{1} << 40;
+  for (const GridConvention each :
+       {GridConvention::mae, GridConvention::simple_vit, GridConvention::detr})
+    EXPECT_THAT(refusal([&] { grid_axes(each, 1, 1, width); }),
+                HasSubstr("d_model is 1099511627776; allowed for a grid: a multiple of 4, "));
+}
+
 }  // namespace
 }  // namespace posenc::test

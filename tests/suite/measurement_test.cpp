@@ -146,6 +146,7 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
       {"/measurements/1/table/spec/base", 0.5},
       {"/measurements/1/table/spec/frequencies", "spiral"},
       {"/measurements/1/table/rows/first", 1.5},
+      {"/measurements/1/table/rows/first", std::numeric_limits<std::uint64_t>::max()},
       {"/machine/isas", "avx2"},
       {"/machine/isas", json::array()},
       {"/kernels", 7},

@@ -79,8 +79,10 @@ OutputFile::OutputFile(const std::filesystem::path& file,
     own_.close();
   }
   std::random_device random;
-  temporary_ = file_.parent_path() /
-               format_text(".{}.{}{}.tmp", file_.filename().string(), random(), random());
+  constexpr std::size_t most_bytes = 220;  // of a name of 255
+  temporary_ = file_.parent_path() / format_text(".{}.{}{}.tmp",
+                                                 file_.filename().string().substr(0, most_bytes),
+                                                 random(), random());
   if (named != nullptr) named(temporary_);
   if (!opens(own_, temporary_, std::ios::out)) fail("write", name_);
   if (exists) std::filesystem::permissions(temporary_, existing.permissions(), error);
@@ -119,7 +121,8 @@ InputFile::InputFile(const std::filesystem::path& file) : file_(file) {
   const auto status = std::filesystem::status(file, error);
   if (error) fail("read", file.string(), error.value());
   if (!std::filesystem::is_regular_file(status))
-    throw_invalid("'{}' is a device or a pipe; allowed: a regular file", file.string());
+    throw_invalid("'{}' is {}; allowed: a regular file", file.string(),
+                  std::filesystem::is_directory(status) ? "a directory" : "a device or a pipe");
   stream_ = opened(file);
   bytes_ = static_cast<std::int64_t>(std::filesystem::file_size(file));
 }

@@ -114,7 +114,10 @@ struct Reader {
   }
   template <std::integral Integer>
   void read(Integer& to, std::int64_t least, std::int64_t most) const {
-    if (!value.is_number_integer() || value < least || value > most)
+    // Comparing it as it is would take 2^64 - 1 for -1.
+    const bool is_too_large = value.is_number_unsigned() && most >= 0 &&
+                              value.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
+    if (!value.is_number_integer() || is_too_large || value < least || value > most)
       fail(format_text("an integer from {} to {}", least, most));
     to = value.get<Integer>();
   }

@@ -52,6 +52,7 @@ bool is_terminal(int descriptor) noexcept { return ::isatty(descriptor) == 1; }
 
 void prepare_standard_streams() noexcept {
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // if it is inherited as ignored, no process can be waited for
   // A file that is opened would take the place of a closed stream, and be written to by what is
   // meant for the stream. Each is replaced by one on which every read or write fails.
   for (const int descriptor : {0, standard_output, standard_error}) {
