@@ -154,8 +154,8 @@ TEST(FrequencyRule, TextKeepsEveryParameter) {
   EXPECT_EQ(to_string(Llama3Scaling{}),
             "llama3:factor=8,trained_rows=8192,low_frequency_factor=1,high_frequency_factor=4");
   EXPECT_EQ(to_string(YarnScaling{.factor = 4, .truncate = false}),
-            "yarn:factor=4,trained_rows=4096,beta_fast=32,beta_slow=1,truncate=false")
-      << "without the attention factor, which is the rule's own";
+            "yarn:factor=4,trained_rows=4096,beta_fast=32,beta_slow=1,truncate=false,"
+            "attention_factor=0");
 }
 
 TEST(FrequencyRule, ParametersThatTheTextLeavesOutHaveTheirDefaults) {

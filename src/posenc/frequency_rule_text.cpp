@@ -85,8 +85,6 @@ std::string to_string(const FrequencyRule& rule) {
   std::string text(rule_names[rule.index()]);
   char separator = ':';
   const auto append = [&](std::string_view name, const auto& value, auto, auto) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, double>)
-      if (name == "attention_factor" && value == 0) return;  // the rule's own
     text += separator + std::string(name) + '=' + text_of(value);
     separator = ',';
   };

@@ -247,6 +247,10 @@ void ArrayArgument::check_dimensions(py::ssize_t least, py::ssize_t most,
 void* ArrayArgument::writable_data() const {
   if (!array_.writeable())
     throw InvalidArgument(name_ + " is read-only; allowed: a writable array");
+  // What is kept of the tensor for gradients is no longer true, and PyTorch finds that by its
+  // version. A view of no element has the version of the whole.
+  if (is_tensor(object_) && !object_.attr("is_inference")().cast<bool>())
+    object_.attr("narrow")(0, 0, 0).attr("zero_")();
   return const_cast<void*>(array_.data());
 }
 
@@ -293,17 +297,25 @@ HeadsView ArrayArgument::heads(bool heads_first) const {
   });
 }
 
-ArrayArgument table_of(const py::object& given, const Shape& shape, const py::dtype& type,
-                       const char* name) {
+ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<DataType> type,
+                       const char* name, bool is_complex) {
   if (!given.is_none()) {
     ArrayArgument table(given, name);
     if (table.shape() != shape) table.refuse("shape", text(py::tuple(py::cast(shape))));
+    if (is_complex) table.view_as_real();
+    if (type && table.type() != *type)
+      table.refuse("dtype", std::string(to_string(*type)) + ", the dtype that is given");
     return table;
   }
+  const DataType of_new = type.value_or(DataType::float32);
+  py::dtype of_array = numpy_type(of_new);
+  if (is_complex) of_array = py::dtype(of_new == DataType::float32 ? "complex64" : "complex128");
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
-  table_bytes({.d_model = shape.back()}, rows, type.itemsize());
-  return {py::array(type, shape), name};
+  table_bytes({.d_model = shape.back()}, rows, of_array.itemsize());
+  ArrayArgument table = {py::array(of_array, shape), name};
+  if (is_complex) table.view_as_real();
+  return table;
 }
 
 }  // namespace posenc::python

@@ -266,9 +266,9 @@ class ArrayArgument {
 
 /// The array that a function writes and returns: a new one, or the caller's unless that is None,
 /// which has that shape: more rows or columns would keep what they held, and be returned as if they
-/// were results.
-ArrayArgument table_of(const py::object& given, const Shape& shape, const py::dtype& type,
-                       const char* name = "out");
+/// were results. `type` is that of a new one, by default float32; a given one must have it.
+ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<DataType> type,
+                       const char* name = "out", bool is_complex = false);
 
 }  // namespace posenc::python
 

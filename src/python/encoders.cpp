@@ -58,11 +58,11 @@ py::dict encoder_arguments(const PyEncoder& self) {
                        "accuracy"_a = self.accuracy, "rows"_a = self.rows, "dtype"_a = self.type);
 }
 
-Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out, DataType type,
-                  int threads) {
+Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out,
+                  std::optional<DataType> type, int threads) {
   const Rows rows = rows_of(from, 1, self.first);
   const Shape shape = rows.table_shape(self.encoder->spec().d_model);
-  return table_of(out, shape, numpy_type(type)).written_by([&](const OutputView& view) {
+  return table_of(out, shape, type).written_by([&](const OutputView& view) {
     rows.positions.of_axis(0, [&](auto each) { self.encoder->encode(each, view, threads); });
   });
 }
@@ -71,7 +71,7 @@ Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_
                         GridConvention convention, DataType type, int threads) {
   grid_axes(convention, rows, columns, d_model);  // checks them
   const std::int64_t sizes[] = {rows, columns};
-  return table_of(py::none(), {grid_cells(sizes), d_model}, numpy_type(type))
+  return table_of(py::none(), {grid_cells(sizes), d_model}, type)
       .written_by([&](const OutputView& view) {
         encode_grid(convention, rows, columns, d_model, view, threads);
       });
@@ -85,8 +85,9 @@ Table encode_like_system(System system, const Positions& positions, std::int64_t
   const auto encoder = without_gil([&] {
     return plan_like(system, {d_model, base, layout, spacing, frequencies});
   });
-  return table_of(py::none(), {rows.count, d_model}, numpy_type(type))
-      .written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
+  return table_of(py::none(), {rows.count, d_model}, type).written_by([&](const OutputView& view) {
+    encoder->encode(rows, view, threads);
+  });
 }
 
 Typed<"tuple[NDArray[numpy.int64], float, float]"> round_positions(
@@ -129,10 +130,10 @@ void bind_arrangement(py::module_& module, const char* name, Arrange arrange, co
 }
 
 Table encode_on_axes(const PyAxesEncoder& self, const Positions& from, const Array& out,
-                     DataType type, int threads) {
+                     std::optional<DataType> type, int threads) {
   const AxesEncoder& encoder = self.encoder;
   const Rows rows = rows_of(from, encoder.spec().axes(), 0);
-  return table_of(out, rows.table_shape(encoder.d_model()), numpy_type(type))
+  return table_of(out, rows.table_shape(encoder.d_model()), type)
       .written_by([&](const OutputView& view) { encoder.encode(rows.positions, view, threads); });
 }
 
@@ -159,8 +160,8 @@ is unpickled.)");
            "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(),
            "first"_a = 0, "backend"_a = py::none(), "accuracy"_a = py::none(), "rows"_a = 4096,
            "dtype"_a = DataType::float32)
-      .def("encode", &encode_rows, "positions"_a, "out"_a = py::none(),
-           "dtype"_a = DataType::float32, "threads"_a = 1,
+      .def("encode", &encode_rows, "positions"_a, "out"_a = py::none(), "dtype"_a = py::none(),
+           "threads"_a = 1,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: range(first, last + 1), an array or a tensor of int32 or int64, or a sequence of
@@ -170,7 +171,7 @@ out: the array to write, instead of a new one, of the same shape; a tensor of Py
 is float32, float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and
 it is contiguous in its last dimension. It is returned.
 dtype: of a new array: "float32" (which None stands for), "float64", "float16" or "bfloat16", or
-such a type of NumPy or PyTorch.)")
+such a type of NumPy or PyTorch; `out` must have it if both are given.)")
       .def(
           "error_bound",
           [](const PyEncoder& self, const Positions& positions, DataType type) {
@@ -324,8 +325,8 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
                  return std::make_unique<PyAxesEncoder>(spec, accuracy, type);
                }),
            "axes"_a, py::kw_only(), "accuracy"_a = py::none(), "dtype"_a = DataType::float32)
-      .def("encode", &encode_on_axes, "positions"_a, "out"_a = py::none(),
-           "dtype"_a = DataType::float32, "threads"_a = 1,
+      .def("encode", &encode_on_axes, "positions"_a, "out"_a = py::none(), "dtype"_a = py::none(),
+           "threads"_a = 1,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: an array of int32 or int64 of shape (axes, rows); or positions that are equal on all

@@ -10,12 +10,14 @@ namespace posenc::python {
 
 namespace {
 
-RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
+RotarySpec spec_of(std::optional<std::int64_t> dimension, std::optional<double> base,
                    const FrequencyRule& frequencies, const AxesSpec* axes,
                    std::optional<double> attention_factor) {
   if (axes == nullptr) {
     if (!dimension) throw InvalidArgument("dimension is not given; allowed: it, or axes");
-    EncodingSpec spec = {.d_model = *dimension, .base = base, .frequencies = frequencies};
+    EncodingSpec spec = {.d_model = *dimension,
+                         .base = base.value_or(EncodingSpec().base),
+                         .frequencies = frequencies};
     if (attention_factor) spec.frequencies = without_attention_factor(spec.frequencies);
     return rotary_spec(spec);
   }
@@ -23,15 +25,17 @@ RotarySpec spec_of(std::optional<std::int64_t> dimension, double base,
     refuse("dimension", std::to_string(*dimension),
            "that of the axes, " + std::to_string(axes->d_model()));
   }
+  if (base) throw InvalidArgument("base is given with axes; allowed: that of the axes");
   if (!is_base(frequencies)) {
     throw InvalidArgument("frequencies are given with axes; allowed: those of the axes");
   }
   return {.angles = *axes};
 }
 
-std::unique_ptr<PyRotary> make_rotary(std::optional<std::int64_t> dimension, double base,
-                                      RotaryLayout channels, const FrequencyRule& frequencies,
-                                      const AxesSpec* axes, std::optional<double> attention_factor,
+std::unique_ptr<PyRotary> make_rotary(std::optional<std::int64_t> dimension,
+                                      std::optional<double> base, RotaryLayout channels,
+                                      const FrequencyRule& frequencies, const AxesSpec* axes,
+                                      std::optional<double> attention_factor,
                                       const std::optional<Accuracy>& accuracy,
                                       const std::optional<std::string>& said) {
   RotarySpec spec = spec_of(dimension, base, frequencies, axes, attention_factor);
@@ -50,21 +54,15 @@ py::dict rotary_arguments(const PyRotary& self) {
 // ---- Caches -------------------------------------------------------------------------------------
 
 Table cache(const PyRotary& self, const Positions& from, CacheLayout layout, const Array& out,
-            DataType type, int threads) {
+            std::optional<DataType> type, int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const bool is_complex = layout == CacheLayout::complex;
-  py::dtype of_table = numpy_type(type);
-  if (is_complex) {
-    if (out.is_none() && type != DataType::float32 && type != DataType::float64) {
-      throw InvalidArgument("dtype is " + std::string(to_string(type)) +
-                            "; allowed with the layout complex: float32, float64");
-    }
-    of_table = py::dtype(type == DataType::float32 ? "complex64" : "complex128");
+  if (is_complex && type && *type != DataType::float32 && *type != DataType::float64) {
+    throw InvalidArgument("dtype is " + std::string(to_string(*type)) +
+                          "; allowed with the layout complex: float32, float64");
   }
-  ArrayArgument table =
-      table_of(out, rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
-  if (is_complex) table.view_as_real();
-  return table.written_by([&](const OutputView& view) {
+  const Shape shape = rows.table_shape(self.dimension() / (is_complex ? 2 : 1));
+  return table_of(out, shape, type, "out", is_complex).written_by([&](const OutputView& view) {
     self.cache(rows.positions,
                layout == CacheLayout::halves ? RotaryLayout::halves : RotaryLayout::interleaved,
                view, threads);
@@ -73,7 +71,8 @@ Table cache(const PyRotary& self, const Positions& from, CacheLayout layout, con
 
 Typed<"tuple[NDArray[Any], NDArray[Any]]"> cosines_and_sines(const PyRotary& self,
                                                              const Positions& from, Repeat repeat,
-                                                             const Array& out, DataType type,
+                                                             const Array& out,
+                                                             std::optional<DataType> type,
                                                              int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const Shape shape = rows.table_shape(self.dimension() / (repeat == Repeat::once ? 2 : 1));
@@ -82,7 +81,7 @@ Typed<"tuple[NDArray[Any], NDArray[Any]]"> cosines_and_sines(const PyRotary& sel
   }
   const auto table = [&](int i, const char* name) {
     const py::object given = out.is_none() ? py::object(py::none()) : out[py::int_(i)];
-    return table_of(given, shape, numpy_type(type), name);
+    return table_of(given, shape, type, name);
   };
   const ArrayArgument cosines = table(0, "cosines"), sines = table(1, "sines");
   const OutputView to_sines = sines.output();
@@ -170,17 +169,18 @@ void bind_layers(py::module_& module) {
   py::class_<PyRotary> rotary(module, "Rotary", R"(Rotary position embeddings from exact phases.
 
 dimension: channels of a head that are turned. channels: "halves" turns k and k + dimension / 2
-(GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). frequencies, accuracy: as in
+(GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). base: 10000 if it is None.
+frequencies, accuracy: as in
 Encoder. axes: of positions on several axes, instead of a base and frequencies. attention_factor:
 what cosines and sines are multiplied by, by default that of the frequencies. said: what repr()
 says in parentheses, by default all of these.
 posenc.rotary_from_config() reads all from a model's config.json. Immutable.)");
   bind_remaking(rotary, rotary_arguments)
-      .def(py::init(&make_rotary), "dimension"_a = py::none(), py::kw_only(), "base"_a = 10000.0,
+      .def(py::init(&make_rotary), "dimension"_a = py::none(), py::kw_only(), "base"_a = py::none(),
            "channels"_a = RotaryLayout::halves, "frequencies"_a = py::none(), "axes"_a = py::none(),
            "attention_factor"_a = py::none(), "accuracy"_a = py::none(), "said"_a = py::none())
       .def("cache", &cache, "positions"_a, "layout"_a = CacheLayout::halves, py::kw_only(),
-           "out"_a = py::none(), "dtype"_a = DataType::float32, "threads"_a = 1,
+           "out"_a = py::none(), "dtype"_a = py::none(), "threads"_a = 1,
            R"(Returns cosines and sines: an array of shape (rows, dimension).
 
 positions: as in Encoder.encode(), where a number of rows begins at position 0; an array of shape
@@ -190,7 +190,7 @@ layout: "halves" is that of vLLM, cosines before sines; "interleaved" that of gg
 sine; "complex" that of diffusers, complex numbers of shape (rows, dimension / 2).
 out, dtype: as in Encoder.encode().)")
       .def("cosines_and_sines", &cosines_and_sines, "positions"_a, "repeat"_a = Repeat::once,
-           py::kw_only(), "out"_a = py::none(), "dtype"_a = DataType::float32, "threads"_a = 1,
+           py::kw_only(), "out"_a = py::none(), "dtype"_a = py::none(), "threads"_a = 1,
            R"(Returns (cosines, sines), each of shape (rows, dimension / 2) or (rows, dimension).
 
 repeat: "once" (ONNX, TensorRT), "halves" (Transformers: all, and then all again) or "interleaved"

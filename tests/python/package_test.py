@@ -293,6 +293,35 @@ class FrequenciesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^attention_factor is 0, not given; allowed: gr"):
             posenc.Rotary(8, frequencies=longrope)
 
+    def test_nothing_that_is_given_is_ignored(self):
+        flux = posenc.axes_in_blocks([16, 56, 56])
+        half = np.empty((3, 64), np.float16)
+        encoder, rotary = posenc.Encoder(64), posenc.Rotary(64)
+        cases = {
+            "base is given with axes": lambda: posenc.Rotary(axes=flux, base=5e5),
+            "out.dtype is float16; allowed: float32, the dtype that is given":
+                lambda: encoder.encode(3, out=half, dtype="float32"),
+            "out.dtype is float16; allowed: float64":
+                lambda: rotary.cache(3, out=half, dtype="float64"),
+            "cosines.dtype is float16": lambda: rotary.cosines_and_sines(
+                3, "halves", out=(half, half.copy()), dtype="float32"),
+        }
+        for message, call in cases.items():
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                call()
+        self.assertIs(encoder.encode(3, out=half), half)
+        self.assertIs(encoder.encode(3, out=half, dtype="float16"), half)
+
+    def test_the_repr_of_axes_says_what_they_are(self):
+        for arranged, said in (
+            (posenc.axes_in_blocks([16, 56, 56], base=256), "base 256.*in blocks of 8, 28, 28"),
+            (posenc.axes_in_sections([16, 24, 24], base=5e6),
+             "base 5000000.*in sections of 16, 24, 24"),
+            (posenc.axes_interleaved([24, 20, 20], base=1e6),
+             "base 1000000.*interleaved, of 24, 20, 20"),
+        ):  # fmt: skip
+            self.assertRegex(repr(posenc.Rotary(axes=arranged)), said)
+
     def test_rules_are_the_texts_of_the_library(self):
         rules = {
             posenc.LinearScaling(4): "linear:factor=4", posenc.NtkScaling(2.5): "ntk:factor=2.5",

@@ -238,7 +238,33 @@ class ModulesTest(unittest.TestCase):
             other = Model(persistent=persistent)
             other.load_state_dict(Model(persistent=persistent).state_dict())
             other.load_state_dict(Model(persistent=True).state_dict())
-            other.load_state_dict({**other.state_dict(), "rotary.inv_freq": torch.ones(32)})
+
+    def test_what_a_checkpoint_has_of_a_replaced_module_is_compared(self):
+        model = Model()
+        own = model.state_dict()
+        pe, cache = model.positions.pe, model.rotary.cos_sin_cache
+        half = cache.shape[1] // 2
+        inv_freq = torch.atan2(cache[1, half:], cache[1, :half])
+        for right in ({"rotary.inv_freq": inv_freq}, {"rotary.inv_freq": inv_freq.bfloat16()},
+                      {"positions.pe": pe.clone()}, {"positions.pe": pe.half()}):  # fmt: skip
+            model.load_state_dict({**own, **right})
+        for wrong in ({"rotary.inv_freq": torch.ones(half)}, {"rotary.inv_freq": inv_freq[:-1]},
+                      {"positions.pe": torch.randn_like(pe)},
+                      {"positions.pe": pe[: len(pe) // 2]}):  # fmt: skip
+            (name,) = wrong
+            for strict in (True, False):
+                with self.assertRaisesRegex(RuntimeError, f"{name} of the checkpoint"):
+                    model.load_state_dict({**own, **wrong}, strict=strict)
+
+    def test_tensors_that_are_written_are_known_to_have_changed(self):
+        rotary, z = posenc.Rotary(8), torch.randn(3, 2, 8, requires_grad=True)
+        turned = z * 1
+        product = turned * turned  # keeps `turned` for its gradient
+        rotary.apply(turned.detach())
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            product.sum().backward()
+        with torch.inference_mode():
+            rotary.apply(torch.randn(3, 2, 8))
 
     def test_gradients_are_those_of_the_layer(self):
         x, position_ids = arguments()
@@ -314,8 +340,10 @@ class ModulesTest(unittest.TestCase):
         without = {key: LLAMA[key] for key in LLAMA if key != "max_position_embeddings"}
         cases = {
             "rows is -1; allowed": lambda: posenc.torch.PositionalEncoding(8, max_len=-1),
-            r"x.shape is \(5, 1, 8\); allowed: three dimensions, and up to max_len, 4":
+            r"x.shape is \(5, 1, 8\); allowed: three dimensions, up to max_len, 4":
                 lambda: encoding(torch.zeros(5, 1, 8)),
+            r"x.shape is \(4, 1, 1\); .* and 8 in the last":
+                lambda: encoding(torch.zeros(4, 1, 1)),
             r"x.shape is \(4, 8\)": lambda: encoding(torch.zeros(4, 8)),
             "repeat is 'x'": lambda: posenc.torch.RotaryEmbedding(LLAMA, repeat="x"),
             "config has positions on 3 axes": lambda: posenc.torch.RotaryEmbedding(several),

@@ -22,15 +22,20 @@ std::string rule_text(const FrequencyRule& rule) {
 /// How the pairs are divided between axes: "in sections of 16, 24, 24 pairs".
 std::string axes_text(const AxesSpec& angles) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(angles.axes()));
-  bool are_in_sections = true;
+  bool are_in_order = true, have_all = true;
   std::int64_t next = 0;
   for (const AxisPair& pair : pairs_of(angles)) {
     ++counts[static_cast<std::size_t>(angles.parts[pair.part].axis)];
-    are_in_sections &= pair.place == next++;
+    are_in_order &= pair.place == next++;
   }
+  // Blocks have all frequencies of an encoding each; sections share those of one.
+  for (const AxisPairs& part : angles.parts) have_all &= part.frequencies.empty();
   std::vector<std::string> texts;
   for (const std::int64_t each : counts) texts.push_back(number_text(each));
-  return (are_in_sections ? "in sections of " : "interleaved, of ") + join(texts, ", ") + " pairs";
+  const char* const how = !are_in_order ? "interleaved, of "
+                          : have_all    ? "in blocks of "
+                                        : "in sections of ";
+  return how + join(texts, ", ") + " pairs";
 }
 
 }  // namespace
@@ -63,6 +68,11 @@ std::string to_string(const RotarySpec& spec) {
   if (!parts.empty() && std::ranges::all_of(parts, is_alike)) {
     const EncodingSpec& angles = parts.front().spec;
     text += format_text(", base {}, rule {}", angles.base, rule_text(angles.frequencies));
+  } else if (!parts.empty()) {
+    std::vector<std::string> bases;
+    for (const AxisPairs& part : parts)
+      bases.push_back(format_text("{} ({})", part.spec.base, rule_text(part.spec.frequencies)));
+    text += ", bases and rules " + join(bases, ", ");
   }
   text += spec.channels == RotaryLayout::halves ? ", channels halves" : ", channels interleaved";
   if (spec.angles.axes() > 1) text += ", axes " + axes_text(spec.angles);

@@ -12,6 +12,14 @@ namespace {
 
 std::string percent_text(double share) { return digits_text(100 * share, 3) + " %"; }
 
+/// Without the attention factor 0, which stands for the rule's own.
+std::string rule_text(const FrequencyRule& rule) {
+  std::string text = to_string(rule);
+  constexpr std::string_view own = ",attention_factor=0";
+  if (text.ends_with(own)) text.resize(text.size() - own.size());
+  return text;
+}
+
 constexpr Noun row_noun = {"row", "rows", {"has other values", "is zero", "has NaN or infinity"}};
 
 /// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
@@ -104,8 +112,8 @@ Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::in
            digits_text(shown_spec(wanted).base, 6));
     differ(CauseKind::other_spacing, "the spacing is", to_string(is.spec.spacing),
            to_string(wanted.spec.spacing));
-    const std::string rule = to_string(is.spec.frequencies),
-                      wanted_rule = to_string(wanted.spec.frequencies);
+    const std::string rule = rule_text(is.spec.frequencies),
+                      wanted_rule = rule_text(wanted.spec.frequencies);
     if (is_base(is.spec.frequencies) && rule != wanted_rule) {
       causes.push_back(
           {CauseKind::other_rule,
@@ -191,7 +199,7 @@ std::string error_text(double error) {
 std::string convention_text(const EncodingSpec& spec) {
   const std::string text =
       format_text("base {}, spacing {}", digits_text(spec.base, 6), to_string(spec.spacing));
-  return is_base(spec.frequencies) ? text : text + ", frequencies " + to_string(spec.frequencies);
+  return is_base(spec.frequencies) ? text : text + ", frequencies " + rule_text(spec.frequencies);
 }
 
 std::string fault_text(const Noun& noun, RowState state, const std::vector<std::int64_t>& which) {

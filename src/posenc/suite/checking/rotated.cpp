@@ -232,7 +232,7 @@ class Judge {
     std::vector<std::int64_t> pairs;
     for (std::int64_t k = 0; k < half_; ++k)
       if (off_by_pair_[static_cast<std::size_t>(k)] > 0) pairs.push_back(k);
-    if (!pairs.empty() && std::ssize(pairs) < half_)
+    if (report_.causes.empty() && !pairs.empty() && std::ssize(pairs) < half_)
       report_.findings.push_back(format_text("{} off, the other {} right",
                                              several_text("pair", "pairs", pairs),
                                              half_ - std::ssize(pairs)));

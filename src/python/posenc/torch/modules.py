@@ -60,6 +60,28 @@ class _Table(nn.Module):
             self.reset_parameters()
         return self
 
+    def _expected(self, name: str) -> torch.Tensor:
+        """What a checkpoint should hold under that name."""
+        assert name == self._name
+        return self._computed()
+
+    def _refusal(self, name: str, given: Optional[torch.Tensor]) -> str:
+        """Why a tensor of a checkpoint, which is not loaded, is not what this module computes. Phases
+        in float32, and frequencies in bfloat16, are nearly that; learned values are not."""
+        is_loaded = name == self._name and name not in self._non_persistent_buffers_set
+        if given is None or is_loaded or given.is_meta or self.get_buffer(self._name).is_meta:
+            return ""
+        expected = self._expected(name)
+        if given.shape != expected.shape:
+            return (f"has shape {tuple(given.shape)}; allowed: {tuple(expected.shape)}, as this "
+                    "module has it")
+        most = 0.05
+        off = (given.detach().cpu().double() - expected.double()).abs().max().item()
+        if off <= most:
+            return ""
+        return (f"differs by up to {off:.3g} from what this module computes; allowed: {most}, since "
+                "it is not loaded. Are its values learned, or those of another convention?")
+
     def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, strict: Any,
                               missing_keys: Any, unexpected_keys: list[str],
                               error_msgs: Any) -> None:
@@ -71,6 +93,10 @@ class _Table(nn.Module):
             # Nothing else would materialise what the checkpoint has not.
             self._buffers[self._name] = self._computed()
         # The values of a buffer that is not persistent follow from the arguments.
+        for name in (self._name, *self._of_replaced):
+            reason = self._refusal(name, state_dict.get(prefix + name))
+            if reason:
+                error_msgs.append(f"{prefix + name} of the checkpoint {reason}")
         known = {prefix + name for name in (self._name, *self._of_replaced)}
         unexpected_keys[:] = [key for key in unexpected_keys if key not in known]
 
@@ -80,7 +106,8 @@ class PositionalEncoding(_Table):
 
     d_model, dropout, max_len: as there. batch_first: x is (batch, rows, d_model) instead of (rows,
     batch, d_model). persistent: state_dict() has the table, `pe`. Without, a table in a checkpoint
-    is ignored, so that those of the tutorial's module are loaded. convention: base, layout,
+    is compared and not loaded, so that those of the tutorial's module can be given; one of another
+    shape, or with other values, is an error of loading. convention: base, layout,
     spacing, frequencies, first, backend or accuracy, as in posenc.Encoder(), or one of
     posenc.preset().
     """
@@ -107,10 +134,10 @@ class PositionalEncoding(_Table):
         rows_at = 1 if self.batch_first else 0
         rows = x.shape[rows_at] if x.dim() == 3 else 0
         most = self.pe.shape[rows_at]
-        if x.dim() != 3 or rows > most:
+        if x.dim() != 3 or rows > most or x.shape[2] != self.pe.shape[2]:
             sizes = ", ".join([str(size) for size in x.shape])
-            raise ValueError(f"x.shape is ({sizes}); allowed: three dimensions, and up to max_len, "
-                             f"{most}, in dimension {rows_at}")
+            raise ValueError(f"x.shape is ({sizes}); allowed: three dimensions, up to max_len, "
+                             f"{most}, in dimension {rows_at}, and {self.pe.shape[2]} in the last")
         encoded: torch.Tensor = self.dropout(x + self.pe.narrow(rows_at, 0, rows))
         return encoded
 
@@ -127,8 +154,8 @@ class RotaryEmbedding(_Table):
     by default max_position_embeddings; the rules "dynamic" and "longrope" are those of that length.
     repeat: whether a row has each cosine "once", all "halves" again, or "interleaved" next to
     itself; by default as the pairs of the model are. persistent: state_dict() has the table,
-    `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are ignored. Raises ValueError if
-    the model has positions on several axes.
+    `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are compared and not loaded: those
+    of another shape, or with other values, are an error of loading. Raises ValueError if the model has positions on several axes.
     """
 
     cos_sin_cache: torch.Tensor
@@ -154,6 +181,13 @@ class RotaryEmbedding(_Table):
 
     def _compute(self, out: torch.Tensor) -> None:
         self._rotary.cache(range(len(out)), "halves", out=out)
+
+    def _expected(self, name: str) -> torch.Tensor:
+        if name == self._name:
+            return super()._expected(name)
+        half = self._rotary.dimension // 2
+        at_one = torch.from_numpy(self._rotary.cache(range(1, 2), dtype="float64")[0])
+        return torch.atan2(at_one[half:], at_one[:half])
 
     def forward(self, x: torch.Tensor,
                 position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
