@@ -155,7 +155,8 @@ class RotaryEmbedding(_Table):
     repeat: whether a row has each cosine "once", all "halves" again, or "interleaved" next to
     itself; by default as the pairs of the model are. persistent: state_dict() has the table,
     `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are compared and not loaded: those
-    of another shape, or with other values, are an error of loading. Raises ValueError if the model has positions on several axes.
+    of another shape, or with other values, are an error of loading. Raises ValueError if the model
+    has positions on several axes.
     """
 
     cos_sin_cache: torch.Tensor
