@@ -66,8 +66,10 @@ class _Table(nn.Module):
         return self._computed()
 
     def _refusal(self, name: str, given: Optional[torch.Tensor]) -> str:
-        """Why a tensor of a checkpoint, which is not loaded, is not what this module computes. Phases
-        in float32, and frequencies in bfloat16, are nearly that; learned values are not."""
+        """Why a tensor of a checkpoint, which is not loaded, is not what this module computes.
+
+        Phases in float32, and frequencies in bfloat16, are nearly that; learned values are not.
+        """
         is_loaded = name == self._name and name not in self._non_persistent_buffers_set
         if given is None or is_loaded or given.is_meta or self.get_buffer(self._name).is_meta:
             return ""
@@ -79,8 +81,8 @@ class _Table(nn.Module):
         off = (given.detach().cpu().double() - expected.double()).abs().max().item()
         if off <= most:
             return ""
-        return (f"differs by up to {off:.3g} from what this module computes; allowed: {most}, since "
-                "it is not loaded. Are its values learned, or those of another convention?")
+        return (f"differs by up to {off:.3g} from what this module computes; allowed: {most}, "
+                "since it is not loaded. Are its values learned, or of another convention?")
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, strict: Any,
                               missing_keys: Any, unexpected_keys: list[str],
@@ -154,9 +156,9 @@ class RotaryEmbedding(_Table):
     by default max_position_embeddings; the rules "dynamic" and "longrope" are those of that length.
     repeat: whether a row has each cosine "once", all "halves" again, or "interleaved" next to
     itself; by default as the pairs of the model are. persistent: state_dict() has the table,
-    `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are compared and not loaded: those
-    of another shape, or with other values, are an error of loading. Raises ValueError if the model
-    has positions on several axes.
+    `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are compared and not loaded:
+    one of another shape, or with other values, is an error of loading. Raises ValueError if the
+    model has positions on several axes.
     """
 
     cos_sin_cache: torch.Tensor
