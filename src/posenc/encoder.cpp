@@ -1,6 +1,7 @@
 #include "posenc/encoder.h"
 
 #include "posenc/backend.h"
+#include "posenc/cpu.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/simd/row_task.h"
@@ -49,6 +50,11 @@ void swap_and_negate(const EncodingSpec& spec, T* a, T* b) noexcept {
 }
 
 }  // namespace
+
+Encoder::Encoder(const EncodingSpec& spec, const Backend& backend)
+    : spec_(spec), backend_(&backend) {
+  cpu();  // encode() asks it how to store, and takes no memory
+}
 
 simd::StorePlan Encoder::store_plan(const RowTask&, bool, bool) const noexcept { return {}; }
 bool Encoder::can_add_rows() const noexcept { return false; }

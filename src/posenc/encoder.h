@@ -29,7 +29,7 @@ struct StorePlan;
 class Encoder {
  public:
   /// For backends, which plan encoders. The backend must outlive it.
-  Encoder(const EncodingSpec& spec, const Backend& backend) : spec_(spec), backend_(&backend) {}
+  Encoder(const EncodingSpec& spec, const Backend& backend);
   virtual ~Encoder() = default;
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
