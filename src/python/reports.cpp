@@ -107,6 +107,7 @@ CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
   options.first = first;
   if (rotary != nullptr) {
     options.spec = spec_of_equal_positions(rotary->spec().angles);
+    if (rotary->spec().angles.axes() > 1) options.axes = TableAxes{.spec = rotary->spec().angles};
     options.unclaimed = {};
     if (!layout && rotary->spec().channels == RotaryLayout::halves)
       options.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
@@ -173,7 +174,8 @@ void bind_checks(py::module_& module) {
   using Report = CheckReport;
   py::class_<Report> report(module, "CheckReport", R"(What check() says of a table.
 
-Printed, it is three lines: the verdict, what the table is, and why it is wrong.)");
+Printed, it is three lines: the verdict, what the table is, and why it is wrong; and one for each
+finding.)");
   const auto bind = [&report](const char* name, auto get) {
     report.def_property_readonly(name, get);
   };
@@ -196,6 +198,8 @@ Printed, it is three lines: the verdict, what the table is, and why it is wrong.
                              "What the table was judged as: a dictionary, empty if not known.")
       .def_property_readonly("causes", &causes_of<Report>,
                              "A list of (kind, text): ('shifted_rows', 'the first row is ...').")
+      .def_readonly("findings", &Report::findings,
+                    "Texts: which columns and frequencies are off, if no cause is known.")
       .def("__repr__", [](const Report& each) { return to_string(each); });
   module.def("check_table", &check_table, "table"_a, py::kw_only(), "d_model"_a = py::none(),
              "base"_a = py::none(), "layout"_a = py::none(), "spacing"_a = py::none(),
@@ -223,6 +227,8 @@ Printed, it is three lines: the verdict, what was judged, and the causes.)")
           },
           "(least, most, errors) for each octave of positions.")
       .def_property_readonly("causes", &causes_of<Rotated>, "A list of (kind, text).")
+      .def_readonly("findings", &Rotated::findings,
+                    "Texts: which pairs are off, if no cause is known.")
       .def("__repr__", [](const Rotated& each) { return to_string(each); });
   module.def("check_rotated_heads", &check_rotated_heads, "before"_a, "after"_a, "positions"_a,
              "rotary"_a, py::kw_only(), "max_error"_a = py::none(), "threads"_a = 1,
