@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,24 @@ std::vector<std::int64_t> read_positions(const std::string& file) {
   }
   return is_wide ? elements_of<std::int64_t>(input, header.bytes, header.shape[0])
                  : elements_of<std::int32_t>(input, header.bytes, header.shape[0]);
+}
+
+/// What a table or tensor of that name holds: cosines under the name cos_cached, and sines under
+/// sin_cached. A model with these exchanged turns by other angles. Empty if the name says nothing.
+std::vector<Arrangement> arrangements_by_name(const Options& options) {
+  std::string name = options.tensor.empty() ? std::filesystem::path(options.table).stem().string()
+                                            : options.tensor;
+  for (char& each : name)
+    if (each < 'a' || each > 'z') each = ' ';
+  const auto has_word = [words = " " + name + " "](std::string_view word) {
+    return words.find(fmt::format(" {} ", word)) != std::string::npos;
+  };
+  const bool says_cosines = has_word("cos") || has_word("cosines"),
+             says_sines = has_word("sin") || has_word("sines");
+  if (says_cosines == says_sines) return {};
+  if (says_sines)
+    return {Arrangement::sines_twice, Arrangement::sines, Arrangement::sines_repeated};
+  return {Arrangement::cosines_twice, Arrangement::cosines, Arrangement::cosines_repeated};
 }
 
 /// What the table should be: parts that the command line does not name are found.
@@ -93,6 +112,9 @@ CheckOptions expected_of(const Options& options) {
     expected.arrangements = {Arrangement::cosines_twice, Arrangement::sines_twice};
   if (options.is_repeated)
     expected.arrangements = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+  // Only the caches of models are told by their names: other tables have names of any kind.
+  if (!options.config.empty() && expected.arrangements.empty())
+    expected.arrangements = arrangements_by_name(options);
   if (!options.positions.empty()) expected.positions = read_positions(options.positions);
   expected.max_error = options.max_error;
   expected.threads = options.thread_count(cpu().logical_cores);

@@ -192,6 +192,53 @@ TEST(CheckCommand, JsonHasAVersionAndTheFigures) {
 }
 
 /// With one NaN, at the start of row 30.
+TEST(CheckCommand, TheNameOfACacheSaysWhichFunctionItHolds) {
+  const ScratchFolder folder;
+  write_file(folder / "config.json", R"({"model_type": "llama", "head_dim": 64,
+      "rope_theta": 10000.0, "max_position_embeddings": 300})");
+  run_posenc({"generate", "--config", folder / "config.json", "--format", "raw", "--dtype",
+              "float64", "--output", folder / "cache.raw"});
+  const std::string cache = read_file(folder / "cache.raw");
+  std::string cosines, sines;  // each half twice
+  constexpr std::size_t half = 32 * sizeof(double);
+  for (std::size_t row = 0; row < 300; ++row) {
+    const std::string cosine = cache.substr(2 * row * half, half),
+                      sine = cache.substr((2 * row + 1) * half, half);
+    cosines += cosine + cosine;
+    sines += sine + sine;
+  }
+  const auto judged = [&](const char* name, const std::string& elements) {
+    write_file(folder / name, elements);
+    return run_posenc({"check", folder / name, "--d-model", "64", "--dtype", "float64", "--config",
+                       folder / "config.json"});
+  };
+  EXPECT_EQ(judged("cos_cached.raw", cosines).exit_code, 0);
+  EXPECT_EQ(judged("sin_cached.raw", sines).exit_code, 0);
+  for (const char* const other : {"table.raw", "missing.raw", "cos_sin_cache.raw"})
+    EXPECT_EQ(judged(other, sines).exit_code, 0) << other;
+  const auto exchanged = judged("cos_cached.raw", sines);
+  EXPECT_EQ(exchanged.exit_code, 1);
+  EXPECT_THAT(exchanged.out, HasSubstr("the table is sines_twice, not cosines_twice"));
+}
+
+TEST(CheckCommand, TakesTablesOverAxes) {
+  const ScratchFolder folder;
+  const std::string table = folder / "table.npy";
+  run_posenc({"generate", "--axes", "flux", "--grid", "1,6,8", "--output", table});
+  const auto judged = [&](const Arguments& options) {
+    return run_posenc(Arguments{"check", table, "--format", "json"} + options);
+  };
+  EXPECT_EQ(judged({"--axes", "flux", "--grid", "1,6,8"}).exit_code, 0);
+  const auto found = judged({});
+  EXPECT_EQ(found.exit_code, 0);
+  const auto identity = nlohmann::json::parse(found.out).at("identity");
+  EXPECT_EQ(identity.at("axes").at("name"), "flux");
+  EXPECT_EQ(identity.at("axes").at("grid").dump(), "[1,6,8]");
+  const auto other = judged({"--axes", "wan", "--grid", "1,6,8"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_EQ(nlohmann::json::parse(other.out).at("verdict"), "wrong");
+}
+
 TEST(CheckCommand, NamesRowsOfNaN) {
   const ScratchFolder folder;
   const std::string file = folder / "table.raw";

@@ -258,8 +258,16 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
                              const CheckReport& report, const std::optional<Hypothesis>& found) {
   Causes causes;
   if (found) causes = causes_of_difference(sample, *found, report.identity);
-  add_unset_rows(causes, sample,
-                 [&](std::int64_t row) { return off.by_row[static_cast<std::size_t>(row)] > 0; });
+  // Sines alone are zero at position 0.
+  const auto is_zero = [&](std::int64_t row) {
+    return found && found->is.position(row) == 0 &&
+           found->is.arrangement != report.identity.arrangement &&
+           !content_of(found->is.arrangement, report.columns, 0).is_cosine &&
+           !has_both_functions(found->is.arrangement);
+  };
+  add_unset_rows(causes, sample, [&](std::int64_t row) {
+    return off.by_row[static_cast<std::size_t>(row)] > 0 && !is_zero(row);
+  });
   if (!found || !causes.empty()) return causes;
   // Rows of which most entries are off, in a table whose other rows are good.
   std::vector<std::int64_t> rows;
