@@ -83,7 +83,7 @@ std::string frequencies_text(const FrequencyReport& report) {
 }
 
 std::string to_string(const FrequencyReport& report) {
-  std::string text = report.is_good ? "good" : report.is_identified ? "wrong" : "not known";
+  std::string text = report.is_good ? "good" : report.is_identified ? "wrong" : "not recognised";
   if (report.is_identified)
     text +=
         format_text(": the largest relative error is {}", error_text(report.max_relative_error));
