@@ -89,7 +89,8 @@ def looks_of(measured: Iterable[Measurement]) -> dict[str, Look]:
 
 def power_text(power: int) -> str:
     """A power of ten, without mathematical markup: 10⁻⁷."""
-    return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    superscripts = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return "10" + str(power).translate(superscripts)
 
 
 def log_axis(axis: Any) -> None:

@@ -228,7 +228,7 @@ posenc_spec posenc_default_spec(int64_t d_model) {
 // ---- Encoders -----------------------------------------------------------------------------------
 
 const char* posenc_backend_name(int64_t index) {
-  // Those at the first call that has memory for them.
+  // The names are collected by the first call that has memory for them.
   using AllNames = std::vector<std::string>;
   static std::atomic<const AllNames*> known = nullptr;
   status_of([] {

@@ -27,7 +27,7 @@ struct ConformanceTable {
   EncodingSpec spec;
   Names presets = {};  ///< whose convention it is
 
-  /// Of all entries; not 1 for a cache whose rule has one.
+  /// The attention factor of the rule, by which all entries are multiplied.
   double factor() const { return attention_factor(spec.frequencies); }
 };
 

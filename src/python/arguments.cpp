@@ -247,8 +247,8 @@ void ArrayArgument::check_dimensions(py::ssize_t least, py::ssize_t most,
 void* ArrayArgument::writable_data() const {
   if (!array_.writeable())
     throw InvalidArgument(name_ + " is read-only; allowed: a writable array");
-  // What is kept of the tensor for gradients is no longer true, and PyTorch finds that by its
-  // version. A view of no element has the version of the whole.
+  // Autograd may have kept the tensor for gradients, and detects by its version that it has changed
+  // since. A view without elements shares the version of the whole tensor.
   if (is_tensor(object_) && !object_.attr("is_inference")().cast<bool>())
     object_.attr("narrow")(0, 0, 0).attr("zero_")();
   return const_cast<void*>(array_.data());

@@ -212,7 +212,8 @@ class Pool {
   std::atomic<Clock::time_point> last_end_{}, alone_until_{};
 };
 
-/// That of the process, once there is one: programs may run loops while they exit.
+/// The pool of the process, or null before the first loop. It is never destroyed, because programs
+/// may run loops while they exit.
 std::atomic<Pool*> the_pool = nullptr;
 
 // No thread may outlive its code, should the library be unloaded: the one destructor that is

@@ -466,7 +466,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   const SampledTable sample(table);
   const bool has_positions = options.first || !options.positions.empty();
   if (options.spec && has_positions) {
-    // What is right needs no other reading.
+    // A table that is right as it is claimed needs no search.
     CheckReport as_claimed = judged_as(table, options, judged_identity(sample, options, {}));
     if (as_claimed.is_good) return as_claimed;
   }

@@ -129,7 +129,7 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
                                            std::span<const double> frequencies,
                                            const SampledTable& sample, std::int64_t usual);
 
-/// Those of the frequencies with these numbers.
+/// Estimates the frequencies with these numbers k.
 std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
                                             std::span<const std::int64_t> numbers);
 
@@ -193,7 +193,8 @@ struct TablePair {
 /// All of them.
 std::vector<TablePair> pairs_of_table(const TableIdentity& identity, std::int64_t columns);
 
-/// What is good at that phase, for entries of a type with that factor: the rule of check.h.
+/// The largest error that is good at that phase, for entries of a type with that factor. The rule
+/// is stated in check.h.
 double allowed_error(DataType type, double factor, double phase) noexcept;
 
 // Explain.

@@ -240,7 +240,7 @@ class Judge {
   }
 
  private:
-  /// Of each channel of a head.
+  /// For each channel of a head, whether it belongs to a pair that is turned.
   std::vector<bool> is_turned() const {
     std::vector<bool> all(static_cast<std::size_t>(heads_.before.sizes[2]));
     for (std::int64_t k = 0; k < half_; ++k)
