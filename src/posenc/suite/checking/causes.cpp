@@ -1,6 +1,7 @@
 #include "posenc/suite/checking/causes.h"
 
 #include "posenc/support/format.h"
+#include "posenc/support/parse_real.h"
 
 #include <algorithm>
 #include <cmath>
@@ -187,7 +188,7 @@ EncodingSpec shown_spec(const TableIdentity& is) {
   spec.d_model = is.odd_width;
   if (spec.spacing == Spacing::paper) spec.base = std::pow(spec.base, width / (width + 1));
   // Powers and roots are rounded: a base of few digits is meant.
-  const double few_digits = std::stod(digits_text(spec.base, 12));
+  const double few_digits = parse_real(digits_text(spec.base, 12)).value_or(spec.base);
   if (std::fabs(few_digits / spec.base - 1) < 1e-14) spec.base = few_digits;
   return spec;
 }
@@ -279,7 +280,7 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
   }
   if (are_arbitrary && 2 * rows.size() <= off.by_row.size())
     return {{CauseKind::unset_rows, fault_text(row_noun, RowState::set, rows)}};
-  if (const double step = quantum_of(sample); step > 0) {
+  if (const double step = quantum_of(sample); step > 0 && report.errors.error.max_abs <= step) {
     return {{CauseKind::narrow_entries,
              format_text("entries are multiples of {}: they were rounded to steps of that size",
                          step < 0.5 && std::round(1 / step) * step == 1

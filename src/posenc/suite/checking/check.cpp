@@ -298,7 +298,7 @@ std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; 
 
 namespace {
 
-void validate(const TableView& table, const CheckOptions& options) {
+void check_arguments(const TableView& table, const CheckOptions& options) {
   if (table.rows < 1 || table.columns < 1)
     throw_invalid("table has shape ({}, {}); allowed: at least one row and column", table.rows,
                   table.columns);
@@ -443,7 +443,7 @@ std::optional<CheckReport> check_unclaimed(const TableView& table, const CheckOp
 std::string_view to_string(CheckVerdict verdict) noexcept { return verdict_names[verdict]; }
 
 CheckReport check(const TableView& table, const CheckOptions& options) {
-  validate(table, options);
+  check_arguments(table, options);
   if (has_zero_column(table)) {
     TableView pairs = table;
     --pairs.columns;

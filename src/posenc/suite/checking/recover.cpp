@@ -227,10 +227,8 @@ std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangem
 }
 
 double quantum_of(const SampledTable& sample) {
-  double largest = 0;
-  for (const double each : sample.got) largest = std::max(largest, std::fabs(each));
-  const double steps[] = {1.0 / 127,   1.0 / 128,   1.0 / 255, 1.0 / 256, 1e-2,        1e-3,
-                          1.0 / 32767, 1.0 / 32768, 1e-4,      1e-5,      1.0 / 65535, 1e-6};
+  constexpr double steps[] = {1.0 / 127,   1.0 / 128,   1.0 / 255, 1.0 / 256, 1e-2,        1e-3,
+                              1.0 / 32767, 1.0 / 32768, 1e-4,      1e-5,      1.0 / 65535, 1e-6};
   for (const double step : steps) {
     if (step < 8 * half_ulp_of_one(sample.type)) break;
     if (std::ranges::all_of(sample.got, [&](double each) {
