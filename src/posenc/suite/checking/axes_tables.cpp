@@ -161,10 +161,7 @@ class AxesIdentification {
     for (const Arrangement arrangement : all_arrangements) {
       is.arrangement =
           is.axes->spec.parts_have_layouts ? arrangement_of(is.spec.layout) : arrangement;
-      const bool is_wanted = options_.arrangements.empty() ||
-                             std::ranges::count(options_.arrangements, is.arrangement) > 0;
-      if (is_wanted && std::ranges::count(options_.excluded, is.arrangement) == 0 &&
-          arrangement != Arrangement::alternating &&
+      if (allows(options_, is.arrangement) && arrangement != Arrangement::alternating &&
           frequencies_in(arrangement, sample_.table.columns) == is.axes->spec.d_model() / 2 &&
           is_right(is)) {
         found_ = is;

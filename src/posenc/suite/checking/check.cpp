@@ -70,11 +70,7 @@ Arrangement nearest_arrangement(const SampledTable& sample, const CheckOptions& 
   double least = infinity;
   Arrangement best = is.arrangement;
   for (const Arrangement each : all_arrangements) {
-    const bool is_allowed =
-        options.arrangements.empty() || std::ranges::count(options.arrangements, each) > 0;
-    if (!is_allowed || std::ranges::count(options.excluded, each) > 0 ||
-        each == Arrangement::alternating)
-      continue;
+    if (!allows(options, each) || each == Arrangement::alternating) continue;
     is.arrangement = each;
     is.spec = *options.spec;
     const std::int64_t count = frequencies_in(each, sample.table.columns);
@@ -115,20 +111,14 @@ TableIdentity judged_identity(const SampledTable& sample, const CheckOptions& op
   const double factor = options.factor.value_or(
       attention_factor(options.spec ? options.spec->frequencies : identity.spec.frequencies));
   identity.factor = factor > 0 ? factor : 1;
-  const auto is_wanted = [&] {
-    const std::int64_t count = frequencies_in(identity.arrangement, table.columns);
-    return (options.arrangements.empty() ||
-            std::ranges::count(options.arrangements, identity.arrangement) > 0) &&
-           std::ranges::count(options.excluded, identity.arrangement) == 0 &&
-           (!options.spec ||
-            (found && (options.spec->d_model == 0 || options.spec->d_model == 2 * count)));
-  };
   if (std::ranges::count(options.excluded, identity.arrangement) > 0)
     identity.arrangement = paired_otherwise(identity.arrangement);
-  if (options.spec && !is_wanted())
+  const std::int64_t count = frequencies_in(identity.arrangement, table.columns);
+  const bool has_width =
+      options.spec && (options.spec->d_model == 0 || options.spec->d_model == 2 * count);
+  if (options.spec && !(found && has_width && allows(options, identity.arrangement)))
     identity.arrangement = nearest_arrangement(sample, options, identity);
-  if (!options.arrangements.empty() &&
-      std::ranges::count(options.arrangements, identity.arrangement) == 0)
+  if (!allows(options, identity.arrangement) && !options.arrangements.empty())
     identity.arrangement = options.arrangements.front();
   if (options.spec) identity.spec = expected_spec(table, *options.spec, identity.arrangement);
   if (has_half_a_pair(identity.arrangement, table.columns)) identity.odd_width = table.columns;
@@ -344,20 +334,12 @@ CheckReport judged_as(const TableView& table, const CheckOptions& options, Table
 /// A table over claimed axes, in the arrangement that leaves the fewest entries off.
 CheckReport check_axes(const TableView& table, const CheckOptions& options) {
   const SampledTable sample(table);
-  std::vector<Arrangement> arrangements(std::begin(all_arrangements), std::end(all_arrangements));
-  if (!options.arrangements.empty()) arrangements = options.arrangements;
-  std::erase_if(arrangements, [&](Arrangement each) {
-    return frequencies_in(each, table.columns) != options.axes->spec.d_model() / 2 ||
-           std::ranges::count(options.excluded, each) > 0 || each == Arrangement::alternating;
-  });
-  if (arrangements.empty())
-    throw_invalid(
-        "table has {} columns; allowed with these axes: {}, or {} with cosines or sines "
-        "alone",
-        table.columns, options.axes->spec.d_model(), options.axes->spec.d_model() / 2);
   std::optional<CheckReport> best;
   Deviations off_of_best;
-  for (const Arrangement each : arrangements) {
+  for (const Arrangement each : all_arrangements) {
+    if (!allows(options, each) || each == Arrangement::alternating ||
+        frequencies_in(each, table.columns) != options.axes->spec.d_model() / 2)
+      continue;
     TableIdentity identity;
     identity.spec = options.axes->spec.parts.front().spec;
     identity.arrangement = each;
@@ -373,6 +355,11 @@ CheckReport check_axes(const TableView& table, const CheckOptions& options) {
     off_of_best = std::move(off);
     if (best->is_good || options.axes->spec.parts_have_layouts) break;
   }
+  if (!best)
+    throw_invalid(
+        "table has {} columns; allowed with these axes: {}, or {} with cosines or sines "
+        "alone",
+        table.columns, options.axes->spec.d_model(), options.axes->spec.d_model() / 2);
   best->entries_not_finite = sample.entries_not_finite;
   if (!best->is_good) add_findings(*best, table, off_of_best);
   return *best;

@@ -92,6 +92,15 @@ void for_each_entry(const SampledTable& sample, const TableIdentity& identity, s
   }
 }
 
+/// True if the options neither exclude the arrangement nor claim others.
+inline bool allows(const CheckOptions& options, Arrangement arrangement) {
+  const auto is_one_of = [&](const std::vector<Arrangement>& all) {
+    return std::ranges::count(all, arrangement) > 0;
+  };
+  return (options.arrangements.empty() || is_one_of(options.arrangements)) &&
+         !is_one_of(options.excluded);
+}
+
 // Recover.
 
 /// One frequency, as far as a table shows it.
