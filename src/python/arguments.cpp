@@ -60,7 +60,10 @@ Rows rows_of_array(const py::array& array, std::int64_t axes) {
 }
 
 // PyTorch is known by its names: the package does not import it.
-constexpr std::string_view prefix_of_torch = "torch.";
+constexpr std::string_view prefix_of_torch = "torch.", bfloat16_of_torch = "torch.bfloat16";
+
+/// The dtype of the bits of bfloat16 in uint16.
+constexpr std::string_view bits_name = "bfloat16_bits";
 
 bool is_tensor(const py::object& object) {
   return text(py::type::of(object).attr("__module__")).starts_with("torch") &&
@@ -75,7 +78,7 @@ py::array array_of_tensor(const py::object& tensor, const std::string& name) {
                           "a tensor that does not, such as that of detach()");
   }
   py::object shared = tensor;
-  if (text(tensor.attr("dtype")) == "torch.bfloat16") {
+  if (text(tensor.attr("dtype")) == bfloat16_of_torch) {
     // As int16, a type that NumPy has.
     shared = tensor.attr("view")(tensor.attr("new_empty")(0).attr("short")().attr("dtype"));
   }
@@ -88,19 +91,20 @@ py::array array_of_tensor(const py::object& tensor, const std::string& name) {
   }
 }
 
-DataType type_named(const py::dtype& type, const std::string& name) {
+DataType type_named(const py::dtype& type, const std::string& name, bool takes_bits = false) {
   if (type.is(py::dtype::of<float>())) return DataType::float32;  // without asking in Python
   const char kind = type.kind();
   if (type.attr("isnative").cast<bool>()) {
     if (kind == 'f' && type.itemsize() == 4) return DataType::float32;
     if (kind == 'f' && type.itemsize() == 8) return DataType::float64;
     if (kind == 'f' && type.itemsize() == 2) return DataType::float16;
-    if ((kind == 'u' || kind == 'i' || kind == 'V') && type.itemsize() == 2)
+    if (text(type) == "bfloat16") return DataType::bfloat16;  // the type of ml_dtypes
+    if (takes_bits && (kind == 'u' || kind == 'i') && type.itemsize() == 2)
       return DataType::bfloat16;
   }
   refuse(name, text(type),
-         "float32, float64, float16, and for bfloat16 that of ml_dtypes or 16-bit integers, in the "
-         "byte order of this machine");
+         "float32, float64, float16, bfloat16 of ml_dtypes or PyTorch, in the byte order of this "
+         "machine; or uint16 where dtype=\"bfloat16_bits\" asks for it");
 }
 
 }  // namespace
@@ -165,6 +169,12 @@ DataType parse(const py::object& type) {
 }
 
 template <>
+ArrayType parse(const py::object& type) {
+  if (py::isinstance<py::str>(type) && text(type) == bits_name) return {DataType::bfloat16, true};
+  return {parse<DataType>(type)};
+}
+
+template <>
 FrequencyRule parse(const py::object& from) {
   if (from.is_none()) return {};
   if (py::isinstance<py::str>(from) || py::hasattr(from, "rule"))
@@ -190,12 +200,21 @@ std::optional<Accuracy> parse(const py::object& from) {
 
 // ---- Arrays -------------------------------------------------------------------------------------
 
-py::dtype numpy_type(DataType type) {
-  if (type != DataType::bfloat16) return py::dtype(std::string(to_string(type)));
+std::string to_string(ArrayType type) {
+  return std::string(type.is_bits ? bits_name : posenc::to_string(type.of_element));
+}
+
+py::dtype numpy_type(ArrayType type) {
+  if (type.is_bits) return py::dtype("uint16");
+  if (type.of_element != DataType::bfloat16)
+    return py::dtype(std::string(posenc::to_string(type.of_element)));
   try {
     return py::dtype::from_args(py::module_::import("ml_dtypes").attr("bfloat16"));
   } catch (const py::error_already_set&) {
-    return py::dtype("uint16");
+    throw InvalidArgument(
+        "dtype is bfloat16, a type that NumPy lacks and the package ml_dtypes adds; allowed "
+        "without the package: out= a tensor of torch.bfloat16, or dtype=\"bfloat16_bits\", which "
+        "returns the bits as uint16");
   }
 }
 
@@ -210,9 +229,11 @@ py::array values_of(const py::object& from, const std::string& name, const char*
   return py::module_::import("numpy").attr("asarray")(from).cast<py::array>();
 }
 
-ArrayArgument::ArrayArgument(const py::object& from, std::string name)
-    : object_(from), name_(std::move(name)) {
-  if (!py::isinstance<py::array>(from) && !is_tensor(from) &&
+ArrayArgument::ArrayArgument(const py::object& from, std::string name, bool takes_bits)
+    : object_(from), name_(std::move(name)), has_bits_(takes_bits) {
+  const bool has_tensor = !py::isinstance<py::array>(from) && is_tensor(from);
+  if (has_tensor && text(from.attr("dtype")) == bfloat16_of_torch) has_bits_ = true;
+  if (!py::isinstance<py::array>(from) && !has_tensor &&
       !py::hasattr(from, "__array_interface__")) {
     throw py::type_error(name_ + " is of type " + text(py::type::of(from).attr("__name__")) +
                          "; allowed: an array of NumPy, or what shares its memory with one");
@@ -224,7 +245,9 @@ void ArrayArgument::refuse(const char* attribute, const std::string& allowed) co
   python::refuse(name_ + "." + attribute, text(array_.attr(attribute)), allowed);
 }
 
-DataType ArrayArgument::type() const { return type_named(array_.dtype(), name_ + ".dtype"); }
+DataType ArrayArgument::type() const {
+  return type_named(array_.dtype(), name_ + ".dtype", has_bits_);
+}
 
 std::int64_t ArrayArgument::stride(py::ssize_t dimension) const {
   // NumPy's stride of a dimension of size 1 may be anything.
@@ -297,23 +320,24 @@ HeadsView ArrayArgument::heads(bool heads_first) const {
   });
 }
 
-ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<DataType> type,
+ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<ArrayType> type,
                        const char* name, bool is_complex) {
   if (!given.is_none()) {
-    ArrayArgument table(given, name);
+    ArrayArgument table(given, name, type && type->is_bits);
     if (table.shape() != shape) table.refuse("shape", text(py::tuple(py::cast(shape))));
     if (is_complex) table.view_as_real();
-    if (type && table.type() != *type)
+    if (type && table.type() != type->of_element)
       table.refuse("dtype", std::string(to_string(*type)) + ", the dtype that is given");
     return table;
   }
-  const DataType of_new = type.value_or(DataType::float32);
+  const ArrayType of_new = type.value_or(ArrayType{});
   py::dtype of_array = numpy_type(of_new);
-  if (is_complex) of_array = py::dtype(of_new == DataType::float32 ? "complex64" : "complex128");
+  if (is_complex)
+    of_array = py::dtype(of_new.of_element == DataType::float32 ? "complex64" : "complex128");
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
   table_bytes({.d_model = shape.back()}, rows, of_array.itemsize());
-  ArrayArgument table = {py::array(of_array, shape), name};
+  ArrayArgument table = {py::array(of_array, shape), name, of_new.is_bits};
   if (is_complex) table.view_as_real();
   return table;
 }

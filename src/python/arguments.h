@@ -133,6 +133,15 @@ using Positions = Typed<"Positions">;  ///< that rows_of() converts
 using Array = Typed<"Array">;          ///< of NumPy, or a tensor
 using Table = Typed<"NDArray[Any]">;   ///< a new array, or the caller's
 
+/// The type of an array that a function returns.
+struct ArrayType {
+  DataType of_element = DataType::float32;
+  bool is_bits = false;  ///< bfloat16 as its bits, in uint16
+};
+
+/// The name of the type, or "bfloat16_bits".
+std::string to_string(ArrayType type);
+
 // ---- Names --------------------------------------------------------------------------------------
 
 /// A layout of cosines and sines in one table; complex numbers are interleaved.
@@ -199,6 +208,9 @@ T parse(const py::object& from) {
 /// None, which is float32, a string, or a type of NumPy or PyTorch.
 template <>
 DataType parse(const py::object& type);
+/// The same, or "bfloat16_bits".
+template <>
+ArrayType parse(const py::object& type);
 /// None, a text, one of the rules in frequencies.py, or a sequence or an array of frequencies.
 template <>
 FrequencyRule parse(const py::object& from);
@@ -208,8 +220,9 @@ std::optional<Accuracy> parse(const py::object& from);
 
 // ---- Arrays -------------------------------------------------------------------------------------
 
-/// bfloat16 is the type of the package ml_dtypes if that is installed, else uint16: the bits.
-py::dtype numpy_type(DataType type);
+/// The type of NumPy. bfloat16 is the type of the package ml_dtypes; InvalidArgument if the package
+/// is not installed.
+py::dtype numpy_type(ArrayType type);
 
 /// The values of an array, a tensor, what converts itself to an array, or a sequence: in their
 /// memory where they have some.
@@ -224,13 +237,13 @@ py::array values_of(const py::object& from, const std::string& name, const char*
 class ArrayArgument {
  public:
   /// Refuses an object that only has __array__: it may return a copy, in which results would be
-  /// lost.
-  ArrayArgument(const py::object& from, std::string name);
+  /// lost. Integers of 16 bits are bfloat16 only if the caller asked for bits.
+  ArrayArgument(const py::object& from, std::string name, bool takes_bits = false);
 
   const py::object& object() const { return object_; }  ///< the caller's
   const py::array& array() const { return array_; }
   Shape shape() const { return {array_.shape(), array_.shape() + array_.ndim()}; }
-  /// Of the elements; 16-bit integers are bfloat16.
+  /// The type of an element.
   DataType type() const;
   /// Elements from one index of a dimension to the next.
   std::int64_t stride(py::ssize_t dimension) const;
@@ -262,12 +275,13 @@ class ArrayArgument {
   py::object object_;
   py::array array_;
   std::string name_;
+  bool has_bits_;  ///< integers of 16 bits are bfloat16
 };
 
 /// The array that a function writes and returns: a new one, or the caller's unless that is None,
 /// which has that shape: more rows or columns would keep what they held, and be returned as if they
 /// were results. `type` is that of a new one, by default float32; a given one must have it.
-ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<DataType> type,
+ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<ArrayType> type,
                        const char* name = "out", bool is_complex = false);
 
 }  // namespace posenc::python
@@ -321,6 +335,9 @@ template <posenc::python::Named Enum>
 class type_caster<Enum> : public ParsedCaster<Enum, "str"> {};
 template <>
 class type_caster<posenc::DataType> : public ParsedCaster<posenc::DataType, "DType"> {};
+template <>
+class type_caster<posenc::python::ArrayType>
+    : public ParsedCaster<posenc::python::ArrayType, "DType"> {};
 template <>
 class type_caster<posenc::FrequencyRule>
     : public ParsedCaster<posenc::FrequencyRule, "Frequencies"> {};

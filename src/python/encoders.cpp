@@ -18,12 +18,14 @@ namespace posenc::python {
 
 /// Encodings, and what they are planned for.
 struct PyAxesEncoder {
-  PyAxesEncoder(const AxesSpec& spec, const std::optional<Accuracy>& asked, DataType of_tables)
-      : encoder(spec, asked.value_or(Accuracy()), of_tables), accuracy(asked), type(of_tables) {}
+  PyAxesEncoder(const AxesSpec& spec, const std::optional<Accuracy>& asked, ArrayType of_tables)
+      : encoder(spec, asked.value_or(Accuracy()), of_tables.of_element),
+        accuracy(asked),
+        type(of_tables) {}
 
   AxesEncoder encoder;
   std::optional<Accuracy> accuracy;
-  DataType type;
+  ArrayType type;
 };
 
 namespace {
@@ -32,7 +34,7 @@ std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layou
                                         Spacing spacing, const FrequencyRule& frequencies,
                                         std::int64_t first, std::optional<std::string> backend,
                                         std::optional<Accuracy> accuracy, std::int64_t rows,
-                                        DataType type) {
+                                        ArrayType type) {
   validate(RowRange{first, 0});
   if (backend && accuracy) {
     throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
@@ -46,7 +48,7 @@ std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layou
     made->reason = "the program named it";
   } else {
     SelectedEncoder selected = plan_selected(
-        spec, {first, rows}, {.accuracy = accuracy.value_or(Accuracy()), .type = type});
+        spec, {first, rows}, {.accuracy = accuracy.value_or(Accuracy()), .type = type.of_element});
     made->encoder = std::move(selected.encoder);
     made->reason = selected.selection.reason;
   }
@@ -59,7 +61,7 @@ py::dict encoder_arguments(const PyEncoder& self) {
 }
 
 Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out,
-                  std::optional<DataType> type, int threads) {
+                  std::optional<ArrayType> type, int threads) {
   const Rows rows = rows_of(from, 1, self.first);
   const Shape shape = rows.table_shape(self.encoder->spec().d_model);
   return table_of(out, shape, type).written_by([&](const OutputView& view) {
@@ -68,7 +70,7 @@ Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out
 }
 
 Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_model,
-                        GridConvention convention, DataType type, int threads) {
+                        GridConvention convention, ArrayType type, int threads) {
   grid_axes(convention, rows, columns, d_model);  // checks them
   const std::int64_t sizes[] = {rows, columns};
   return table_of(py::none(), {grid_cells(sizes), d_model}, type)
@@ -79,7 +81,7 @@ Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_
 
 Table encode_like_system(System system, const Positions& positions, std::int64_t d_model,
                          double base, Layout layout, Spacing spacing,
-                         const FrequencyRule& frequencies, std::int64_t first, DataType type,
+                         const FrequencyRule& frequencies, std::int64_t first, ArrayType type,
                          int threads) {
   const RowRange rows = range_of(positions, first);
   const auto encoder = without_gil([&] {
@@ -130,7 +132,7 @@ void bind_arrangement(py::module_& module, const char* name, Arrange arrange, co
 }
 
 Table encode_on_axes(const PyAxesEncoder& self, const Positions& from, const Array& out,
-                     std::optional<DataType> type, int threads) {
+                     std::optional<ArrayType> type, int threads) {
   const AxesEncoder& encoder = self.encoder;
   const Rows rows = rows_of(from, encoder.spec().axes(), 0);
   return table_of(out, rows.table_shape(encoder.d_model()), type)
@@ -159,7 +161,7 @@ is unpickled.)");
       .def(py::init(&make_encoder), "d_model"_a, py::kw_only(), "base"_a = paper.base,
            "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(),
            "first"_a = 0, "backend"_a = py::none(), "accuracy"_a = py::none(), "rows"_a = 4096,
-           "dtype"_a = DataType::float32)
+           "dtype"_a = ArrayType{})
       .def("encode", &encode_rows, "positions"_a, "out"_a = py::none(), "dtype"_a = py::none(),
            "threads"_a = 1,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
@@ -168,10 +170,10 @@ positions: range(first, last + 1), an array or a tensor of int32 or int64, or a 
 integers, each from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A
 row has the same bits in every call. An array of shape (batch, rows) gives (batch, rows, d_model).
 out: the array to write, instead of a new one, of the same shape; a tensor of PyTorch, too. Its type
-is float32, float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and
-it is contiguous in its last dimension. It is returned.
+is float32, float64, float16 or bfloat16, and it is contiguous in its last dimension. It is returned.
 dtype: of a new array: "float32" (which None stands for), "float64", "float16" or "bfloat16", or
-such a type of NumPy or PyTorch; `out` must have it if both are given.)")
+such a type of NumPy or PyTorch. `out` must have it if both are given. NumPy has no bfloat16 without
+the package ml_dtypes: "bfloat16_bits" returns its bits as uint16, and writes an `out` of uint16.)")
       .def(
           "error_bound",
           [](const PyEncoder& self, const Positions& positions, DataType type) {
@@ -202,7 +204,7 @@ such a type of NumPy or PyTorch; `out` must have it if both are given.)")
   module.def("encode_like", &encode_like_system, "system"_a, "positions"_a, "d_model"_a,
              py::kw_only(), "base"_a = paper.base, "layout"_a = paper.layout,
              "spacing"_a = paper.spacing, "frequencies"_a = py::none(), "first"_a = 0,
-             "dtype"_a = DataType::float32, "threads"_a = 1,
+             "dtype"_a = ArrayType{}, "threads"_a = 1,
              R"(Returns encodings with the float32 phases of another system: shape (rows, d_model).
 
 system: "tutorial" or "transformers", whose rotary embeddings vLLM has, too.
@@ -214,7 +216,7 @@ powf, sinf and cosf, which its C library or vector library may have off by an ul
 reproduced: here they are correctly rounded, too. Raises ValueError if the system does not have the
 spacing, the rule of frequencies or the dtype.)");
   module.def("encode_grid", &encode_grid_cells, "rows"_a, "columns"_a, "d_model"_a,
-             "convention"_a = GridConvention::mae, py::kw_only(), "dtype"_a = DataType::float32,
+             "convention"_a = GridConvention::mae, py::kw_only(), "dtype"_a = ArrayType{},
              "threads"_a = 1,
              R"(Returns the encodings of a grid's cells: shape (rows * columns, d_model).
 
@@ -320,11 +322,11 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
                                   "dtype"_a = self.type);
                 })
       .def(py::init(
-               [](const AxesSpec& spec, const std::optional<Accuracy>& accuracy, DataType type) {
+               [](const AxesSpec& spec, const std::optional<Accuracy>& accuracy, ArrayType type) {
                  const ReleasedGil no_gil;
                  return std::make_unique<PyAxesEncoder>(spec, accuracy, type);
                }),
-           "axes"_a, py::kw_only(), "accuracy"_a = py::none(), "dtype"_a = DataType::float32)
+           "axes"_a, py::kw_only(), "accuracy"_a = py::none(), "dtype"_a = ArrayType{})
       .def("encode", &encode_on_axes, "positions"_a, "out"_a = py::none(), "dtype"_a = py::none(),
            "threads"_a = 1,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).

@@ -54,10 +54,11 @@ py::dict rotary_arguments(const PyRotary& self) {
 // ---- Caches -------------------------------------------------------------------------------------
 
 Table cache(const PyRotary& self, const Positions& from, CacheLayout layout, const Array& out,
-            std::optional<DataType> type, int threads) {
+            std::optional<ArrayType> type, int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const bool is_complex = layout == CacheLayout::complex;
-  if (is_complex && type && *type != DataType::float32 && *type != DataType::float64) {
+  if (is_complex && type && type->of_element != DataType::float32 &&
+      type->of_element != DataType::float64) {
     throw InvalidArgument("dtype is " + std::string(to_string(*type)) +
                           "; allowed with the layout complex: float32, float64");
   }
@@ -72,7 +73,7 @@ Table cache(const PyRotary& self, const Positions& from, CacheLayout layout, con
 Typed<"tuple[NDArray[Any], NDArray[Any]]"> cosines_and_sines(const PyRotary& self,
                                                              const Positions& from, Repeat repeat,
                                                              const Array& out,
-                                                             std::optional<DataType> type,
+                                                             std::optional<ArrayType> type,
                                                              int threads) {
   const Rows rows = rows_of(from, self.spec().angles.axes(), 0);
   const Shape shape = rows.table_shape(self.dimension() / (repeat == Repeat::once ? 2 : 1));

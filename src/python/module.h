@@ -18,7 +18,7 @@ struct PyEncoder {
   std::optional<std::string> backend;  ///< if the program names one
   std::optional<Accuracy> accuracy;
   std::int64_t rows;
-  DataType type;
+  ArrayType type;
   std::unique_ptr<const Encoder> encoder;
   std::string reason;  ///< why it was selected
 };

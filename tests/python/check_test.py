@@ -57,11 +57,16 @@ class CheckRotatedTest(unittest.TestCase):
 
 class CheckTest(unittest.TestCase):
     def test_good_tables_of_every_type_shape_and_stride(self):
-        for dtype in ("float32", "float64", "float16", "bfloat16"):
-            table = posenc.encode(ROWS, D_MODEL, dtype=dtype)
-            for each in (table, table[None, :, None], np.asfortranarray(table), table[::1]):
+        tables = [posenc.encode(ROWS, D_MODEL, dtype=dtype)
+                  for dtype in ("float32", "float64", "float16")]
+        tables += [np.asfortranarray(table) for table in tables]
+        if torch is not None:
+            half = torch.empty(ROWS, D_MODEL, dtype=torch.bfloat16)
+            tables.append(posenc.Encoder(D_MODEL).encode(range(ROWS), out=half))
+        for table in tables:
+            for each in (table, table[None, :, None], table[::1]):
                 report = posenc.check(each)
-                self.assertTrue(report.is_good, f"{dtype}: {report}")
+                self.assertTrue(report.is_good, f"{table.dtype}: {report}")
                 self.assertEqual(report.identity["layout"], "interleaved")
                 self.assertEqual(report.identity["first"], 0)
                 self.assertEqual(report.causes, [])

@@ -71,10 +71,48 @@ class EncoderTest(unittest.TestCase):
         expect_equal(self.encoder.encode(range(ROWS), dtype=np.float32), wide.astype(np.float32))
         expect_equal(self.encoder.encode(range(ROWS), dtype="float16"), wide.astype(np.float16))
         bits = np.empty((ROWS, D_MODEL), np.uint16)
-        self.encoder.encode(range(ROWS), out=bits)
+        self.encoder.encode(range(ROWS), out=bits, dtype="bfloat16_bits")
         as_float = (bits.astype(np.uint32) << 16).view(np.float32)
         np.testing.assert_allclose(as_float, wide, rtol=2.0**-8, atol=0)
-        expect_equal(self.encoder.encode(range(ROWS), dtype="bfloat16").view(np.uint16), bits)
+        expect_equal(self.encoder.encode(range(ROWS), dtype="bfloat16_bits"), bits)
+
+    def test_integers_are_no_bfloat16_unless_asked_for(self):
+        """An array of integers computes with the bits as if they were numbers."""
+        rotary = posenc.Rotary(D_MODEL)
+        for integers in (np.uint16, np.int16):
+            out = np.full((ROWS, D_MODEL), 7, integers)
+            for write in (lambda: self.encoder.encode(range(ROWS), out=out),
+                          lambda: self.encoder.encode(range(ROWS), out=out, dtype="bfloat16"),
+                          lambda: rotary.cache(range(ROWS), out=out),
+                          lambda: rotary.apply(out), lambda: posenc.check(out)):
+                with self.assertRaisesRegex(ValueError, r"\.dtype is u?int16; allowed: .*"
+                                                        r"bfloat16 of ml_dtypes or PyTorch"):
+                    write()
+            self.assertTrue((out == 7).all())
+            with self.assertRaisesRegex(ValueError, r"dtype is u?int16; allowed: "):
+                self.encoder.encode(range(ROWS), dtype=integers)
+        with self.assertRaisesRegex(ValueError, "out.dtype is float32; allowed: bfloat16"):
+            self.encoder.encode(1, out=np.empty((1, D_MODEL), np.float32), dtype="bfloat16_bits")
+
+    def test_bfloat16_is_the_type_of_ml_dtypes(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            for make in (lambda: self.encoder.encode(1, dtype="bfloat16"),
+                         lambda: posenc.encode(1, D_MODEL, dtype="bfloat16"),
+                         lambda: posenc.Rotary(D_MODEL).cosines_and_sines(1, dtype="bfloat16"),
+                         lambda: posenc.encode_grid(1, 1, 64, dtype="bfloat16")):
+                with self.assertRaisesRegex(ValueError, "dtype is bfloat16, .*ml_dtypes.*; allowed "
+                                                        ".*torch.bfloat16, .*bfloat16_bits"):
+                    make()
+            return
+        table = self.encoder.encode(range(ROWS), dtype="bfloat16")
+        self.assertEqual(table.dtype, ml_dtypes.bfloat16)
+        expect_equal(table.view(np.uint16),
+                     self.encoder.encode(range(ROWS), dtype="bfloat16_bits"))
+        out = np.zeros_like(table)
+        expect_equal(self.encoder.encode(range(ROWS), out=out), table)
+        self.assertTrue(posenc.check(table, base=10000.0).is_good)
 
     def test_writes_into_the_given_memory_alone(self):
         memory = np.full((ROWS, D_MODEL + 7), 42, np.float32)
@@ -521,9 +559,10 @@ class TorchTest(unittest.TestCase):
         for name in ("float32", "float64", "float16", "bfloat16"):
             out = torch.zeros(ROWS, D_MODEL, dtype=getattr(torch, name))
             self.assertIs(encoder.encode(range(ROWS), out=out), out)
-            bits = out.view(torch.int16) if name == "bfloat16" else out
-            expected = encoder.encode(range(ROWS), dtype=name)
-            expect_equal(bits.numpy(), expected.view(np.int16) if name == "bfloat16" else expected)
+            is_bfloat16 = name == "bfloat16"
+            expected = encoder.encode(range(ROWS), dtype=name + is_bfloat16 * "_bits")
+            written = out.view(torch.int16).numpy().view(np.uint16) if is_bfloat16 else out.numpy()
+            expect_equal(written, expected)
 
     def test_rotary_turns_as_transformers_does(self):
         rotary, head = posenc.Rotary(64, base=5e5), 64

@@ -93,10 +93,9 @@ def table_of(module):
 
 def expected_of(module, dtype):
     """What the buffer of a module has to hold in this type, each entry rounded once."""
-    name = str(dtype).split(".")[1]
-    table = (posenc.encode(ROWS, D_MODEL, dtype=name) if hasattr(module, "pe")
-             else posenc.rotary_from_config(LLAMA).cache(range(512), dtype=name))
-    return table.view(np.uint16) if name == "bfloat16" else table
+    name = str(dtype).split(".")[1] + ("_bits" if dtype == torch.bfloat16 else "")
+    return (posenc.encode(ROWS, D_MODEL, dtype=name) if hasattr(module, "pe")
+            else posenc.rotary_from_config(LLAMA).cache(range(512), dtype=name))
 
 
 def bits_of(tensor):

@@ -307,6 +307,21 @@ TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {
     EXPECT_EQ(check(table->view()).verdict(), CheckVerdict::not_recognised);
 }
 
+TEST(CheckKinds, AClaimOfAnyArrangementIsJudgedInThatArrangement) {
+  for (const Layout layout : all_layouts) {
+    const EncodingSpec spec = {.d_model = 24, .base = 5e5, .layout = layout};
+    Matrix table(40, spec.d_model);
+    backend("rotation").plan(spec)->encode({.first = 3, .count = 40}, table.view());
+    for (const Arrangement claimed : all_arrangements) {
+      SCOPED_TRACE(std::string(to_string(layout)) + " as " + std::string(to_string(claimed)));
+      const CheckReport report = check(table.view(), {.arrangements = {claimed}});
+      EXPECT_EQ(report.is_good, claimed == arrangement_of(layout)) << to_string(report);
+      // A claim of cosines alone has as many frequencies as columns.
+      if (report.is_identified) EXPECT_EQ(report.identity.arrangement, claimed);
+    }
+  }
+}
+
 TEST(CheckKinds, AClaimOfAnotherWidthIsReadInAnArrangementThatHasIt) {
   Matrix table = noise(300, 128);
   const CheckReport report =

@@ -3,7 +3,7 @@
 >>> import posenc
 >>> table = posenc.encode(5000, 512)                  # positions 0 to 4999, float32
 >>> encoder = posenc.Encoder(**posenc.preset("whisper"))
->>> rows = encoder.encode(range(1000, 1016), dtype="bfloat16")
+>>> rows = encoder.encode(range(1000, 1016), dtype="float16")
 
 Arrays that are read or written may be tensors of PyTorch on the CPU. An argument that is not
 allowed raises ValueError or TypeError, in one line, before anything is written.

@@ -120,7 +120,14 @@ TableIdentity judged_identity(const SampledTable& sample, const CheckOptions& op
     identity.arrangement = nearest_arrangement(sample, options, identity);
   if (!allows(options, identity.arrangement) && !options.arrangements.empty())
     identity.arrangement = options.arrangements.front();
-  if (options.spec) identity.spec = expected_spec(table, *options.spec, identity.arrangement);
+  if (options.spec) {
+    identity.spec = expected_spec(table, *options.spec, identity.arrangement);
+  } else if (identity.spec.d_model != 2 * frequencies_in(identity.arrangement, table.columns)) {
+    // The claimed arrangement has another number of frequencies than the one that was found.
+    identity.spec = expected_spec(
+        table, {.d_model = 0, .base = identity.spec.base, .spacing = identity.spec.spacing},
+        identity.arrangement);
+  }
   if (has_half_a_pair(identity.arrangement, table.columns)) identity.odd_width = table.columns;
   return identity;
 }
