@@ -39,6 +39,19 @@ void take_affinity_of_process() noexcept;
 /// unloaded while their threads run, and says so. A thread need not be joined then.
 bool keep_loaded() noexcept;
 
+/// While one lives, a request to cancel its thread waits. A loop must not end before its helpers
+/// do.
+class CancellationWaits {
+ public:
+  CancellationWaits() noexcept;
+  ~CancellationWaits();
+  CancellationWaits(const CancellationWaits&) = delete;
+  CancellationWaits& operator=(const CancellationWaits&) = delete;
+
+ private:
+  [[maybe_unused]] int before_ = 0;
+};
+
 /// Calls the function in the child of each fork of the process.
 void after_fork(void (*in_child)()) noexcept;
 
