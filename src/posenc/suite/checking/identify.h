@@ -221,13 +221,20 @@ enum class Rounding : std::uint8_t {
   int32,
 };
 
+/// What a position is multiplied with, or divided by, for a frequency.
+struct FrequencyOperand {
+  std::int64_t frequency;
+  double operand;
+  bool operator==(const FrequencyOperand&) const = default;
+};
+
 /// A way to compute the entries of a spec.
 struct Way {
   CauseKind kind = CauseKind::float32_phases;
   std::string text = {};
   double bits = 0;  ///< that it takes to say it, and, of explain(), those that it leaves open
-  std::vector<double> operands = {};  ///< of each frequency
-  bool divides = false;               ///< the position by the operand
+  std::vector<FrequencyOperand> operands = {};  ///< of the sampled frequencies, ascending
+  bool divides = false;                         ///< the position by the operand
   Rounding position = Rounding::none, product = Rounding::none, entry = Rounding::none;
   double step = 0;        ///< of products from channel to channel, if there are any
   bool is_exact = false;  ///< nothing but the entries is rounded

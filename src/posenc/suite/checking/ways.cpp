@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -92,19 +93,18 @@ constexpr FrequencyForm forms[] = {
 
 constexpr const FrequencyForm& transformers_form = forms[3];
 
-/// The operands of frequencies 0 .. exact.size() - 1 of a base, those that are needed.
-std::vector<double> operands_of(const FrequencyForm& form, Operands o, double scale,
-                                const std::vector<bool>& is_needed) {
-  std::vector<double> all(is_needed.size());
+/// The operands of a base for these frequencies, which ascend.
+std::vector<FrequencyOperand> operands_of(const FrequencyForm& form, Operands o, double scale,
+                                          const std::vector<std::int64_t>& frequencies) {
+  std::vector<FrequencyOperand> all;
   const double step = o.r(std::pow(o.r(o.base), o.r(-1 / o.h)));
   double product = 1;
-  for (std::size_t k = 0; k < all.size(); ++k) {
+  std::int64_t factors = 0;
+  for (const std::int64_t k : frequencies) {
     o.k = static_cast<double>(k);
-    if (is_needed[k]) {
-      const double operand = form.of != nullptr ? form.of(o) : product;
-      all[k] = form.divides ? o.r(operand * o.r(scale)) : o.r(operand / o.r(scale));
-    }
-    if (form.of == nullptr) product = o.r(product * step);
+    for (; form.of == nullptr && factors < k; ++factors) product = o.r(product * step);
+    const double operand = form.of != nullptr ? form.of(o) : product;
+    all.push_back({k, form.divides ? o.r(operand * o.r(scale)) : o.r(operand / o.r(scale))});
   }
   return all;
 }
@@ -241,27 +241,36 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
   return values;
 }
 
-/// All of them, of which the first one is exact; and each with entries that are rounded so. Only
-/// the operands of the frequencies that are needed are computed.
-std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<bool>& is_needed,
+/// All ways to compute these frequencies of the spec, which ascend. `exact` has the values of all
+/// its frequencies. The first way is exact. Each way is also listed with entries that are rounded
+/// so.
+std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<double>& exact,
+                         const std::vector<std::int64_t>& frequencies,
                          std::span<const Rounding> entries) {
-  const std::vector<double> exact = frequencies_of(spec);
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
   const double scale = linear != nullptr ? linear->factor : 1;
+  const auto operands_from = [&](const auto& operand_of) {
+    std::vector<FrequencyOperand> operands;
+    for (const std::int64_t k : frequencies)
+      operands.push_back({k, operand_of(static_cast<std::size_t>(k))});
+    return operands;
+  };
+  const auto exact_operands = operands_from([&](std::size_t k) { return exact[k]; });
   std::vector<Way> all(1);
   all[0].is_exact = true;
-  all[0].operands = exact;
+  all[0].operands = exact_operands;
   for (const Precision& precision : precisions) {
     double bits = 3;
     for (const Rounding part :
          {precision.arithmetic, precision.frequency, precision.position, precision.product})
       bits += part != none && part != f32 ? 3 : 0;
     const auto first = std::ssize(all);
-    const auto add = [&](const FrequencyForm& form, std::vector<double> operands) {
+    const auto add = [&](const FrequencyForm& form, std::vector<FrequencyOperand> operands) {
       bits += 0.25;
-      // One whose operands another one of its precision has is left out.
-      for (double& each : operands) each = rounded(each, precision.frequency);
+      // Skip forms whose operands equal those of another form at this precision.
+      for (FrequencyOperand& each : operands)
+        each.operand = rounded(each.operand, precision.frequency);
       if (std::any_of(all.begin() + first, all.end(), [&](const Way& way) {
             return way.divides == form.divides && way.operands == operands;
           }))
@@ -274,25 +283,29 @@ std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<bool>& is_n
     if (linear == nullptr && !is_base(spec.frequencies)) {
       const std::vector<float> theirs = transformers_frequencies(spec);
       if (spec.spacing == Spacing::paper && !theirs.empty() && precision.arithmetic == f32)
-        add(transformers_form, {theirs.begin(), theirs.end()});
-      add(forms[0], exact);
+        add(transformers_form, operands_from([&](std::size_t k) { return theirs[k]; }));
+      add(forms[0], exact_operands);
       continue;
     }
     for (const FrequencyForm& form : forms) {
       add(form,
-          operands_of(form, {spec.base, 0, denominator, precision.arithmetic}, scale, is_needed));
+          operands_of(form, {spec.base, 0, denominator, precision.arithmetic}, scale, frequencies));
       if (precision.arithmetic == none) break;
     }
   }
-  // ggml's products are divided by the factors of the rule.
-  std::vector<double> factors;
-  for (std::size_t k = 0; k < exact.size(); ++k)
-    factors.push_back(
-        rounded(std::pow(spec.base, -static_cast<double>(k) / denominator) / exact[k], f32));
-  const double step = rounded(std::pow(spec.base, -1 / denominator), f32);
-  all.push_back({CauseKind::channel_recurrence,
-                 "phases multiplied from channel to channel in float32, as in ggml's rope cache", 8,
-                 std::move(factors), true, f32, f32, none, step});
+  // ggml turns heads, which have at most 512 channels. Each entry takes a product for each channel
+  // before its own.
+  constexpr std::size_t most_pairs = 1024;
+  if (exact.size() <= most_pairs) {
+    // The products are divided by the factors of the rule.
+    auto factors = operands_from([&](std::size_t k) {
+      return rounded(std::pow(spec.base, -static_cast<double>(k) / denominator) / exact[k], f32);
+    });
+    const double step = rounded(std::pow(spec.base, -1 / denominator), f32);
+    all.push_back({CauseKind::channel_recurrence,
+                   "phases multiplied from channel to channel in float32, as in ggml's rope cache",
+                   8, std::move(factors), true, f32, f32, none, step});
+  }
   const std::size_t count = all.size();
   for (const Rounding entry : entries) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -314,7 +327,8 @@ std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<bool>& is_n
 double Way::phase(std::int64_t k, std::int64_t at) const noexcept {
   double phase = rounded(static_cast<double>(at), position);
   for (std::int64_t i = 0; step != 0 && i < k; ++i) phase = rounded(phase * step, product);
-  const double operand = operands[static_cast<std::size_t>(k)];
+  const double operand =
+      std::ranges::lower_bound(operands, k, {}, &FrequencyOperand::frequency)->operand;
   return rounded(divides ? phase / operand : phase * operand, product);
 }
 
@@ -362,12 +376,11 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
   if (!sample.noise.empty()) entries = entries_with_noise;
   if (sample.type == DataType::bfloat16 && sample.table.type != DataType::bfloat16)
     entries = entries_of_type;
-  std::vector<bool> is_needed(frequencies.size());
-  for (const std::int64_t column : sample.columns) {
-    const auto content = content_of(identity.arrangement, sample.table.columns, column);
-    is_needed[static_cast<std::size_t>(content.k)] = true;
-  }
-  const std::vector<Way> ways = ways_of(identity.spec, is_needed, entries);
+  std::set<std::int64_t> sampled;
+  for (const std::int64_t column : sample.columns)
+    sampled.insert(content_of(identity.arrangement, sample.table.columns, column).k);
+  const std::vector<Way> ways =
+      ways_of(identity.spec, frequencies, {sampled.begin(), sampled.end()}, entries);
   for (const Way& way : ways) {
     consider(way, [&](const SampledEntry& of) { return way.value(of); });
   }
