@@ -91,7 +91,7 @@ py::array array_of_tensor(const py::object& tensor, const std::string& name) {
   }
 }
 
-DataType type_named(const py::dtype& type, const std::string& name, bool takes_bits = false) {
+DataType type_named(const py::dtype& type, const std::string& name, BFloat16Bits bits) {
   if (type.is(py::dtype::of<float>())) return DataType::float32;  // without asking in Python
   const char kind = type.kind();
   if (type.attr("isnative").cast<bool>()) {
@@ -99,12 +99,15 @@ DataType type_named(const py::dtype& type, const std::string& name, bool takes_b
     if (kind == 'f' && type.itemsize() == 8) return DataType::float64;
     if (kind == 'f' && type.itemsize() == 2) return DataType::float16;
     if (text(type) == "bfloat16") return DataType::bfloat16;  // the type of ml_dtypes
-    if (takes_bits && (kind == 'u' || kind == 'i') && type.itemsize() == 2)
+    if (bits == BFloat16Bits::taken && (kind == 'u' || kind == 'i') && type.itemsize() == 2)
       return DataType::bfloat16;
   }
+  const std::string offer =
+      bits == BFloat16Bits::offered ? "; or uint16, with dtype=\"bfloat16_bits\"" : "";
   refuse(name, text(type),
          "float32, float64, float16, bfloat16 of ml_dtypes or PyTorch, in the byte order of this "
-         "machine; or uint16 where dtype=\"bfloat16_bits\" asks for it");
+         "machine" +
+             offer);
 }
 
 }  // namespace
@@ -157,21 +160,25 @@ RowRange range_of(const Positions& from, std::int64_t first_of_count) {
   refuse("positions", text(py::repr(from)), "a range of step 1");
 }
 
-template <>
-DataType parse(const py::object& type) {
+DataType data_type_of(const py::object& type, BFloat16Bits bits) {
   if (type.is_none()) return DataType::float32;
   const std::string name = text(type);
   if (py::isinstance<py::str>(type)) return parse_data_type(name);
   if (name.starts_with(prefix_of_torch)) {
     return parse_data_type(std::string_view(name).substr(prefix_of_torch.size()));
   }
-  return type_named(py::dtype::from_args(type), "dtype");
+  return type_named(py::dtype::from_args(type), "dtype", bits);
+}
+
+template <>
+DataType parse(const py::object& type) {
+  return data_type_of(type, BFloat16Bits::refused);
 }
 
 template <>
 ArrayType parse(const py::object& type) {
   if (py::isinstance<py::str>(type) && text(type) == bits_name) return {DataType::bfloat16, true};
-  return {parse<DataType>(type)};
+  return {data_type_of(type, BFloat16Bits::offered)};
 }
 
 template <>
@@ -229,12 +236,12 @@ py::array values_of(const py::object& from, const std::string& name, const char*
   return py::module_::import("numpy").attr("asarray")(from).cast<py::array>();
 }
 
-ArrayArgument::ArrayArgument(const py::object& from, std::string name, bool takes_bits)
-    : object_(from), name_(std::move(name)), has_bits_(takes_bits) {
-  const bool has_tensor = !py::isinstance<py::array>(from) && is_tensor(from);
-  if (has_tensor && text(from.attr("dtype")) == bfloat16_of_torch) has_bits_ = true;
-  if (!py::isinstance<py::array>(from) && !has_tensor &&
-      !py::hasattr(from, "__array_interface__")) {
+ArrayArgument::ArrayArgument(const py::object& from, std::string name, BFloat16Bits bits)
+    : object_(from), name_(std::move(name)), bits_(bits) {
+  const bool is_array = py::isinstance<py::array>(from), has_tensor = !is_array && is_tensor(from);
+  // array_of_tensor() views such a tensor as integers.
+  if (has_tensor && text(from.attr("dtype")) == bfloat16_of_torch) bits_ = BFloat16Bits::taken;
+  if (!is_array && !has_tensor && !py::hasattr(from, "__array_interface__")) {
     throw py::type_error(name_ + " is of type " + text(py::type::of(from).attr("__name__")) +
                          "; allowed: an array of NumPy, or what shares its memory with one");
   }
@@ -245,9 +252,7 @@ void ArrayArgument::refuse(const char* attribute, const std::string& allowed) co
   python::refuse(name_ + "." + attribute, text(array_.attr(attribute)), allowed);
 }
 
-DataType ArrayArgument::type() const {
-  return type_named(array_.dtype(), name_ + ".dtype", has_bits_);
-}
+DataType ArrayArgument::type() const { return type_named(array_.dtype(), name_ + ".dtype", bits_); }
 
 std::int64_t ArrayArgument::stride(py::ssize_t dimension) const {
   // NumPy's stride of a dimension of size 1 may be anything.
@@ -323,7 +328,8 @@ HeadsView ArrayArgument::heads(bool heads_first) const {
 ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<ArrayType> type,
                        const char* name, bool is_complex) {
   if (!given.is_none()) {
-    ArrayArgument table(given, name, type && type->is_bits);
+    const bool takes_bits = type && type->is_bits;
+    ArrayArgument table(given, name, takes_bits ? BFloat16Bits::taken : BFloat16Bits::offered);
     if (table.shape() != shape) table.refuse("shape", text(py::tuple(py::cast(shape))));
     if (is_complex) table.view_as_real();
     if (type && table.type() != type->of_element)
@@ -337,7 +343,7 @@ ArrayArgument table_of(const py::object& given, const Shape& shape, std::optiona
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
   table_bytes({.d_model = shape.back()}, rows, of_array.itemsize());
-  ArrayArgument table = {py::array(of_array, shape), name, of_new.is_bits};
+  ArrayArgument table = {py::array(of_array, shape), name, BFloat16Bits::taken};
   if (is_complex) table.view_as_real();
   return table;
 }

@@ -142,6 +142,13 @@ struct ArrayType {
 /// The name of the type, or "bfloat16_bits".
 std::string to_string(ArrayType type);
 
+/// What an array of 16-bit integers is.
+enum class BFloat16Bits {
+  refused,  ///< it is no table and no heads
+  offered,  ///< refused, with the dtype that would allow it
+  taken,    ///< bfloat16
+};
+
 // ---- Names --------------------------------------------------------------------------------------
 
 /// A layout of cosines and sines in one table; complex numbers are interleaved.
@@ -208,7 +215,7 @@ T parse(const py::object& from) {
 /// None, which is float32, a string, or a type of NumPy or PyTorch.
 template <>
 DataType parse(const py::object& type);
-/// The same, or "bfloat16_bits".
+/// The same types, or "bfloat16_bits".
 template <>
 ArrayType parse(const py::object& type);
 /// None, a text, one of the rules in frequencies.py, or a sequence or an array of frequencies.
@@ -237,8 +244,9 @@ py::array values_of(const py::object& from, const std::string& name, const char*
 class ArrayArgument {
  public:
   /// Refuses an object that only has __array__: it may return a copy, in which results would be
-  /// lost. Integers of 16 bits are bfloat16 only if the caller asked for bits.
-  ArrayArgument(const py::object& from, std::string name, bool takes_bits = false);
+  /// lost.
+  ArrayArgument(const py::object& from, std::string name,
+                BFloat16Bits bits = BFloat16Bits::refused);
 
   const py::object& object() const { return object_; }  ///< the caller's
   const py::array& array() const { return array_; }
@@ -275,7 +283,7 @@ class ArrayArgument {
   py::object object_;
   py::array array_;
   std::string name_;
-  bool has_bits_;  ///< integers of 16 bits are bfloat16
+  BFloat16Bits bits_;
 };
 
 /// The array that a function writes and returns: a new one, or the caller's unless that is None,

@@ -170,10 +170,10 @@ positions: range(first, last + 1), an array or a tensor of int32 or int64, or a 
 integers, each from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A
 row has the same bits in every call. An array of shape (batch, rows) gives (batch, rows, d_model).
 out: the array to write, instead of a new one, of the same shape; a tensor of PyTorch, too. Its type
-is float32, float64, float16 or bfloat16, and it is contiguous in its last dimension. It is returned.
-dtype: of a new array: "float32" (which None stands for), "float64", "float16" or "bfloat16", or
-such a type of NumPy or PyTorch. `out` must have it if both are given. NumPy has no bfloat16 without
-the package ml_dtypes: "bfloat16_bits" returns its bits as uint16, and writes an `out` of uint16.)")
+is float32, float64, float16 or bfloat16. It is contiguous in its last dimension, and is returned.
+dtype: the type of a new array: "float32" (which None stands for), "float64", "float16" or
+"bfloat16", or such a type of NumPy or PyTorch. `out` must have it if both are given. NumPy has no
+bfloat16 without the package ml_dtypes. "bfloat16_bits" means its bits, in an array of uint16.)")
       .def(
           "error_bound",
           [](const PyEncoder& self, const Positions& positions, DataType type) {

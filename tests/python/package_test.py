@@ -81,16 +81,19 @@ class EncoderTest(unittest.TestCase):
         rotary = posenc.Rotary(D_MODEL)
         for integers in (np.uint16, np.int16):
             out = np.full((ROWS, D_MODEL), 7, integers)
+            message = r"dtype is u?int16; allowed: .*bfloat16 of ml_dtypes or PyTorch.* machine"
             for write in (lambda: self.encoder.encode(range(ROWS), out=out),
                           lambda: self.encoder.encode(range(ROWS), out=out, dtype="bfloat16"),
                           lambda: rotary.cache(range(ROWS), out=out),
-                          lambda: rotary.apply(out), lambda: posenc.check(out)):
-                with self.assertRaisesRegex(ValueError, r"\.dtype is u?int16; allowed: .*"
-                                                        r"bfloat16 of ml_dtypes or PyTorch"):
+                          lambda: self.encoder.encode(range(ROWS), dtype=integers)):
+                with self.assertRaisesRegex(ValueError, message + '; or .*="bfloat16_bits"$'):
                     write()
+            # These have no dtype that would allow it.
+            for read in (lambda: rotary.apply(out), lambda: posenc.check(out),
+                         lambda: self.encoder.error_bound(range(1), integers)):
+                with self.assertRaisesRegex(ValueError, message + "$"):
+                    read()
             self.assertTrue((out == 7).all())
-            with self.assertRaisesRegex(ValueError, r"dtype is u?int16; allowed: "):
-                self.encoder.encode(range(ROWS), dtype=integers)
         with self.assertRaisesRegex(ValueError, "out.dtype is float32; allowed: bfloat16"):
             self.encoder.encode(1, out=np.empty((1, D_MODEL), np.float32), dtype="bfloat16_bits")
 

@@ -241,6 +241,7 @@ struct Way {
   double share = 0;       ///< of the entries that have its bits
   double explained = 0;   ///< share of the entries that are off of which it explains the error
 
+  /// The phase of one of the sampled frequencies.
   double phase(std::int64_t k, std::int64_t at) const noexcept;
   /// What it makes of an entry, unless it is a recurrence of rows.
   double value(const SampledEntry& of) const noexcept;
