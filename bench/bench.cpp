@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/measuring/google_benchmark.h"
-#include "posenc/suite/measuring/measure.h"
-#include "posenc/suite/measuring/memory_loops.h"
+#include "posenc/suite/google_benchmark.h"
+#include "posenc/suite/measure.h"
+#include "posenc/suite/memory_loops.h"
 #include "posenc/suite/reference.h"
 #include "posenc/version.h"
 

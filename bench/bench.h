@@ -11,7 +11,7 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measurement.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/registry.h"
-#include "posenc/suite/checking/table_file.h"
+#include "posenc/check/table_file.h"
 #include "posenc/suite/parity.h"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Measurements that tests make up.
 #pragma once
 
-#include "posenc/suite/measuring/measure.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measure.h"
+#include "posenc/suite/measurement.h"
 #include "support.h"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // posenc check: how wrong a table from elsewhere is, what it is, and why it is wrong.
-#include "posenc/suite/checking/check.h"
-#include "posenc/suite/checking/rotated.h"
+#include "posenc/check/table.h"
+#include "posenc/check/heads.h"
 
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/checking/table_file.h"
+#include "posenc/check/table_file.h"
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
@@ -19,6 +19,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace check;
 namespace {
 
 template <class T>
@@ -66,8 +68,8 @@ std::vector<Arrangement> arrangements_by_name(const Options& options) {
 }
 
 /// What the table should be: parts that the command line does not name are found.
-CheckOptions expected_of(const Options& options) {
-  CheckOptions expected;
+check::TableOptions expected_of(const Options& options) {
+  check::TableOptions expected;
   expected.first = options.first();
   if (!options.config.empty()) {  // the cache of a model, in any arrangement
     const RotaryReading reading = reading_of(options);
@@ -146,7 +148,7 @@ Json json_of(const std::vector<Cause>& causes) {
   return all;
 }
 
-Json document_of(const CheckReport& report) {
+Json document_of(const check::TableReport& report) {
   Json json = new_document();
   json["table"] = {
       {"rows", report.rows}, {"columns", report.columns}, {"dtype", to_string(report.type)}};
@@ -168,7 +170,7 @@ Json document_of(const CheckReport& report) {
   return json;
 }
 
-std::string page_of(const Json& document, const CheckReport& report) {
+std::string page_of(const Json& document, const check::TableReport& report) {
   std::string page = wrapped(to_string(report) + "\n");
   if (!report.is_identified) return page;
   Json figures = Json::array();
@@ -194,7 +196,7 @@ std::string page_of(const Json& document, const CheckReport& report) {
 /// Positions of a file, or on axes, or from --first on; and what the kernel turns by.
 struct Rotation {
   RotarySpec rotary;
-  RotatedOptions options;
+  check::HeadsOptions options;
   std::vector<std::int64_t> positions;
 };
 
@@ -230,7 +232,7 @@ Json json_of(const AngleErrors& errors) {
   return {{"max", errors.max}, {"rms", errors.rms}, {"noise", errors.noise}};
 }
 
-Json document_of(const RotatedReport& report) {
+Json document_of(const check::HeadsReport& report) {
   Json json = new_document();
   json["heads"] = {{"rows", report.rows},
                    {"heads", report.heads},
@@ -262,8 +264,8 @@ int check_rotation(const Options& options) {
   const TableInMemory before = read_table(options.rotated, how),
                       after = read_table(options.table, how);
   const Rotation rotation = rotation_of(options, after.stored.columns);
-  const RotatedReport report =
-      check_rotated(before.heads(), after.heads(), rotation.rotary, rotation.options);
+  const check::HeadsReport report =
+      check::heads(before.heads(), after.heads(), rotation.rotary, rotation.options);
   const Json document = document_of(report);
   const auto errors_of = [&](const Column& part, const Json& rows) {
     return table(rows, {part, number("max |error|", "/max", error_text),
@@ -283,11 +285,11 @@ int check_table(const Options& options) {
   if (options.table.empty())
     throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
   if (!options.rotated.empty()) return check_rotation(options);
-  const CheckOptions expected = expected_of(options);
+  const check::TableOptions expected = expected_of(options);
   const TableInMemory table = read_table(
       options.table,
       {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
-  const CheckReport report = check(table.view(), expected);
+  const check::TableReport report = check::table(table.view(), expected);
   const Json document = document_of(report);
   write_document(options, document, page_of(document, report));
   return report.is_good ? good : check_failed;

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/report.h"
 
-#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measure.h"
 
 namespace posenc::cli {
 

@@ -6,7 +6,7 @@
 
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/files.h"
-#include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/ties.h"
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/support/printable.h"
 #include "posenc/support/program.h"

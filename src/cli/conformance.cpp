@@ -4,8 +4,8 @@
 #include "cli/little_endian.h"
 
 #include "posenc/model/rotary.h"
-#include "posenc/suite/checking/check.h"
-#include "posenc/suite/checking/table_file.h"
+#include "posenc/check/table.h"
+#include "posenc/check/table_file.h"
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
@@ -17,6 +17,8 @@
 #include <span>
 
 namespace posenc::cli {
+
+using namespace check;
 namespace {
 
 /// Where float32 phases are still right, where they fail, and beyond 32 bits.
@@ -186,8 +188,8 @@ int check_conformance_set(const Options& options) {
         continue;
       }
       const TableInMemory answer = read_table(file, {.type = type, .columns = table.spec.d_model});
-      const CheckReport report =
-          check(answer.view(), {.spec = table.spec,
+      const check::TableReport report =
+          check::table(answer.view(), {.spec = table.spec,
                                 .arrangements = {arrangement_of(table.spec.layout)},
                                 .positions = positions,
                                 .max_error = options.max_error});

@@ -1,7 +1,7 @@
 // The documents of docs/measured, which are a part of the program: another machine needs one file.
 #pragma once
 
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measurement.h"
 
 #include <vector>
 

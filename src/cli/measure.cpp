@@ -1,11 +1,11 @@
 // posenc measure: errors and times of every backend, and what the memory system allows, as one
 // document.
-#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measure.h"
 
 #include "cli/commands.h"
 
-#include "posenc/suite/measuring/google_benchmark.h"
-#include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/google_benchmark.h"
+#include "posenc/suite/ties.h"
 #include "posenc/suite/microarchitecture.h"
 
 #include <fmt/format.h>

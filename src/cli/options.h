@@ -9,7 +9,7 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measurement.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "cli/options.h"
 
 #include "posenc/suite/files.h"
-#include "posenc/suite/measuring/measurement_json.h"
+#include "posenc/suite/measurement_json.h"
 
 #include <chrono>
 #include <string>

@@ -1,6 +1,6 @@
 #include "cli/report.h"
 
-#include "posenc/suite/checking/arrangement.h"
+#include "posenc/check/arrangement.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>
@@ -13,6 +13,8 @@
 #include <utility>
 
 namespace posenc::cli {
+
+using namespace check;
 namespace {
 
 constexpr const char* byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

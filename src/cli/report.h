@@ -4,8 +4,8 @@
 #pragma once
 
 #include "posenc/suite/accuracy_report.h"
-#include "posenc/suite/checking/check.h"
-#include "posenc/suite/measuring/measurement_json.h"
+#include "posenc/check/table.h"
+#include "posenc/suite/measurement_json.h"
 #include "posenc/support/format.h"
 
 #include <cstddef>

@@ -16,10 +16,11 @@ if(POSENC_MODEL)
   list(APPEND headers ${of_model})
 endif()
 if(POSENC_SUITE)
-  list(APPEND headers suite/accuracy_report.h suite/compare.h suite/microarchitecture.h
-    suite/parity.h suite/pick.h suite/profile.h
-    suite/checking/check.h suite/checking/rotated.h suite/measuring/measure.h
-    suite/measuring/measurement.h)
+  list(APPEND headers suite/accuracy_report.h suite/candidate.h suite/compare.h suite/document.h
+    suite/measure.h suite/measure_accuracy.h suite/measured_tables.h suite/measurement.h
+    suite/microarchitecture.h suite/parity.h suite/pick.h suite/profile.h
+    check/arrangement.h check/frequencies.h check/heads.h check/identity.h check/report.h
+    check/table.h check/table_view.h)
 endif()
 foreach(header IN LISTS headers)
   get_filename_component(folder ${header} DIRECTORY)
@@ -62,5 +63,6 @@ function(posenc_pkg_config library requires contents)
 endfunction()
 posenc_pkg_config(posenc "" "")
 posenc_pkg_config(posenc_model posenc ": axes, rotary embeddings, layers, configurations")
-posenc_pkg_config(posenc_suite posenc-model ": accuracy reports, measurements, checks")
-posenc_pkg_config(posenc_c posenc-suite ": the interface in C")
+posenc_pkg_config(posenc_suite posenc-model ": accuracy reports, measurements")
+posenc_pkg_config(posenc_check posenc-suite ": checks of tables and heads")
+posenc_pkg_config(posenc_c posenc-model ": the interface in C")

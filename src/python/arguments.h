@@ -12,8 +12,8 @@
 #include "posenc/model/grid.h"
 #include "posenc/model/rotary.h"
 #include "posenc/spec.h"
-#include "posenc/suite/checking/check.h"
-#include "posenc/suite/checking/rotated.h"
+#include "posenc/check/table.h"
+#include "posenc/check/heads.h"
 #include "posenc/suite/parity.h"
 #include "posenc/support/enum_names.h"
 
@@ -100,8 +100,8 @@ template <class T, class... Classes>
 concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
-concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, PyAxesEncoder,
-                      PyEncoder, PyRotary, RotatedReport>;
+concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, check::TableReport, FrequencyReport, PyAxesEncoder,
+                      PyEncoder, PyRotary, check::HeadsReport>;
 
 /// True of an object of that class whose __init__ has run. Python makes others by
 /// Class.__new__(Class), whose memory nothing has written.

@@ -1,12 +1,14 @@
 // Accuracy reports, picks, and checks of tables from elsewhere.
 #include "posenc/suite/accuracy_report.h"
-#include "posenc/suite/checking/check.h"
-#include "posenc/suite/checking/rotated.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/check/table.h"
+#include "posenc/check/heads.h"
+#include "posenc/suite/measurement.h"
 #include "posenc/suite/pick.h"
 #include "python/module.h"
 
 namespace posenc::python {
+
+using namespace check;
 
 namespace {
 
@@ -91,14 +93,14 @@ std::optional<EncodingSpec> spec_if_given(std::optional<std::int64_t> d_model,
                       .frequencies = frequencies};
 }
 
-CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
+check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_model,
                         std::optional<double> base, std::optional<Arrangement> layout,
                         std::optional<Spacing> spacing, const FrequencyRule& frequencies,
                         std::optional<std::int64_t> first, std::optional<double> max_error,
                         int threads, const PyRotary* rotary, bool is_whole) {
   const ArrayArgument array(from, "table");
   const TableView table = view_of(array);
-  CheckOptions options;
+  check::TableOptions options;
   options.spec = spec_if_given(d_model, base, spacing, frequencies);
   if (!is_whole) {
     options.unclaimed = {.base = !base, .spacing = !spacing, .frequencies = is_base(frequencies)};
@@ -117,7 +119,7 @@ CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
   options.max_error = max_error;
   options.threads = threads;
   const ReleasedGil no_gil;
-  return check(table, options);
+  return check::table(table, options);
 }
 
 /// Queries or keys: (rows, heads, channels), or with rows and heads exchanged.
@@ -138,14 +140,14 @@ HeadsTable heads_of(const ArrayArgument& array) {
   return heads;
 }
 
-RotatedReport check_rotated_heads(const Array& from_before, const Array& from_after,
+check::HeadsReport check_rotated_heads(const Array& from_before, const Array& from_after,
                                   const Positions& from, const PyRotary& rotary,
                                   std::optional<double> max_error, int threads) {
   const ArrayArgument before(from_before, "before"), after(from_after, "after");
   const Rows rows = rows_of(from, rotary.spec().angles.axes(), 0);
   const HeadsTable heads = heads_of(before), turned = heads_of(after);
   const ReleasedGil no_gil;
-  return check_rotated(heads, turned, rotary.spec(),
+  return check::heads(heads, turned, rotary.spec(),
                        {.positions = rows.positions, .max_error = max_error, .threads = threads});
 }
 
@@ -161,7 +163,7 @@ Typed<"list[tuple[str, str]]"> causes_of(const Report& report) {
   return causes;
 }
 
-py::dict identity_of(const CheckReport& report) {
+py::dict identity_of(const check::TableReport& report) {
   if (!report.is_identified) return {};
   const TableIdentity& identity = report.identity;
   py::dict result = convention_of(identity.spec, "first"_a = identity.first,
@@ -171,7 +173,7 @@ py::dict identity_of(const CheckReport& report) {
 }
 
 void bind_checks(py::module_& module) {
-  using Report = CheckReport;
+  using Report = check::TableReport;
   py::class_<Report> report(module, "CheckReport", R"(What check() says of a table.
 
 Printed, it is three lines: the verdict, what the table is, and why it is wrong; and one for each
@@ -207,7 +209,7 @@ finding.)");
              "threads"_a = 1, "rotary"_a = py::none(), "is_whole"_a = false,
              "What check() calls. is_whole: all of the spec is expected, also what is not named.");
 
-  using Rotated = RotatedReport;
+  using Rotated = check::HeadsReport;
   py::class_<Rotated>(module, "RotatedReport", R"(What check_rotated() says of a kernel.
 
 Printed, it is three lines: the verdict, what was judged, and the causes.)")
@@ -246,7 +248,7 @@ Printed, it is three lines: the verdict, what was judged, and the causes.)")
       "check_frequencies",
       [](const std::vector<double>& values, std::optional<double> base,
          std::optional<Spacing> spacing, const FrequencyRule& frequencies) {
-        return check_frequencies(values, spec_if_given({}, base, spacing, frequencies));
+        return check::frequencies(values, spec_if_given({}, base, spacing, frequencies));
       },
       "inv_freq"_a, py::kw_only(), "base"_a = py::none(), "spacing"_a = py::none(),
       "frequencies"_a = py::none(),

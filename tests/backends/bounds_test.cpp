@@ -5,7 +5,7 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/suite/accuracy_report.h"
-#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measure.h"
 #include "support.h"
 
 #include <algorithm>

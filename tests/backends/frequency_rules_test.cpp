@@ -6,7 +6,7 @@
 #include "posenc/matrix.h"
 #include "posenc/real_positions.h"
 #include "posenc/suite/accuracy_report.h"
-#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measure.h"
 #include "support.h"
 
 #include <algorithm>

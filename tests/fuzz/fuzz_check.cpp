@@ -1,12 +1,12 @@
-// posenc::suite::check() and check_rotated() with random tables, heads, claims and positions. What
+// posenc::check::table() and check::heads() with random tables, heads, claims and positions. What
 // they do not refuse with an InvalidArgument has a verdict that its own figures do not contradict,
 // and takes no longer than the limit of a run.
 #include "arena.h"
 
 #include "posenc/model/rotary.h"
 #include "posenc/registry.h"
-#include "posenc/suite/checking/check.h"
-#include "posenc/suite/checking/rotated.h"
+#include "posenc/check/table.h"
+#include "posenc/check/heads.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +15,7 @@
 
 namespace posenc::fuzz {
 
+using namespace check;
 using namespace suite;
 namespace {
 
@@ -67,7 +68,7 @@ void fuzz_table(FuzzedDataProvider& input, Arena& /*arena*/) {
   const auto rows = input.ConsumeIntegralInRange<std::int64_t>(1, 40),
              columns = input.ConsumeIntegralInRange<std::int64_t>(1, 36);
   const Matrix table = table_of(input, rows, columns);
-  CheckOptions options;
+  check::TableOptions options;
   if (input.ConsumeBool())
     options.spec = spec_of(input, input.PickValueInArray<std::int64_t>({0, columns, 2 * columns}));
   options.unclaimed = {.base = input.ConsumeBool(), .spacing = input.ConsumeBool()};
@@ -81,7 +82,7 @@ void fuzz_table(FuzzedDataProvider& input, Arena& /*arena*/) {
   if (input.ConsumeBool()) options.max_error = input.PickValueInArray({1e-3, 0.0, 1e9});
   options.threads = input.ConsumeIntegralInRange(0, 2);
   try {
-    const CheckReport report = check(table.view(), options);
+    const check::TableReport report = check::table(table.view(), options);
     if (report.is_good && (!report.is_identified || report.entries_off != 0))
       fail("a table is right and not right");
     if (report.is_good && report.entries_not_finite != 0) fail("NaN is right");
@@ -106,8 +107,8 @@ void fuzz_heads(FuzzedDataProvider& input, Arena& /*arena*/) {
   try {
     const EncodingSpec spec = spec_of(input, 2 * input.ConsumeIntegralInRange<std::int64_t>(0, 12));
     const RotarySpec rotary = rotary_spec(spec);
-    const RotatedReport report =
-        check_rotated(table(before), table(after), rotary, {.first = position(input)});
+    const check::HeadsReport report =
+        check::heads(table(before), table(after), rotary, {.first = position(input)});
     if (report.is_good && report.angles_off != 0) fail("heads are right and not right");
     if (to_string(report).empty()) fail("a verdict without words");
   } catch (const InvalidArgument&) {

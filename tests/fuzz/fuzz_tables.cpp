@@ -4,13 +4,14 @@
 #include "arena.h"
 
 #include "posenc/data_type.h"
-#include "posenc/suite/checking/table_file.h"
+#include "posenc/check/table_file.h"
 
 #include <string>
 #include <string_view>
 
 namespace posenc::fuzz {
 
+using namespace check;
 using namespace suite;
 namespace {
 

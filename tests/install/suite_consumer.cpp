@@ -1,6 +1,6 @@
 // A program that measures and links posenc::suite, which links posenc::posenc.
 #include <posenc/posenc.h>
-#include <posenc/suite/accuracy_report.h>
+#include <posenc/suite/measure_accuracy.h>
 #include <posenc/suite/pick.h>
 
 #include <cstdio>

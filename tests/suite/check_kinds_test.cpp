@@ -1,11 +1,11 @@
-// posenc::check(): kinds of tables and of mistakes that people have reported, one test each.
+// posenc::check::table(): kinds of tables and of mistakes that people have reported, one test each.
 #include "frequency_rules.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/grid.h"
 #include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/suite/checking/check.h"
+#include "posenc/check/table.h"
 #include "support.h"
 
 #include <algorithm>
@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace check;
 namespace {
 
 using Frequencies = std::vector<double>;
@@ -62,7 +64,7 @@ Matrix noise(std::int64_t rows, std::int64_t columns) {
   return table;
 }
 
-const CheckOptions vllm = {.spec = EncodingSpec{.d_model = 0},
+const check::TableOptions vllm = {.spec = EncodingSpec{.d_model = 0},
                            .arrangements = {Arrangement::halves_cos_first},
                            .first = 0};
 
@@ -74,14 +76,14 @@ TEST(CheckKinds, TablesOverAxesAreRightAsFoundAndAsClaimed) {
     const AxesTable axes = axes_table(preset.name, sizes);
     Matrix table(axes.rows, axes.spec.d_model());
     AxesEncoder(axes.spec).encode(axes.row_positions(), table.view());
-    const CheckReport found = check(table.view());
+    const check::TableReport found = check::table(table.view());
     EXPECT_EQ(to_string(found.verdict()), "right") << to_string(found);
     ASSERT_TRUE(found.identity.axes.has_value()) << to_string(found);
-    const CheckOptions claimed = {.axes =
+    const check::TableOptions claimed = {.axes =
                                       TableAxes{.spec = axes.spec, .positions = axes.positions}};
-    EXPECT_TRUE(check(table.view(), claimed).is_good);
+    EXPECT_TRUE(check::table(table.view(), claimed).is_good);
     table(5, 3) += 0.01F;
-    const CheckReport wrong = check(table.view(), claimed);
+    const check::TableReport wrong = check::table(table.view(), claimed);
     EXPECT_EQ(wrong.entries_off, 1) << to_string(wrong);
     EXPECT_THAT(to_string(wrong), HasSubstr("found: column 3 is off"));
   }
@@ -97,7 +99,7 @@ TEST(CheckKinds, TablesOfGridsAreRightWithAndWithoutAClassToken) {
       cells.data += token * cells.stride;
       cells.rows -= token;
       encode_grid(convention, 14, 10, 64, cells);
-      const CheckReport report = check(table.view());
+      const check::TableReport report = check::table(table.view());
       EXPECT_TRUE(report.is_good) << to_string(report);
       EXPECT_THAT(to_string(report), HasSubstr("on a grid of 14 x 10"));
     }
@@ -106,9 +108,9 @@ TEST(CheckKinds, TablesOfGridsAreRightWithAndWithoutAClassToken) {
   encode_grid(GridConvention::mae, 14, 14, 64, mae.view());
   EncodingSpec one_axis = preset("mae").spec;
   one_axis.d_model = 0;
-  EXPECT_TRUE(check(mae.view(), {.spec = one_axis, .first = 0}).is_good);
+  EXPECT_TRUE(check::table(mae.view(), {.spec = one_axis, .first = 0}).is_good);
   one_axis.base = 100;
-  EXPECT_FALSE(check(mae.view(), {.spec = one_axis, .first = 0}).is_good);
+  EXPECT_FALSE(check::table(mae.view(), {.spec = one_axis, .first = 0}).is_good);
 }
 
 TEST(CheckKinds, PositionsOnTheAxesOfAModelAreFound) {
@@ -127,10 +129,10 @@ TEST(CheckKinds, PositionsOnTheAxesOfAModelAreFound) {
   for (std::int64_t row = 0; row < 84; ++row)
     for (std::int64_t column = 0; column < 128; ++column)
       cosines(row, column) = cache(row, column % 64);
-  const CheckOptions of_model = {
+  const check::TableOptions of_model = {
       .spec = spec_of_equal_positions(spec), .first = 0, .axes = TableAxes{.spec = spec}};
   for (const Matrix* const table : {&cache, &cosines}) {
-    const CheckReport report = check(table->view(), of_model);
+    const check::TableReport report = check::table(table->view(), of_model);
     EXPECT_TRUE(report.is_good) << to_string(report);
     ASSERT_TRUE(report.identity.axes.has_value());
     // Cosines of the slowest pairs do not tell position 0 from 1.
@@ -144,10 +146,10 @@ TEST(CheckKinds, EveryRuleIsRightAsClaimedAndNeverWrongUnclaimed) {
     SCOPED_TRACE(name);
     Matrix table(600, spec.d_model);
     backend("rotation").plan(spec)->encode(RowRange{0, 600}, table.view());
-    const CheckOptions claimed = {
+    const check::TableOptions claimed = {
         .spec = spec, .arrangements = {arrangement_of(spec.layout)}, .first = 0};
-    EXPECT_TRUE(check(table.view(), claimed).is_good);
-    const CheckReport found = check(table.view());
+    EXPECT_TRUE(check::table(table.view(), claimed).is_good);
+    const check::TableReport found = check::table(table.view());
     EXPECT_NE(to_string(found.verdict()), "wrong") << to_string(found);
   }
 }
@@ -158,12 +160,12 @@ TEST(CheckKinds, TheLimitComesFromThePhaseAndNotFromThePosition) {
   Frequencies w = paper(128);
   for (double& each : w) each /= 0x1p40;
   Matrix table = cosines_then_sines(positions, w);
-  CheckOptions claimed = {
+  check::TableOptions claimed = {
       .spec = spec, .arrangements = {Arrangement::halves_cos_first}, .positions = positions};
-  EXPECT_TRUE(check(table.view(), claimed).is_good);
+  EXPECT_TRUE(check::table(table.view(), claimed).is_good);
   table(0, 5) += 0.5F;
   table(1, 5) += 0.5F;
-  EXPECT_THAT(to_string(check(table.view(), claimed)),
+  EXPECT_THAT(to_string(check::table(table.view(), claimed)),
               AllOf(HasSubstr("wrong: "), HasSubstr("column 5 is off, the other 127 are right")));
 
   std::vector<std::int64_t> far = up_to(100);
@@ -172,8 +174,8 @@ TEST(CheckKinds, TheLimitComesFromThePhaseAndNotFromThePosition) {
   claimed.spec->frequencies = BaseFrequencies{};
   Matrix zeros(100, 128);
   std::fill_n(zeros.data(), 100 * 128, 0.0F);
-  EXPECT_FALSE(check(zeros.view(), claimed).is_good);
-  const CheckReport doubles = check(cosines_then_sines(far, paper(128)).view(), claimed);
+  EXPECT_FALSE(check::table(zeros.view(), claimed).is_good);
+  const check::TableReport doubles = check::table(cosines_then_sines(far, paper(128)).view(), claimed);
   EXPECT_THAT(to_string(doubles), HasSubstr("where doubles are too coarse to hold phases"));
 }
 
@@ -187,15 +189,15 @@ TEST(CheckKinds, AnOddWidthLacksItsLastColumn) {
       table(row, column) = static_cast<float>(column % 2 == 0 ? std::sin(phase) : std::cos(phase));
     }
   }
-  const CheckOptions claimed = {
+  const check::TableOptions claimed = {
       .spec = EncodingSpec{.d_model = 0}, .arrangements = {Arrangement::interleaved}, .first = 0};
-  for (const CheckOptions& options : {CheckOptions(), claimed}) {
-    const CheckReport report = check(table.view(), options);
+  for (const check::TableOptions& options : {check::TableOptions(), claimed}) {
+    const check::TableReport report = check::table(table.view(), options);
     EXPECT_TRUE(report.is_good) << to_string(report);
     EXPECT_THAT(to_string(report), HasSubstr("base 10000, spacing paper, odd width 127"));
   }
   for (std::int64_t row = 0; row < 512; ++row) table(row, width - 1) = noise(512, 1)(row, 0);
-  EXPECT_THAT(to_string(check(table.view())),
+  EXPECT_THAT(to_string(check::table(table.view())),
               AllOf(HasSubstr("wrong: "), HasSubstr("column 126 is off, the other 126 are right")));
 }
 
@@ -206,13 +208,13 @@ TEST(CheckKinds, RowsInAnyOrderAreRightAndTheirPositionsListed) {
   for (int i = 0; i < 1024; ++i) repeated.push_back(i % 256);
   for (int i = 0; i < 499; ++i) class_token.push_back(i);
   for (const auto& positions : {shuffled, gathered, repeated, class_token}) {
-    const CheckReport report = check(cosines_then_sines(positions, paper(128)).view());
+    const check::TableReport report = check::table(cosines_then_sines(positions, paper(128)).view());
     EXPECT_TRUE(report.is_good) << to_string(report);
     EXPECT_EQ(report.identity.positions, positions);
   }
-  EXPECT_THAT(to_string(check(cosines_then_sines(class_token, paper(128)).view(), vllm)),
+  EXPECT_THAT(to_string(check::table(cosines_then_sines(class_token, paper(128)).view(), vllm)),
               HasSubstr("cause: the positions are 0, 0 .. 498, not 0 .. 499"));
-  const CheckReport list = check(cosines_then_sines({1000, 936, 832, 624}, paper(128)).view());
+  const check::TableReport list = check::table(cosines_then_sines({1000, 936, 832, 624}, paper(128)).view());
   EXPECT_THAT(to_string(list), HasSubstr("positions 1000, 936, 832, 624,"));
 
   Matrix cosines(1200, 64);  // of four sequences, one function alone
@@ -220,12 +222,12 @@ TEST(CheckKinds, RowsInAnyOrderAreRightAndTheirPositionsListed) {
     for (std::int64_t k = 0; k < 64; ++k)
       cosines(row, k) = static_cast<float>(
           std::cos(static_cast<double>(row % 300) * paper(128)[static_cast<std::size_t>(k)]));
-  EXPECT_TRUE(check(cosines.view()).is_good);
+  EXPECT_TRUE(check::table(cosines.view()).is_good);
 }
 
 TEST(CheckKinds, ColumnsAndFrequenciesThatAreOffAreListed) {
   const std::vector<std::int64_t> positions = up_to(800);
-  const auto said = [&](const Matrix& table) { return to_string(check(table.view(), vllm)); };
+  const auto said = [&](const Matrix& table) { return to_string(check::table(table.view(), vllm)); };
   Frequencies w = paper(128);
   w[5] = 0.5;
   EXPECT_THAT(said(cosines_then_sines(positions, w)),
@@ -263,14 +265,14 @@ TEST(CheckKinds, StepsOfEntriesAndTruncatedFrequenciesAreNamed) {
       for (std::int64_t column = 0; column < table.columns(); ++column)
         table(row, column) =
             static_cast<float>(std::round(static_cast<double>(right(row, column)) / step) * step);
-    EXPECT_THAT(to_string(check(table.view())),
+    EXPECT_THAT(to_string(check::table(table.view())),
                 HasSubstr(std::string("cause: entries are multiples of ") + text));
   }
   Frequencies truncated;
   for (const double each : paper(128))
     truncated.push_back(static_cast<double>(std::bit_cast<float>(
         std::bit_cast<std::uint32_t>(static_cast<float>(each)) & 0xffff0000U)));
-  const CheckReport report = check(cosines_then_sines(up_to(1024), truncated).view());
+  const check::TableReport report = check::table(cosines_then_sines(up_to(1024), truncated).view());
   EXPECT_EQ(report.identity.spec.base, 1e4);
   EXPECT_THAT(to_string(report), HasSubstr("cause: frequencies truncated to bfloat16"));
 }
@@ -279,17 +281,17 @@ TEST(CheckKinds, PositionsThatWrapAt32BitsAreNamed) {
   const std::vector<std::int64_t> asked = {0, 1, 40, 2048, 65536, 1048576, std::int64_t{1} << 31};
   std::vector<std::int64_t> wrapped = asked;
   wrapped.back() = -wrapped.back();
-  CheckOptions claimed = vllm;
+  check::TableOptions claimed = vllm;
   claimed.first.reset();
   claimed.positions = asked;
-  EXPECT_THAT(to_string(check(cosines_then_sines(wrapped, paper(128)).view(), claimed)),
+  EXPECT_THAT(to_string(check::table(cosines_then_sines(wrapped, paper(128)).view(), claimed)),
               HasSubstr("cause: positions that wrap at 32 bits"));
 }
 
 TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {
   for (const auto& [rows, columns] : {std::pair(10000, 64), {4, 16384}, {300, 7}}) {
-    const CheckReport report = check(noise(rows, columns).view());
-    EXPECT_EQ(report.verdict(), CheckVerdict::not_recognised) << to_string(report);
+    const check::TableReport report = check::table(noise(rows, columns).view());
+    EXPECT_EQ(report.verdict(), check::Verdict::not_recognised) << to_string(report);
   }
   Matrix walk = noise(4096, 64), bands(224, 128);
   for (std::int64_t row = 1; row < walk.rows(); ++row)
@@ -304,7 +306,7 @@ TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {
     }
   }
   for (const Matrix* const table : {&walk, &bands})
-    EXPECT_EQ(check(table->view()).verdict(), CheckVerdict::not_recognised);
+    EXPECT_EQ(check::table(table->view()).verdict(), check::Verdict::not_recognised);
 }
 
 TEST(CheckKinds, AClaimOfAnyArrangementIsJudgedInThatArrangement) {
@@ -314,7 +316,7 @@ TEST(CheckKinds, AClaimOfAnyArrangementIsJudgedInThatArrangement) {
     backend("rotation").plan(spec)->encode({.first = 3, .count = 40}, table.view());
     for (const Arrangement claimed : all_arrangements) {
       SCOPED_TRACE(std::string(to_string(layout)) + " as " + std::string(to_string(claimed)));
-      const CheckReport report = check(table.view(), {.arrangements = {claimed}});
+      const check::TableReport report = check::table(table.view(), {.arrangements = {claimed}});
       EXPECT_EQ(report.is_good, claimed == arrangement_of(layout)) << to_string(report);
       // A claim of cosines alone has as many frequencies as columns.
       EXPECT_TRUE(!report.is_identified || report.identity.arrangement == claimed);
@@ -324,9 +326,9 @@ TEST(CheckKinds, AClaimOfAnyArrangementIsJudgedInThatArrangement) {
 
 TEST(CheckKinds, AClaimOfAnotherWidthIsReadInAnArrangementThatHasIt) {
   Matrix table = noise(300, 128);
-  const CheckReport report =
-      check(table.view(), {.spec = EncodingSpec{.d_model = 128, .base = 1e6}, .first = 0});
-  EXPECT_EQ(report.verdict(), CheckVerdict::wrong);
+  const check::TableReport report =
+      check::table(table.view(), {.spec = EncodingSpec{.d_model = 128, .base = 1e6}, .first = 0});
+  EXPECT_EQ(report.verdict(), check::Verdict::wrong);
   EXPECT_EQ(report.identity.spec.d_model, 128);
   EXPECT_EQ(report.errors.entries, 300 * 128);
 }

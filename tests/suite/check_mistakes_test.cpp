@@ -1,8 +1,8 @@
 // Tables as other programs make them, right ones and wrong ones, each a line of a table: what the
 // program computes, with its rounding, and what a check must say of it.
 #include "posenc/data_type.h"
-#include "posenc/suite/checking/arrangement.h"
-#include "posenc/suite/checking/check.h"
+#include "posenc/check/arrangement.h"
+#include "posenc/check/table.h"
 #include "support.h"
 
 #include <algorithm>
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace check;
 namespace {
 
 /// Rounds to a type, as NumPy and PyTorch round every operation of it.
@@ -34,7 +36,7 @@ struct Case {
   DataType type;
   int rows, columns;
   Entry entry;
-  CheckOptions claimed;
+  check::TableOptions claimed;
   bool is_good;
 };
 
@@ -42,24 +44,24 @@ struct Case {
 template <bool is_good>
 struct CaseOf {
   Case operator()(const char* what, const char* says, DataType type, int rows, int columns,
-                  Entry entry, CheckOptions claimed = {}) const {
+                  Entry entry, check::TableOptions claimed = {}) const {
     return {what, says, type, rows, columns, std::move(entry), std::move(claimed), is_good};
   }
   Case operator()(const char* what, const char* says, Entry entry,
-                  CheckOptions claimed = {}) const {
+                  check::TableOptions claimed = {}) const {
     return (*this)(what, says, DataType::float32, 500, 128, std::move(entry), std::move(claimed));
   }
 };
 constexpr CaseOf<false> wrong;
 constexpr CaseOf<true> good;
 
-CheckReport report_of(const Case& each) {
+check::TableReport report_of(const Case& each) {
   return with_type(each.type, [&]<class T>(T) {
     BasicMatrix<T> table(each.rows, each.columns);
     for (int row = 0; row < each.rows; ++row)
       for (int column = 0; column < each.columns; ++column)
         table(row, column) = nearest<T>(each.entry(row, column));
-    return check(table.view(), each.claimed);
+    return check::table(table.view(), each.claimed);
   });
 }
 
@@ -87,9 +89,9 @@ constexpr auto interleaved = Arrangement::interleaved, halves = Arrangement::hal
 constexpr DataType float32 = DataType::float32, float64 = DataType::float64,
                    bfloat16 = DataType::bfloat16, float16 = DataType::float16;
 
-CheckOptions claimed(const EncodingSpec& spec, std::vector<Arrangement> arrangements,
+check::TableOptions claimed(const EncodingSpec& spec, std::vector<Arrangement> arrangements,
                      std::optional<std::int64_t> first) {
-  CheckOptions options;
+  check::TableOptions options;
   options.spec = spec;
   options.spec->d_model = 0;
   options.arrangements = std::move(arrangements);
@@ -151,7 +153,7 @@ std::vector<Case> cases() {
   const auto diffusers = [](Round r, double k, double h, int row) {
     return r(row * r(std::exp(r(r(r(-std::log(1e4)) * k) / (h - 1)))));
   };
-  const CheckOptions rotary = claimed({}, {cos_first}, 0);
+  const check::TableOptions rotary = claimed({}, {cos_first}, 0);
   const auto rotary_of = [](const Phase& phase) { return arranged(cos_first, 128, phase); };
   const auto rotary_in = [=](Round frequencies, Round positions, Round phases) {
     return rotary_of(
@@ -324,7 +326,7 @@ TEST(CheckMistakes, EachIsNamed) {
   for (const Case& each : cases()) {
     // What larger tables add, phases and frequencies in fewer bits, CheckWays has as well.
     if (sanitized && each.rows * each.columns > 500 * 128) continue;
-    const CheckReport report = report_of(each);
+    const check::TableReport report = report_of(each);
     EXPECT_EQ(report.is_good, each.is_good) << each.what << "\n" << to_string(report);
     EXPECT_THAT(to_string(report), HasSubstr(each.says)) << each.what;
     EXPECT_THAT(to_string(report), Not(HasSubstr("as likely"))) << each.what;
@@ -372,7 +374,7 @@ TEST(CheckMistakes, AliasesOfUsualConventionsAreNotNamed) {
         const Entry entry = arranged(family.arrangement, d, [&, d = d](int k, int row) {
           return f32(row * family.frequency(k, d / 2, base));
         });
-        const CheckReport report =
+        const check::TableReport report =
             report_of(wrong("", "", float32, rows, d, [&](int row, int column) {
               const double value = f32(entry(row, column));
               return has_function_errors ? with_function_error(value) : value;
@@ -390,7 +392,7 @@ TEST(CheckMistakes, AliasesOfUsualConventionsAreNotNamed) {
 /// An unusual base is still named if the entries tell it from the usual one.
 TEST(CheckMistakes, UnusualBasesWithFloat32PhasesAreNamed) {
   for (const double base : {9763.0, 9990.0, 10010.0, 500100.0}) {
-    const CheckReport report =
+    const check::TableReport report =
         report_of(wrong("", "", float32, 2048, 768, arranged(interleaved, 768, [=](int k, int row) {
                           return f32(row * div_term(k, 384, base));
                         })));
@@ -405,7 +407,7 @@ double named_factor(int rows, int count, Arrangement arrangement, double factor,
   const Entry entry = arranged(arrangement, count, [=](int k, int row) {
     return f32(row * f32(frequency(k, count) / scaling));
   });
-  const CheckReport report =
+  const check::TableReport report =
       report_of(wrong("", "", float32, rows, count, [&](int row, int column) {
         return factor * with_function_error(f32(entry(row, column)));
       }));
@@ -442,9 +444,9 @@ TEST(CheckMistakes, FrequenciesAreNamed) {
   const auto changed = [&](auto change) {
     std::vector<double> all = right;
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = change(k);
-    return check_frequencies(all);
+    return check::frequencies(all);
   };
-  EXPECT_TRUE(check_frequencies(right).is_good);
+  EXPECT_TRUE(check::frequencies(right).is_good);
   EXPECT_THAT(changed([](std::size_t) { return 0.0; }).cause, HasSubstr("0 .. 31 are zero"));
   EXPECT_THAT(changed([](std::size_t) { return 8.4e-45; }).cause, HasSubstr("0 .. 31 are zero"));
   EXPECT_THAT(changed([&](std::size_t k) { return k == 7 ? nan : right[k]; }).cause,

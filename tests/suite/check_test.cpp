@@ -1,10 +1,10 @@
-// posenc::check() and check_frequencies(): what they find, judge, report and refuse.
-#include "posenc/suite/checking/check.h"
+// posenc::check::table() and check::frequencies(): what they find, judge, report and refuse.
+#include "posenc/check/table.h"
 #include "posenc/data_type.h"
 #include "posenc/model/grid.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/suite/checking/arrangement.h"
+#include "posenc/check/arrangement.h"
 #include "support.h"
 
 #include <algorithm>
@@ -18,6 +18,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace check;
 namespace {
 
 /// A correctly rounded table in any arrangement, also in one that no layout writes.
@@ -87,7 +89,7 @@ TEST(Check, FindsWhatATableIs) {
   for (const Known& each : all) {
     with_type(each.type, [&]<class T>(T) {
       const auto table = arranged<T>(each.spec, each.rows, each.arrangement);
-      const CheckReport report = check(table.view());
+      const check::TableReport report = check::table(table.view());
       const TableIdentity& is = report.identity;
       EXPECT_TRUE(report.is_good) << to_string(report);
       EXPECT_EQ(is.arrangement, each.arrangement) << to_string(report);
@@ -110,7 +112,7 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
     const Arrangement arrangement = arrangement_of(from.spec.layout);
     for (const DataType type : all_data_types) {
       with_type(type, [&]<class T>(T) {
-        const CheckReport report = check(arranged<T>(from.spec, rows, arrangement).view());
+        const check::TableReport report = check::table(arranged<T>(from.spec, rows, arrangement).view());
         EXPECT_TRUE(report.is_good) << name << "\n" << to_string(report);
       });
     }
@@ -127,7 +129,7 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
         in_double(row, column) = is_cosine ? std::cos(phase) : std::sin(phase);
       }
     }
-    const CheckReport report = check(in_double.view());
+    const check::TableReport report = check::table(in_double.view());
     EXPECT_TRUE(report.is_good) << name << "\n" << to_string(report);
   }
 }
@@ -140,7 +142,7 @@ TEST(Check, FindsUnusualBasesOfFastFrequencies) {
                             Known{{.d_model = 64, .base = 31415.9}, {0, 32}}}) {
     EncodingSpec spec = each.spec;
     spec.frequencies = LinearScaling{0.01};
-    const CheckReport report = check(arranged<BFloat16>(spec, each.rows, each.arrangement).view());
+    const check::TableReport report = check::table(arranged<BFloat16>(spec, each.rows, each.arrangement).view());
     EXPECT_TRUE(report.is_good) << to_string(report);
   }
 }
@@ -166,7 +168,7 @@ TEST(Check, RightTablesRaiseAtMostOneAlarm) {
     const std::int64_t first =
         has_both_functions(arrangement) ? static_cast<std::int64_t>(draw(3)) : 0;
     with_type(all_data_types[draw(std::size(all_data_types))], [&]<class T>(T) {
-      const CheckReport report = check(arranged<T>(spec, {first, rows}, arrangement).view());
+      const check::TableReport report = check::table(arranged<T>(spec, {first, rows}, arrangement).view());
       alarms += !report.is_good;
       if (!report.is_good) said += to_string(report) + "\n";
     });
@@ -177,11 +179,11 @@ TEST(Check, RightTablesRaiseAtMostOneAlarm) {
 TEST(Check, JudgesByTheSpecAskedFor) {
   const EncodingSpec spec = {.d_model = 64, .base = 5e5};
   const Matrix table = exact_table(spec, some_rows);
-  EXPECT_TRUE(check(table.view(), {.spec = spec}).is_good);
+  EXPECT_TRUE(check::table(table.view(), {.spec = spec}).is_good);
   EncodingSpec of_table = spec;
   of_table.d_model = 0;
-  EXPECT_TRUE(check(table.view(), {.spec = of_table}).is_good);
-  const CheckReport report = check(table.view(), {.spec = EncodingSpec{.d_model = 64}});
+  EXPECT_TRUE(check::table(table.view(), {.spec = of_table}).is_good);
+  const check::TableReport report = check::table(table.view(), {.spec = EncodingSpec{.d_model = 64}});
   EXPECT_FALSE(report.is_good);
   EXPECT_EQ(report.identity.spec.base, 1e4);
 }
@@ -196,8 +198,8 @@ TEST(Check, ExpectsTheSpecAskedFor) {
   for (const std::int64_t d_model : {std::int64_t{0}, spec.d_model}) {
     EncodingSpec claimed = spec;
     claimed.d_model = d_model;
-    const CheckReport report =
-        check(table.view(), {.spec = claimed, .arrangements = {Arrangement::halves}, .first = 0});
+    const check::TableReport report =
+        check::table(table.view(), {.spec = claimed, .arrangements = {Arrangement::halves}, .first = 0});
     ASSERT_EQ(report.causes.size(), 1U) << to_string(report);
     EXPECT_EQ(report.causes[0].kind, CauseKind::negated_sines);
   }
@@ -211,7 +213,7 @@ TEST(Check, JudgesFrequenciesOfEachColumnAsPairs) {
       table(row, k) = static_cast<float>(k % 2 == 0 ? std::sin(phase) : std::cos(phase));
     }
   }
-  const CheckReport report = check(table.view());
+  const check::TableReport report = check::table(table.view());
   EXPECT_FALSE(report.is_good);
   EXPECT_EQ(report.identity.arrangement, Arrangement::interleaved);
   EXPECT_EQ(report.identity.spec.d_model, 32);
@@ -222,7 +224,7 @@ TEST(Check, ReadsWhatMayBeSeveralAsTheArrangementAskedFor) {
   Matrix table = exact_table({.d_model = 2}, some_rows);
   for (std::int64_t row = 0; row < table.rows(); ++row) table(row, 0) *= -1;
   for (const Arrangement each : {Arrangement::interleaved, Arrangement::halves}) {
-    const CheckReport report = check(table.view(), {.arrangements = {each}});
+    const check::TableReport report = check::table(table.view(), {.arrangements = {each}});
     EXPECT_THAT(report.causes, SizeIs(1)) << to_string(report);
     EXPECT_THAT(to_string(report), HasSubstr("cause: the sines are negated"));
   }
@@ -237,11 +239,11 @@ TEST(Check, SaysThatNoiseIsNotKnown) {
       table(row, column) = static_cast<float>(state) * 0x1p-31F - 1;
     }
   }
-  const CheckReport report = check(table.view());
+  const check::TableReport report = check::table(table.view());
   EXPECT_FALSE(report.is_good);
   EXPECT_FALSE(report.is_identified);
   EXPECT_EQ(report.rows, 200);
-  const CheckReport claimed = check(table.view(), {.spec = EncodingSpec{.d_model = 16}});
+  const check::TableReport claimed = check::table(table.view(), {.spec = EncodingSpec{.d_model = 16}});
   EXPECT_THAT(claimed.causes, IsEmpty());
   EXPECT_THAT(to_string(claimed), HasSubstr("positions 0 .. 199"));
 }
@@ -258,14 +260,14 @@ TEST(Check, ReadsAnyStrides) {
   view.data = column_major.data();
   view.row_stride = 1;
   view.column_stride = 300;
-  EXPECT_TRUE(check(view, {.spec = spec, .first = 0}).is_good);
+  EXPECT_TRUE(check::table(view, {.spec = spec, .first = 0}).is_good);
 }
 
 TEST(Check, CountsEntriesThatAreNotFinite) {
   Matrix table = exact_table({.d_model = 32}, some_rows);
   table(7, 3) = std::numeric_limits<float>::quiet_NaN();
   table(9, 4) = std::numeric_limits<float>::infinity();
-  const CheckReport report = check(table.view());
+  const check::TableReport report = check::table(table.view());
   EXPECT_FALSE(report.is_good);
   EXPECT_TRUE(report.is_identified);
   EXPECT_EQ(report.entries_not_finite, 2);
@@ -280,9 +282,9 @@ TEST(Check, OnlyConventionsWithAPaddingIndexMayHaveARowOfZeros) {
     Matrix table = exact_table(spec, {1, 300});
     for (std::int64_t column = 0; column < 32; ++column) table(1, column) = 0;
     for (const bool is_claimed : {false, true}) {
-      CheckOptions options;
+      check::TableOptions options;
       if (is_claimed) options = {.spec = spec, .arrangements = {arrangement_of(spec.layout)}};
-      const CheckReport report = check(table.view(), options);
+      const check::TableReport report = check::table(table.view(), options);
       EXPECT_EQ(report.is_good, may_have) << to_string(report);
       EXPECT_EQ(report.identity.padding_row,
                 may_have ? std::optional<std::int64_t>(1) : std::nullopt);
@@ -295,14 +297,14 @@ TEST(Check, AClaimRestrictsWhatItNamesAndNothingElse) {
       .d_model = 128, .layout = Layout::halves, .spacing = Spacing::inclusive};
   const Matrix table = exact_table(whisper, {0, 512});
   const EncodingSpec base_alone = {.d_model = 0, .base = 1e4};
-  const CheckReport found = check(
+  const check::TableReport found = check::table(
       table.view(), {.spec = base_alone, .unclaimed = {.spacing = true, .frequencies = true}});
   EXPECT_TRUE(found.is_good) << to_string(found);
   EXPECT_EQ(found.identity.spec.spacing, Spacing::inclusive);
-  EXPECT_FALSE(check(table.view(), {.spec = base_alone}).is_good) << "all of it is claimed";
+  EXPECT_FALSE(check::table(table.view(), {.spec = base_alone}).is_good) << "all of it is claimed";
 
-  const CheckReport other =
-      check(table.view(), {.spec = EncodingSpec{.d_model = 0, .base = 5e5},
+  const check::TableReport other =
+      check::table(table.view(), {.spec = EncodingSpec{.d_model = 0, .base = 5e5},
                            .unclaimed = {.spacing = true, .frequencies = true}});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(to_string(other), HasSubstr("the base is 10000, not 500000"));
@@ -314,10 +316,10 @@ TEST(Check, AnExcludedPairingIsWrong) {
   for (std::int64_t row = 0; row < 300; ++row)
     for (std::int64_t column = 0; column < 64; ++column)
       repeated(row, column) = once(row, column / 2);
-  CheckOptions options = {.spec = EncodingSpec{.d_model = 64}, .first = 0};
-  EXPECT_TRUE(check(repeated.view(), options).is_good);
+  check::TableOptions options = {.spec = EncodingSpec{.d_model = 64}, .first = 0};
+  EXPECT_TRUE(check::table(repeated.view(), options).is_good);
   options.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
-  const CheckReport report = check(repeated.view(), options);
+  const check::TableReport report = check::table(repeated.view(), options);
   EXPECT_FALSE(report.is_good);
   EXPECT_THAT(to_string(report), HasSubstr("the table is cosines_repeated, not cosines_twice"));
 }
@@ -329,7 +331,7 @@ TEST(Check, PositionsThatWrapAreNoPositionsOfTheirOwn) {
     positions.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(row)));
   Matrix table(std::ssize(positions), 64);
   backend("rotation").plan(spec)->encode(positions, table.view());
-  const CheckReport report = check(table.view());
+  const check::TableReport report = check::table(table.view());
   EXPECT_FALSE(report.is_good);
   EXPECT_THAT(to_string(report),
               HasSubstr("positions that wrap at 16 bits, with phases in double"));
@@ -341,7 +343,7 @@ TEST(Check, RelativePositionsDescendThroughZero) {
   for (std::int64_t p = 63; p >= -63; --p) positions.push_back(p);
   Matrix table(std::ssize(positions), 64);
   backend("rotation").plan(spec)->encode(positions, table.view());
-  const CheckReport report = check(table.view());
+  const check::TableReport report = check::table(table.view());
   EXPECT_TRUE(report.is_good) << to_string(report);
   EXPECT_EQ(report.identity.first, 63);
   EXPECT_EQ(report.identity.step, -1);
@@ -352,7 +354,7 @@ TEST(Check, PositionsBeyondDoublesAreRefused) {
   for (const std::int64_t position :
        {std::int64_t{1} << 54, (std::int64_t{1} << 53) + 2,
         std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
-    EXPECT_THROW(check(table.view(), {.positions = {position}}), InvalidArgument) << position;
+    EXPECT_THROW(check::table(table.view(), {.positions = {position}}), InvalidArgument) << position;
   }
 }
 
@@ -360,7 +362,7 @@ TEST(Check, TablesOverAxesAreNoTransposedOnes) {
   for (const GridConvention convention : {GridConvention::mae, GridConvention::simple_vit}) {
     Matrix table(14 * 14, 64);
     encode_grid(convention, 14, 14, 64, table.view());
-    const CheckReport report = check(table.view());
+    const check::TableReport report = check::table(table.view());
     EXPECT_THAT(to_string(report), Not(HasSubstr("transposed")));
     EXPECT_THAT(to_string(report), Not(HasSubstr("by turns")));
   }
@@ -369,26 +371,26 @@ TEST(Check, TablesOverAxesAreNoTransposedOnes) {
 TEST(Check, HoldsEveryEntryToTheLimitOfTheCallerOnAnyNumberOfThreads) {
   Matrix table = exact_table({.d_model = 32}, some_rows);
   table(100, 5) += 1e-3F;
-  const CheckReport one = check(table.view()), four = check(table.view(), {.threads = 4});
+  const check::TableReport one = check::table(table.view()), four = check::table(table.view(), {.threads = 4});
   EXPECT_FALSE(one.is_good);
   EXPECT_EQ(one.entries_off, 1);
   EXPECT_NEAR(one.allowed_error, 0x1p-24, 1e-12);
   EXPECT_EQ(one.errors.error.max_abs, four.errors.error.max_abs);
   EXPECT_EQ(to_string(one), to_string(four));
-  EXPECT_TRUE(check(table.view(), {.max_error = 1.1e-3}).is_good);
-  EXPECT_FALSE(check(table.view(), {.max_error = 0.9e-3}).is_good);
+  EXPECT_TRUE(check::table(table.view(), {.max_error = 1.1e-3}).is_good);
+  EXPECT_FALSE(check::table(table.view(), {.max_error = 0.9e-3}).is_good);
 }
 
 TEST(Check, RefusesWhatDoesNotFit) {
   const Matrix table = exact_table({.d_model = 32}, some_rows);
   const Matrix column(5, 1);
-  const auto of = [&](const CheckOptions& options, const Matrix& checked) {
-    return [=, view = checked.view()] { check(view, options); };
+  const auto of = [&](const check::TableOptions& options, const Matrix& checked) {
+    return [=, view = checked.view()] { check::table(view, options); };
   };
-  const CheckOptions interleaved = {.spec = EncodingSpec{.d_model = 0},
+  const check::TableOptions interleaved = {.spec = EncodingSpec{.d_model = 0},
                                     .arrangements = {Arrangement::interleaved}};
   expect_refused({
-      {"at least one row", [] { check(TableView()); }},
+      {"at least one row", [] { check::table(TableView()); }},
       {"table has 32 columns", of({.spec = EncodingSpec{.d_model = 128}}, table)},
       {"d_model is 31", of({.spec = EncodingSpec{.d_model = 31}}, table)},
       {"table has 1 columns", of(interleaved, column)},
@@ -403,14 +405,14 @@ TEST(CheckFrequencies, JudgesThem) {
     exact.push_back(std::pow(1e4, -k / 32.0));
     of_other_base.push_back(std::pow(5e5, -k / 32.0));
   }
-  EXPECT_TRUE(check_frequencies(exact).is_good);
-  EXPECT_TRUE(check_frequencies(of_other_base).is_good);
-  const FrequencyReport other = check_frequencies(of_other_base, EncodingSpec{.d_model = 0});
+  EXPECT_TRUE(check::frequencies(exact).is_good);
+  EXPECT_TRUE(check::frequencies(of_other_base).is_good);
+  const FrequencyReport other = check::frequencies(of_other_base, EncodingSpec{.d_model = 0});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(other.cause, HasSubstr("base 500000"));
-  EXPECT_THAT(refusal([&] { check_frequencies(exact, EncodingSpec{.d_model = 62}); }),
+  EXPECT_THAT(refusal([&] { check::frequencies(exact, EncodingSpec{.d_model = 62}); }),
               HasSubstr("allowed with d_model 62: 31"));
-  EXPECT_THAT(refusal([] { check_frequencies({}); }), HasSubstr("there are 0 frequencies"));
+  EXPECT_THAT(refusal([] { check::frequencies({}); }), HasSubstr("there are 0 frequencies"));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The list of ways to compute phases that a check knows: every form of frequencies and every
 // rounding of a phase is named, by tables of plain formulas.
 #include "posenc/data_type.h"
-#include "posenc/suite/checking/arrangement.h"
-#include "posenc/suite/checking/check.h"
-#include "posenc/suite/checking/identify.h"
+#include "posenc/check/arrangement.h"
+#include "posenc/check/table.h"
+#include "posenc/check/identify.h"
 #include "support.h"
 
 #include <algorithm>
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace check;
 namespace {
 
 using Round = double (*)(double);
@@ -36,7 +38,7 @@ using Pairs = std::function<std::complex<double>(std::int64_t position, int k)>;
 /// What a check says of an interleaved table of those cosines and sines.
 template <class T>
 std::string said_of(RowRange rows, int count, const Pairs& pair_at,
-                    const CheckOptions& options = {}) {
+                    const check::TableOptions& options = {}) {
   BasicMatrix<T> table(rows.count, 2 * count);
   for (std::int64_t row = 0; row < rows.count; ++row) {
     for (int k = 0; k < count; ++k) {
@@ -45,7 +47,7 @@ std::string said_of(RowRange rows, int count, const Pairs& pair_at,
       table(row, 2 * k + 1) = nearest<T>(pair.real());
     }
   }
-  return to_string(check(table.view(), options));
+  return to_string(check::table(table.view(), options));
 }
 
 std::complex<double> at(double phase) { return {std::cos(phase), std::sin(phase)}; }

@@ -1,6 +1,6 @@
 // The engine: what it measures, how many processes it takes, and when it reports noise. Times are
 // made up where a test depends on them.
-#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measure.h"
 
 #include "fake_backend.h"
 #include "posenc/suite/pick.h"

@@ -1,6 +1,6 @@
 // Documents of measurements, and the profile, which is one.
-#include "posenc/suite/measuring/measurement.h"
-#include "posenc/suite/measuring/measurement_json.h"
+#include "posenc/suite/measurement.h"
+#include "posenc/suite/measurement_json.h"
 
 #include "measurements.h"
 #include "posenc/error.h"

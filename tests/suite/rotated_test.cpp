@@ -1,5 +1,5 @@
 // posenc::check_rotated(): what it says of kernels, right ones and such as programs have.
-#include "posenc/suite/checking/rotated.h"
+#include "posenc/check/heads.h"
 
 #include "../docs/examples/rotary_in_float32.h"
 #include "support.h"
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace check;
 namespace {
 
 constexpr std::int64_t rows = 300, heads = 8, channels = 64, dimension = 64;
@@ -72,8 +74,8 @@ struct Turned {
             {count, heads, channels},
             {heads * channels, channels, 1}};
   }
-  RotatedReport checked(const RotarySpec& rotary, const RotatedOptions& options) const {
-    return check_rotated(table(before), table(after), rotary, options);
+  check::HeadsReport checked(const RotarySpec& rotary, const check::HeadsOptions& options) const {
+    return check::heads(table(before), table(after), rotary, options);
   }
 };
 
@@ -145,7 +147,7 @@ std::complex<float> of_the_recipe(std::int64_t position, std::int64_t k) {
 
 TEST(CheckRotatedHeads, FarPositionsShowFloat32Phases) {
   const std::vector<std::int64_t> positions = {0, 1, 40, 2048, 65536, 131071, 1048576, 2147483648};
-  const RotatedOptions options = {.positions = RowPositions(positions), .max_error = 2e-7};
+  const check::HeadsOptions options = {.positions = RowPositions(positions), .max_error = 2e-7};
   for (const auto kernel : {exact, of_the_recipe}) {
     const auto right = Turned<float>(positions, kernel).checked(base_10000, options);
     EXPECT_TRUE(right.is_good) << to_string(right);
@@ -164,7 +166,7 @@ TEST(CheckRotatedHeads, NamesTheAxisOfPairs) {
     positions[static_cast<std::size_t>(row)] = row / 16;
     positions[static_cast<std::size_t>(rows + row)] = row % 16;
   }
-  const RotatedOptions options = {.positions = RowPositions(positions.data(), 2, rows, rows)};
+  const check::HeadsOptions options = {.positions = RowPositions(positions.data(), 2, rows, rows)};
   const auto at_axis = [](bool is_exchanged) {
     return [=](std::int64_t row, std::int64_t k) {
       return exact((k < 16) != is_exchanged ? row / 16 : row % 16, k);
@@ -230,9 +232,9 @@ TEST(CheckRotatedHeads, ReadsTransposedHeadsAndPartsOfThem) {
     std::swap(each->sizes[0], each->sizes[1]);
     std::swap(each->strides[0], each->strides[1]);
   }
-  EXPECT_TRUE(check_rotated(before, after, base_10000).is_good);
+  EXPECT_TRUE(check::heads(before, after, base_10000).is_good);
   // More channels are turned than they say.
-  const auto report = check_rotated(before, after, rotary_spec({.d_model = 32}));
+  const auto report = check::heads(before, after, rotary_spec({.d_model = 32}));
   EXPECT_THAT(to_string(report),
               HasSubstr("more channels are changed than 32: they have a larger dimension"));
   // NaN is wrong, and so is a number in the place of zero.
@@ -254,7 +256,7 @@ TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
   constexpr float before[] = {1, 0};
   const float after[] = {std::cos(1 + 1e-3F), std::sin(1 + 1e-3F)};
   const auto report =
-      check_rotated(head_of(before), head_of(after), rotary_spec({.d_model = 2}), {.first = 1});
+      check::heads(head_of(before), head_of(after), rotary_spec({.d_model = 2}), {.first = 1});
   EXPECT_NEAR(report.errors.max, 1e-3, 1e-7);
   EXPECT_THAT(to_string(report),
               StartsWith("wrong: 100 % of the angles or lengths are off by more "
@@ -269,7 +271,7 @@ TEST(CheckRotatedHeads, AnglesMayBeOffBySixTimesTheirNoise) {
   static constexpr double allowed = 1e-7;
   const auto turned_by = [](double angle) {
     const float before[] = {1, 0}, after[] = {1, static_cast<float>(angle)};
-    return check_rotated(head_of(before), head_of(after), rotary_spec({.d_model = 2}),
+    return check::heads(head_of(before), head_of(after), rotary_spec({.d_model = 2}),
                          {.max_error = allowed});
   };
   // Of products, a sum and the result, each rounded by 0.42 halves of an ulp.
@@ -283,8 +285,8 @@ TEST(CheckRotatedHeads, Refuses) {
   const Turned<float> turned(run_of(0), exact);
   const HeadsTable before = turned.table(turned.before), after = turned.table(turned.after);
   const auto of = [&](const HeadsTable& turned_to, const RotarySpec& rotary,
-                      const RotatedOptions& options = {}) {
-    return [=] { check_rotated(before, turned_to, rotary, options); };
+                      const check::HeadsOptions& options = {}) {
+    return [=] { check::heads(before, turned_to, rotary, options); };
   };
   HeadsTable narrower = after;
   narrower.sizes[2] = 32;
@@ -296,7 +298,7 @@ TEST(CheckRotatedHeads, Refuses) {
       {"positions has 2 of them; allowed: 300",
        of(after, base_10000, {.positions = RowPositions(few)})},
       {"max_error is -1", of(after, base_10000, {.max_error = -1})},
-      {"zeros alone", [&] { check_rotated(turned.table(zeros), turned.table(zeros), base_10000); }},
+      {"zeros alone", [&] { check::heads(turned.table(zeros), turned.table(zeros), base_10000); }},
       {"threads is 0", of(after, base_10000, {.threads = 0})},
   });
 }

@@ -1,5 +1,5 @@
 // The readers of tables in files: types, byte orders and shapes that the command does not write.
-#include "posenc/suite/checking/table_file.h"
+#include "posenc/check/table_file.h"
 #include "posenc/model/rotary_config.h"
 #include "support.h"
 
@@ -14,6 +14,8 @@
 #endif
 
 namespace posenc::test {
+
+using namespace check;
 namespace {
 
 TableInMemory read(const ScratchFolder& folder, const std::string& content) {

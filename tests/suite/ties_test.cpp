@@ -1,5 +1,5 @@
 // The rule of ties, by the cases of tests/data/ties.json.
-#include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/ties.h"
 
 #include <gtest/gtest.h>
 

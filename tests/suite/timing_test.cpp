@@ -1,7 +1,7 @@
 // The times of rows, in this process.
 #include "fake_backend.h"
 #include "posenc/registry.h"
-#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measure.h"
 #include "support.h"
 
 #include <algorithm>

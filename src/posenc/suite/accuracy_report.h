@@ -1,19 +1,11 @@
 /// @file
-/// The accuracy report: the error of encoders over given rows, against the unrounded reference.
-///
-///     const auto encoder = posenc::backend("rotation").plan(spec);
-///     const posenc::Encoder* encoders[] = {encoder.get()};
-///     const double error = posenc::measure_accuracy(encoders, rows).front().error.max_abs;
+/// The accuracy report: the error of an encoder over given rows, against the unrounded reference.
 #pragma once
 
-#include "posenc/encoder.h"
 #include "posenc/spec.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measurement.h"
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -77,32 +69,5 @@ struct AccuracyReport : Measured {
   /// Its row in a document, without times.
   Measurement measurement() const { return {*this, {}, {}, error, promise}; }
 };
-
-/// How errors are measured.
-struct AccuracyOptions {
-  int threads = 1;                    ///< at least 1
-  DataType type = DataType::float32;  ///< of the tables
-  int worst = 1;                      ///< number of worst entries to list, 1 to 10000
-  /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
-  std::function<void(double)> progress;
-};
-
-/// The encoders of several backends for one table.
-struct PlannedEncoders {
-  std::vector<std::unique_ptr<const Encoder>> encoders;  ///< of the backends that can compute it
-  std::vector<Measurement> refused;  ///< one row per other backend, which says why it cannot
-
-  std::vector<const Encoder*> pointers() const;  ///< for measure_accuracy()
-};
-
-/// Plans the table with each backend. A backend that refuses the spec becomes a row of `refused`.
-/// Throws InvalidArgument if all of them refuse, or there are none.
-PlannedEncoders plan_all(std::span<const Backend* const> backends, const MeasuredTable& table);
-
-/// One report per encoder, over the same rows. Each exact value is computed once. Throws
-/// InvalidArgument if the encoders' specs differ, an encoder does not support the type, or the rows
-/// are empty or not allowed.
-std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
-                                             RowRange rows, const AccuracyOptions& options = {});
 
 }  // namespace posenc::suite

@@ -1,6 +1,6 @@
 #include "posenc/suite/compare.h"
 
-#include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/ties.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 

@@ -2,8 +2,8 @@
 /// What changed between two documents of one machine, or between two builds that run in turn.
 #pragma once
 
-#include "posenc/suite/measuring/measure.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measure.h"
+#include "posenc/suite/measurement.h"
 #include "posenc/suite/pick.h"
 
 #include <functional>

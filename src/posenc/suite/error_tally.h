@@ -12,7 +12,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <vector>
 
 namespace posenc::suite {
@@ -220,10 +219,7 @@ struct Tally {
   WorstEntries by_error, by_ulp;
 };
 
-/// measure_accuracy() of a table of which these runs of rows are compared, in order. The rows of
-/// the reports are the whole table's.
-std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
-                                             RowRange table, std::span<const RowRange> compared,
-                                             const AccuracyOptions& options);
+/// Fills in what the tally of these rows says of the errors.
+void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally);
 
 }  // namespace posenc::suite

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "posenc/cpu.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measurement.h"
 
 #include <cstdint>
 #include <optional>

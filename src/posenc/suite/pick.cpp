@@ -1,6 +1,7 @@
 #include "posenc/suite/pick.h"
 
-#include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/statistics.h"
+#include "posenc/suite/ties.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>

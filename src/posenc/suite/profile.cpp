@@ -1,6 +1,7 @@
 #include "posenc/suite/profile.h"
 
-#include "posenc/suite/measuring/ties.h"
+#include "posenc/suite/document.h"
+#include "posenc/suite/ties.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/version.h"

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "posenc/selection.h"
-#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measurement.h"
 #include "posenc/suite/pick.h"
 
 #include <filesystem>

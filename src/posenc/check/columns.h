@@ -1,0 +1,88 @@
+// Which entry stands in which column of a table. Internal: not installed.
+#pragma once
+
+#include "posenc/check/arrangement.h"
+#include "posenc/suite/exact_entries.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace posenc::check {
+
+struct ColumnContent {
+  std::int64_t k;
+  bool is_cosine;
+};
+
+/// Where the two columns of a frequency stand, and what they hold.
+struct ColumnOrder {
+  enum { side_by_side, in_halves, one } place;
+  bool first_is_cosine, second_is_cosine;
+};
+
+constexpr ColumnOrder order_of(Arrangement arrangement) noexcept {
+  constexpr auto side_by_side = ColumnOrder::side_by_side, in_halves = ColumnOrder::in_halves,
+                 one = ColumnOrder::one;
+  constexpr ColumnOrder orders[] = {
+      {side_by_side, false, true},  {in_halves, false, true},  {in_halves, true, false},
+      {side_by_side, true, false},  {one, true, true},         {one, false, false},
+      {in_halves, true, true},      {in_halves, false, false}, {side_by_side, true, true},
+      {side_by_side, false, false}, {one, false, true}};
+  static_assert(std::size(orders) == std::size(all_arrangements));
+  return orders[static_cast<std::size_t>(arrangement)];
+}
+
+/// True if there is a sine and a cosine of every frequency.
+constexpr bool has_both_functions(Arrangement arrangement) noexcept {
+  return arrangement <= Arrangement::interleaved_cos_first;
+}
+
+/// True if the last pair of the table lacks its second column: the width is odd.
+constexpr bool has_half_a_pair(Arrangement arrangement, std::int64_t columns) noexcept {
+  return columns % 2 != 0 && columns >= 3 && has_both_functions(arrangement) &&
+         order_of(arrangement).place == ColumnOrder::side_by_side;
+}
+
+/// Frequencies of a table with that many columns; 0 if it cannot have that arrangement.
+constexpr std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept {
+  const bool is_one = order_of(arrangement).place == ColumnOrder::one;
+  if (is_one && arrangement != Arrangement::alternating) return columns;
+  if (has_half_a_pair(arrangement, columns)) return columns / 2 + 1;
+  return columns % 2 != 0 ? 0 : is_one ? columns : columns / 2;
+}
+
+constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns,
+                                   std::int64_t column) noexcept {
+  const auto [place, first_is_cosine, second_is_cosine] = order_of(arrangement);
+  const std::int64_t half = columns / 2;
+  const bool is_second = place == ColumnOrder::in_halves ? column >= half : column % 2 == 1;
+  const std::int64_t k = place == ColumnOrder::side_by_side             ? column / 2
+                         : place == ColumnOrder::in_halves && is_second ? column - half
+                                                                        : column;
+  return {k, is_second ? second_is_cosine : first_is_cosine};
+}
+
+/// The columns of a frequency; twice the same if it has one.
+constexpr std::array<std::int64_t, 2> columns_of(Arrangement arrangement, std::int64_t columns,
+                                                 std::int64_t k) noexcept {
+  switch (order_of(arrangement).place) {
+    case ColumnOrder::side_by_side: return {2 * k, std::min(2 * k + 1, columns - 1)};
+    case ColumnOrder::in_halves: return {k, k + columns / 2};
+    case ColumnOrder::one: break;
+  }
+  return {k, k};
+}
+
+/// The same, with what they hold.
+inline suite::PairColumns pair_columns(Arrangement arrangement, std::int64_t columns,
+                                       std::int64_t k) noexcept {
+  const auto of = columns_of(arrangement, columns, k);
+  return {of,
+          {content_of(arrangement, columns, of[0]).is_cosine,
+           content_of(arrangement, columns, of[1]).is_cosine}};
+}
+
+}  // namespace posenc::check

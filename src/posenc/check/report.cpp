@@ -1,0 +1,91 @@
+#include "posenc/check/report.h"
+
+#include "posenc/check/text.h"
+#include "posenc/suite/exact_entries.h"
+#include "posenc/support/enum_names.h"
+#include "posenc/support/format.h"
+
+#include <algorithm>
+#include <span>
+
+namespace posenc::check {
+
+using namespace suite;
+
+namespace {
+
+constexpr auto cause_names = enum_names<CauseKind>(
+    "cause", "float32_phases", "channel_recurrence", "row_recurrence", "narrow_frequencies",
+    "narrow_positions", "narrow_phases", "narrow_entries", "exchanged_halves",
+    "exchanged_functions", "other_arrangement", "other_axis", "negated_sines", "shifted_rows",
+    "other_base", "other_spacing", "other_rule", "attention_factor", "inexact_functions",
+    "unset_rows");
+
+constexpr auto verdict_names = enum_names<Verdict>("verdict", "right", "wrong", "not_recognised");
+
+}  // namespace
+
+std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }
+
+std::string_view to_string(Verdict verdict) noexcept { return verdict_names[verdict]; }
+
+std::string verdict_text(const TableReport& report) {
+  if (!report.is_identified)
+    return "not recognised: no convention that posenc knows agrees with most of the entries";
+  if (report.is_good) {
+    return format_text("good: every entry is within {} of its exact value, the largest error is {}",
+                       bound_text(report.allowed_error), error_text(report.errors.error.max_abs));
+  }
+  const double share =
+      static_cast<double>(report.entries_off) / static_cast<double>(report.errors.entries);
+  return format_text("wrong: {} of the entries are off by more than {}, {}", percent_text(share),
+                     bound_text(report.allowed_error),
+                     report.errors.error.max_abs >= largest_error
+                         ? "some are NaN or beyond any sine"
+                         : "by up to " + error_text(report.errors.error.max_abs));
+}
+
+std::string identity_text(const TableReport& report) {
+  const TableIdentity& is = report.identity;
+  std::string text =
+      format_text("{} x {} of {}", report.rows, report.columns, to_string(report.type));
+  if (!report.is_identified) return text;
+  if (is.axes) {
+    text += ", " + std::string(to_string(is.arrangement)) + axes_text(*is.axes);
+    if (is.padding_row) text += format_text(", row {} is a class token", *is.padding_row);
+    return text;
+  }
+  text += format_text(", {}, positions {}, {}", to_string(is.arrangement),
+                      positions_text(is, report.rows), convention_text(shown_spec(is)));
+  if (is.odd_width > 0) text += format_text(", odd width {}", is.odd_width);
+  if (is.factor != 1) text += format_text(", times {}", digits_text(is.factor, 6));
+  if (is.has_zero_column) text += ", the last column is zeros";
+  if (is.padding_row) text += format_text(", row {} is padding", *is.padding_row);
+  constexpr std::size_t most_shown = 4;
+  if (!is.presets.empty()) {
+    const std::span shown(is.presets.data(), std::min(is.presets.size(), most_shown));
+    text += format_text(" ({} {}{})", shown.size() == 1 ? "preset" : "presets", join(shown, ", "),
+                        is.presets.size() > most_shown ? ", ..." : "");
+  }
+  return text;
+}
+
+std::string cause_text(const TableReport& report) {
+  return report.is_good ? "cause: none, the table is good" : cause_text(report.causes);
+}
+
+std::string cause_text(const std::vector<Cause>& causes) {
+  std::string text;
+  for (const Cause& each : causes) {
+    const bool follows_rival = each.is_rival && text.size() > 0 && (&each - 1)->is_rival;
+    text += (text.empty() ? "" : follows_rival ? "; or, as likely: " : "; and ") + each.text;
+  }
+  return "cause: " + (text.empty() ? "not recognised" : text);
+}
+
+std::string to_string(const TableReport& report) {
+  return verdict_text(report) + "\n" + identity_text(report) + "\n" + cause_text(report) +
+         findings_text(report.findings);
+}
+
+}  // namespace posenc::check

@@ -1,0 +1,486 @@
+#include "posenc/check/table.h"
+
+#include "posenc/check/axes_tables.h"
+#include "posenc/check/causes.h"
+#include "posenc/check/columns.h"
+#include "posenc/check/findings.h"
+#include "posenc/check/identify.h"
+#include "posenc/check/limit.h"
+#include "posenc/check/spec_frequencies.h"
+#include "posenc/presets.h"
+#include "posenc/suite/error_tally.h"
+#include "posenc/suite/exact_entries.h"
+#include "posenc/support/check.h"
+#include "posenc/support/format.h"
+#include "posenc/support/frequency_parameters.h"
+#include "posenc/support/parallel_for.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+namespace posenc::check {
+
+using namespace suite;
+namespace {
+
+/// The spec with the table's d_model, if it names none. Of an odd width, the one of TableIdentity.
+EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
+                           Arrangement arrangement) {
+  EncodingSpec spec = wanted;
+  if (spec.d_model == 0 && has_half_a_pair(arrangement, table.columns))
+    return of_odd_width(spec, table.columns);
+  if (spec.d_model == 0) spec.d_model = 2 * frequencies_in(arrangement, table.columns);
+  if (spec.d_model == 0)
+    throw_invalid("table has {} columns; allowed with sines and cosines: an even number",
+                  table.columns);
+  validate(spec);
+  if (spec.d_model != 2 * frequencies_in(arrangement, table.columns))
+    throw_invalid(
+        "table has {} columns; allowed with d_model {}: {}, or {} with cosines or sines alone",
+        table.columns, spec.d_model, spec.d_model, spec.d_model / 2);
+  return spec;
+}
+
+/// The same cosines or sines for the other pairs of channels: once in each half, or side by side.
+Arrangement paired_otherwise(Arrangement arrangement) {
+  switch (arrangement) {
+    case Arrangement::cosines_twice: return Arrangement::cosines_repeated;
+    case Arrangement::sines_twice: return Arrangement::sines_repeated;
+    case Arrangement::cosines_repeated: return Arrangement::cosines_twice;
+    case Arrangement::sines_repeated: return Arrangement::sines_twice;
+    default: return arrangement;
+  }
+}
+
+/// The arrangement, of those that are allowed and have as many frequencies as the spec, that leaves
+/// the smallest errors in the sample.
+Arrangement nearest_arrangement(const SampledTable& sample, const TableOptions& options,
+                                TableIdentity is) {
+  double least = infinity;
+  Arrangement best = is.arrangement;
+  for (const Arrangement each : all_arrangements) {
+    if (!allows(options, each) || each == Arrangement::alternating) continue;
+    is.arrangement = each;
+    is.spec = *options.spec;
+    const std::int64_t count = frequencies_in(each, sample.table.columns);
+    if (is.spec.d_model == 0) is.spec.d_model = 2 * count;
+    if (count == 0 || is.spec.d_model != 2 * count) continue;
+    const std::vector<double> frequencies = frequencies_of(is.spec);
+    double sum = 0;
+    for_each_entry(sample, is, sample.rows.size(), [&](const SampledEntry& entry) {
+      sum += std::min(std::fabs(entry.got - entry.value_at(entry.phase(frequencies))), 2.0);
+      return sum < least;
+    });
+    if (sum >= least) continue;
+    least = sum;
+    best = each;
+  }
+  return best;
+}
+
+/// What the table is judged as: what is claimed, and what is found otherwise.
+TableIdentity judged_identity(const SampledTable& sample, const TableOptions& options,
+                              const std::optional<Hypothesis>& found) {
+  const TableView& table = sample.table;
+  TableIdentity identity = found ? found->is : TableIdentity{};
+  if (found && !found->mistake.empty()) identity.spec = found->intended;
+  // No convention has columns of one frequency each, negated sines, or another factor.
+  if (identity.arrangement == Arrangement::alternating) {
+    identity.arrangement = Arrangement::interleaved;
+    identity.spec.d_model = table.columns;
+  }
+  identity.has_negated_sines = false;
+  if (!options.positions.empty()) {
+    identity.positions = options.positions;
+  } else if (options.first) {
+    identity.positions.clear();
+    identity.first = *options.first;
+    identity.step = 1;
+  }
+  const double factor = options.factor.value_or(
+      attention_factor(options.spec ? options.spec->frequencies : identity.spec.frequencies));
+  identity.factor = factor > 0 ? factor : 1;
+  if (std::ranges::count(options.excluded, identity.arrangement) > 0)
+    identity.arrangement = paired_otherwise(identity.arrangement);
+  const std::int64_t count = frequencies_in(identity.arrangement, table.columns);
+  const bool has_width =
+      options.spec && (options.spec->d_model == 0 || options.spec->d_model == 2 * count);
+  if (options.spec && !(found && has_width && allows(options, identity.arrangement)))
+    identity.arrangement = nearest_arrangement(sample, options, identity);
+  if (!allows(options, identity.arrangement) && !options.arrangements.empty())
+    identity.arrangement = options.arrangements.front();
+  if (options.spec) {
+    identity.spec = expected_spec(table, *options.spec, identity.arrangement);
+  } else if (identity.spec.d_model != 2 * frequencies_in(identity.arrangement, table.columns)) {
+    // The claimed arrangement has another number of frequencies than the one that was found.
+    identity.spec = expected_spec(
+        table, {.d_model = 0, .base = identity.spec.base, .spacing = identity.spec.spacing},
+        identity.arrangement);
+  }
+  if (has_half_a_pair(identity.arrangement, table.columns)) identity.odd_width = table.columns;
+  return identity;
+}
+
+/// Judges the table as the report's identity says, and fills in the report.
+Deviations judge(TableReport& report, const TableView& table, const TableOptions& options) {
+  const TableIdentity& is = report.identity;
+  std::vector<Reference> references;
+  std::vector<std::vector<double>> frequencies;
+  const auto add = [&](const EncodingSpec& spec) {
+    references.emplace_back(spec);
+    frequencies.push_back(frequencies_of(spec));
+  };
+  if (is.axes)
+    for (const AxisPairs& each : is.axes->spec.parts) add(each.spec);
+  else
+    add(is.spec);
+  const std::vector<TablePair> pairs = pairs_of_table(is, table.columns);
+  const auto limit_at = [&](const TablePair& pair, std::int64_t position) {
+    if (options.max_error) return *options.max_error;
+    const double frequency = frequencies[pair.part][static_cast<std::size_t>(pair.k)];
+    return allowed_error(table.type, is.factor, static_cast<double>(position) * frequency);
+  };
+  Deviations off = {std::vector<std::int64_t>(static_cast<std::size_t>(table.rows)), {}};
+  struct Part {
+    Tally tally;
+    std::vector<std::int64_t> off;
+    double largest_limit;
+  };
+  const std::int64_t count = tally_parts(table.rows, options.threads);
+  const auto columns = static_cast<std::size_t>(table.columns);
+  std::vector<Part> parts(static_cast<std::size_t>(count),
+                          Part{Tally(table.columns), std::vector<std::int64_t>(columns), 0});
+  parallel_for(count, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
+    std::vector<ExactEntry> exact(columns);
+    std::vector<double> got(columns);
+    for (std::int64_t number = first; number < last; ++number) {
+      Part& part = parts[static_cast<std::size_t>(number)];
+      const std::int64_t end = part_begin(table.rows, count, number + 1);
+      for (std::int64_t row = part_begin(table.rows, count, number); row < end; ++row) {
+        if (row == is.padding_row) continue;
+        for (std::size_t column = 0; column < columns; ++column)
+          got[column] = table(row, static_cast<std::int64_t>(column));
+        for (const TablePair& pair : pairs) {
+          const std::int64_t position =
+              is.axes ? is.axes->position(pair.axis, row, table.rows) : is.position(row);
+          fill_exact_pair(references[pair.part], pair.k, position, pair.to, is.factor, table.type,
+                          exact);
+          const double limit = limit_at(pair, position);
+          part.largest_limit = std::max(part.largest_limit, limit);
+          for (const std::int64_t column : pair.to.columns) {
+            const auto i = static_cast<std::size_t>(column);
+            const bool is_off = !(distance(got[i], exact[i].high, exact[i].low) <= limit);
+            part.off[i] += is_off;
+            off.by_row[static_cast<std::size_t>(row)] += is_off;
+            if (pair.to.columns[0] == pair.to.columns[1]) break;
+          }
+        }
+        compare_row(is.position(row), exact, got.data(), part.tally);
+      }
+    }
+  });
+  off.by_column.resize(columns);
+  std::int64_t least = is.position(0), most = least;
+  for (const Part& part : parts) {
+    if (&part != &parts.front()) parts.front().tally.merge(part.tally);
+    for (std::size_t i = 0; i < columns; ++i) off.by_column[i] += part.off[i];
+    report.allowed_error = std::max(report.allowed_error, part.largest_limit);
+  }
+  for (std::int64_t row = 0; row < table.rows; ++row) {
+    least = std::min(least, is.position(row));
+    most = std::max(most, is.position(row));
+    report.entries_off += off.by_row[static_cast<std::size_t>(row)];
+  }
+  report.errors.backend = "table";
+  report.errors.table.spec = is.spec;
+  set_errors(report.errors, {least, most - least + 1}, table.type, parts.front().tally);
+  report.is_good = report.entries_off == 0;
+  return off;
+}
+
+/// fairseq, and the models of Transformers that follow it, zero the row of their padding index,
+/// which is 0 or 1. Their tables have halves and inclusive spacing; in no other convention, a row
+/// of zeros is right.
+std::optional<std::int64_t> padding_row(const SampledTable& sample, const TableIdentity& is) {
+  const bool may_have_padding = is.arrangement == Arrangement::halves &&
+                                is.spec.spacing == Spacing::inclusive &&
+                                is_base(is.spec.frequencies);
+  if (!may_have_padding) return {};
+  if (std::ranges::count(sample.states, RowState::zero) != 1) return {};
+  constexpr std::int64_t last_padding = 2;
+  const auto found = std::ranges::find(sample.states, RowState::zero) - sample.states.begin();
+  if (found > last_padding || sample.states.size() < 4) return {};
+  return found;
+}
+
+std::vector<std::string> presets_like(const TableIdentity& identity) {
+  std::vector<std::string> same_size, others;
+  if (identity.factor != 1 || identity.step != 1 || !identity.positions.empty() ||
+      identity.odd_width > 0 || identity.axes)
+    return {};
+  for (const Preset& each : presets()) {
+    EncodingSpec spec = each.spec;
+    if (arrangement_of(spec.layout) != identity.arrangement || each.rows.first != identity.first)
+      continue;
+    const bool has_same_size = spec.d_model == identity.spec.d_model;
+    spec.d_model = identity.spec.d_model;
+    spec.layout = identity.spec.layout;
+    if (spec == identity.spec) (has_same_size ? same_size : others).emplace_back(each.name);
+  }
+  return same_size.empty() ? others : same_size;
+}
+
+/// A last column of zeros, beside pairs: tables of odd widths have it.
+bool has_zero_column(const TableView& table) noexcept {
+  if (table.columns % 2 == 0 || table.columns < 3) return false;
+  for (std::int64_t row = 0; row < table.rows; ++row)
+    if (table(row, table.columns - 1) != 0) return false;
+  return true;
+}
+
+/// A reading of the table by columns, or by every other row, that explains nearly all of it: the
+/// mistake of the table. Wrong readings of a table were seen to explain up to 0.52 of it, and true
+/// ones explain nearly 1. No such reading is looked for if the rows explain more than half.
+std::optional<Hypothesis> other_reading(const TableView& table, double explained) {
+  constexpr double least_explained = 0.9;
+  if (explained > 0.5) return {};
+  TableView transposed = table, even = table;
+  std::swap(transposed.rows, transposed.columns);
+  std::swap(transposed.row_stride, transposed.column_stride);
+  even.rows = (table.rows + 1) / 2;
+  even.row_stride *= 2;
+  constexpr std::int64_t most_channels = 16384;  // of a table that somebody may have transposed
+  std::optional<Hypothesis> found;
+  if (table.rows <= most_channels) found = identify(SampledTable(transposed), {});
+  if (found && found->explained >= least_explained) {
+    found->mistake = "the table is transposed: its columns are the positions";
+    return found;
+  }
+  found.reset();
+  if (even.rows >= 4) found = identify(SampledTable(even), {});
+  if (!found || found->explained < least_explained || has_both_functions(found->is.arrangement))
+    return {};
+  found->mistake = format_text("rows are sines and cosines by turns, not columns: even rows are {}",
+                               to_string(found->is.arrangement));
+  return found;
+}
+
+}  // namespace
+
+namespace {
+
+void check_arguments(const TableView& table, const TableOptions& options) {
+  if (table.rows < 1 || table.columns < 1)
+    throw_invalid("table has shape ({}, {}); allowed: at least one row and column", table.rows,
+                  table.columns);
+  check_threads(options.threads);
+  if (options.max_error) check_positive("max_error", *options.max_error);
+  if (options.first) validate(RowRange{*options.first, table.rows});
+  if (!options.positions.empty() && std::ssize(options.positions) != table.rows)
+    throw_invalid("positions has {} of them; allowed: {}, one for each row",
+                  options.positions.size(), table.rows);
+  for (const std::int64_t each : options.positions)
+    check_range("position", each, -max_position, max_position);
+  if (!options.axes) return;
+  validate(options.axes->spec);
+  const std::int64_t axes = options.axes->spec.axes(), count = std::ssize(options.axes->positions);
+  if (count != 0 && count != axes * table.rows)
+    throw_invalid("positions on {} axes are {}; allowed for {} rows: {}", axes, count, table.rows,
+                  axes * table.rows);
+  for (const std::int64_t each : options.axes->positions)
+    check_range("position", each, -max_position, max_position);
+}
+
+/// Nothing found yet.
+TableReport report_of(const TableView& table) {
+  TableReport report;
+  report.rows = table.rows;
+  report.columns = table.columns;
+  report.type = table.type;
+  return report;
+}
+
+/// Judged as this.
+TableReport judged_as(const TableView& table, const TableOptions& options, TableIdentity identity,
+                      Deviations* off = nullptr) {
+  TableReport report = report_of(table);
+  report.is_identified = true;
+  report.identity = std::move(identity);
+  report.identity.presets = presets_like(report.identity);
+  const Deviations found = judge(report, table, options);
+  if (off != nullptr) *off = found;
+  return report;
+}
+
+/// A table over claimed axes, in the arrangement that leaves the fewest entries off.
+TableReport check_axes(const TableView& table, const TableOptions& options) {
+  const SampledTable sample(table);
+  std::optional<TableReport> best;
+  Deviations off_of_best;
+  for (const Arrangement each : all_arrangements) {
+    if (!allows(options, each) || each == Arrangement::alternating ||
+        frequencies_in(each, table.columns) != options.axes->spec.d_model() / 2)
+      continue;
+    TableIdentity identity;
+    identity.spec = options.axes->spec.parts.front().spec;
+    identity.arrangement = each;
+    identity.factor = options.factor.value_or(1);
+    identity.axes = options.axes;
+    if (identity.axes->positions.empty())
+      identity.axes->positions =
+          positions_on_axes(table, identity.axes->spec, each, identity.factor);
+    Deviations off;
+    TableReport report = judged_as(table, options, std::move(identity), &off);
+    if (best && best->entries_off <= report.entries_off) continue;
+    best = std::move(report);
+    off_of_best = std::move(off);
+    if (best->is_good || options.axes->spec.parts_have_layouts) break;
+  }
+  if (!best)
+    throw_invalid(
+        "table has {} columns; allowed with these axes: {}, or {} with cosines or sines "
+        "alone",
+        table.columns, options.axes->spec.d_model(), options.axes->spec.d_model() / 2);
+  best->entries_not_finite = sample.entries_not_finite;
+  if (!best->is_good) add_findings(*best, table, off_of_best);
+  return *best;
+}
+
+/// The frequencies of every axis are those of that spec.
+bool has_frequencies_of(const TableAxes& axes, const EncodingSpec& spec) {
+  return std::ranges::all_of(axes.spec.parts, [&](const AxisPairs& part) {
+    return part.spec.base == spec.base && part.spec.spacing == spec.spacing &&
+           part.spec.frequencies == spec.frequencies;
+  });
+}
+
+/// The number of rows after which all rows repeat themselves; all of them if they do not.
+std::int64_t period_of(const TableView& table) {
+  const auto is_equal = [&](std::int64_t one, std::int64_t other) {
+    for (std::int64_t column = 0; column < table.columns; ++column)
+      if (table(one, column) != table(other, column)) return false;
+    return true;
+  };
+  std::int64_t period = 1;
+  while (period < table.rows && !is_equal(period, 0)) ++period;
+  for (std::int64_t row = period; row < table.rows; ++row)
+    if (!is_equal(row, row - period)) return table.rows;
+  return period;
+}
+
+/// identify(), also of sequences one behind the other that begin at the same position.
+std::optional<Hypothesis> identify_repeated(const SampledTable& sample,
+                                            const TableOptions& options) {
+  constexpr std::int64_t least_rows = 4;
+  const TableView& table = sample.table;
+  const std::int64_t period =
+      options.first || !options.positions.empty() ? table.rows : period_of(table);
+  if (period == table.rows || period < least_rows) return identify(sample, options);
+  TableView sequence = table;
+  sequence.rows = period;
+  auto found = identify(SampledTable(sequence), options);
+  if (!found || !found->is.positions.empty()) return found;
+  std::vector<std::int64_t> positions;
+  for (std::int64_t row = 0; row < table.rows; ++row)
+    positions.push_back(found->is.position(row % period));
+  found->is.positions = std::move(positions);
+  return found;
+}
+
+/// Tries what the claim leaves open: other bases, spacings, and rules.
+std::optional<TableReport> check_unclaimed(const TableView& table, const TableOptions& options) {
+  const UnclaimedParts& unclaimed = options.unclaimed;
+  if (!options.spec || !(unclaimed.base || unclaimed.spacing || unclaimed.frequencies)) return {};
+  TableOptions whole = options;
+  whole.unclaimed = {};
+  TableReport usual = check::table(table, whole);
+  if (usual.is_good) return usual;
+  TableOptions free = whole;
+  free.spec.reset();
+  const auto other = identify(SampledTable(table), free);
+  if (!other || !other->mistake.empty()) return usual;
+  if (unclaimed.base) whole.spec->base = other->is.spec.base;
+  if (unclaimed.spacing) whole.spec->spacing = other->is.spec.spacing;
+  if (unclaimed.frequencies) whole.spec->frequencies = other->is.spec.frequencies;
+  TableReport found = check::table(table, whole);
+  return found.entries_off < usual.entries_off ? found : usual;
+}
+
+}  // namespace
+
+TableReport table(const TableView& table, const TableOptions& options) {
+  check_arguments(table, options);
+  if (has_zero_column(table)) {
+    TableView pairs = table;
+    --pairs.columns;
+    TableReport report = check::table(pairs, options);
+    report.columns = table.columns;
+    report.identity.has_zero_column = true;
+    return report;
+  }
+  if (options.axes && options.spec) {  // equal positions, as those of text, or others
+    TableOptions of_text = options;
+    of_text.axes.reset();
+    TableReport report = check::table(table, of_text);
+    if (report.is_good || options.first.value_or(0) != 0 || !options.positions.empty())
+      return report;
+    TableReport over_axes = check_axes(table, options);
+    return over_axes.is_good || over_axes.entries_off < report.entries_off ? over_axes : report;
+  }
+  if (options.axes) return check_axes(table, options);
+  if (auto found = check_unclaimed(table, options)) return *std::move(found);
+  const SampledTable sample(table);
+  const bool has_positions = options.first || !options.positions.empty();
+  if (options.spec && has_positions) {
+    // A table that is right as it is claimed needs no search.
+    TableReport as_claimed = judged_as(table, options, judged_identity(sample, options, {}));
+    if (as_claimed.is_good) return as_claimed;
+  }
+  if (options.positions.empty() && options.first.value_or(0) == 0 &&
+      (!options.spec || options.spec->d_model == 0)) {
+    const auto over_axes = identify_axes(sample, options);
+    if (over_axes && (!options.spec || has_frequencies_of(*over_axes->axes, *options.spec))) {
+      TableReport report = judged_as(table, options, *over_axes);
+      report.entries_not_finite = sample.entries_not_finite;
+      if (report.is_good) return report;
+    }
+  }
+  const auto found = identify_repeated(sample, options);
+  const double explained = found ? found->explained : 0;
+  const auto other = other_reading(table, explained);
+  TableReport report = report_of(table);
+  report.entries_not_finite = sample.entries_not_finite;
+  // A convention that is fitted to a table, and is no usual one, has to explain all of it.
+  constexpr double most_usual_bits = 8, nearly_all = 0.97;
+  const bool is_fitted =
+      found && found->spec_bits >= most_usual_bits && explained < nearly_all && !options.spec;
+  if ((!found || is_fitted) && !other && !options.spec) {
+    report.causes = unset_rows(sample);
+    return report;
+  }
+  report.is_identified = true;
+  TableOptions claimed = options;
+  if (other && !claimed.spec) {
+    claimed.spec = other->is.spec;
+    claimed.first = claimed.first.value_or(0);
+    claimed.spec->d_model = table.columns % 2 == 0 ? table.columns : 2 * table.columns;
+  }
+  report.identity = judged_identity(sample, claimed, found);
+  report.identity.padding_row = padding_row(sample, report.identity);
+  report.identity.presets = presets_like(report.identity);
+
+  const Deviations off = judge(report, table, options);
+  if (report.is_good) return report;
+  if (other) {
+    report.causes = {{CauseKind::other_arrangement, other->mistake}};
+    return report;
+  }
+  report.causes = causes_of(sample, off, report, found);
+  if (report.causes.empty()) add_findings(report, table, off);
+  return report;
+}
+
+}  // namespace posenc::check

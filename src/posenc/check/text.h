@@ -1,0 +1,52 @@
+// The words for what a check finds. Internal: not installed.
+#pragma once
+
+#include "posenc/check/identity.h"
+#include "posenc/check/sample.h"
+#include "posenc/spec.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posenc::check {
+
+/// "2.5 %"
+std::string percent_text(double share);
+
+/// The rule without the attention factor 0, which stands for the rule's own.
+std::string rule_text(const FrequencyRule& rule);
+
+/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
+std::string positions_text(const TableIdentity& is, std::int64_t rows);
+
+/// ", axes mae on a grid of 14 x 14", ", 3 axes"
+std::string axes_text(const TableAxes& axes);
+
+/// "1", "2.98e-08"
+std::string error_text(double error);
+
+/// A line for each.
+std::string findings_text(const std::vector<std::string>& findings);
+
+/// "5", "5, 20 .. 35", "1, 3, 5, 7 and 12 others"
+std::string numbers_text(const std::vector<std::int64_t>& numbers);
+
+/// "column 5 is", "columns 5, 20 .. 35 are"
+std::string several_text(std::string_view noun, std::string_view plural,
+                         const std::vector<std::int64_t>& numbers);
+
+/// "base 10000, spacing paper"
+std::string convention_text(const EncodingSpec& spec);
+
+/// What may be off, and how, by its RowState.
+struct Noun {
+  std::string_view one, several;
+  std::string_view faults[3];
+};
+
+/// "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are zero, the first is row 7".
+std::string fault_text(const Noun& noun, RowState state, const std::vector<std::int64_t>& which);
+
+}  // namespace posenc::check

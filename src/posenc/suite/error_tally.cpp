@@ -1,0 +1,61 @@
+#include "posenc/suite/error_tally.h"
+
+#include "posenc/suite/reference.h"
+
+namespace posenc::suite {
+namespace {
+
+/// Bars of the histogram from 0 to 1/16 ulp, and then one per octave up to the largest error. The
+/// last bar also has the errors that are beyond the histogram.
+std::vector<UlpCount> histogram_of(const Tally& tally, const ErrorSum& all) {
+  constexpr int first_exponent = -4;
+  std::vector<UlpCount> bars;
+  std::int64_t counted = 0;
+  for (int exponent = first_exponent; counted < all.count; ++exponent) {
+    const double end = std::ldexp(1.0, exponent);
+    const bool is_last = end >= all.max_ulp || exponent == decltype(tally.ulps)::greatest;
+    const std::int64_t up_to = is_last ? all.count : tally.ulps.up_to_power(exponent);
+    bars.push_back(
+        {bars.empty() ? 0 : end / 2, is_last ? std::max(end, all.max_ulp) : end, up_to - counted});
+    counted = up_to;
+  }
+  return bars;
+}
+
+}  // namespace
+
+void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally) {
+  report.table.rows = rows;
+  report.table.type = type;
+  report.reference = to_string(reference_method);
+  ErrorSum all;
+  for (const ErrorSum& each : tally.by_channel) {
+    all.merge(each);
+    report.by_channel.push_back(each.summary());
+  }
+  report.entries = all.count;
+  report.wrongly_rounded = tally.wrongly_rounded;
+  const double wrong = static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  report.error = {all.summary(), 1 - wrong};
+  report.worst_by_error = tally.by_error.all();
+  report.worst_by_ulp = tally.by_ulp.all();
+  for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
+    report.quantiles.push_back({share,
+                                std::min(tally.histogram.quantile(share, all.count), all.max_abs),
+                                std::min(tally.ulps.quantile(share, all.count), all.max_ulp)});
+  }
+  report.quantiles.push_back({1.0, all.max_abs, all.max_ulp});
+  report.by_ulp = histogram_of(tally, all);
+  report.map = tally.map.map();
+  const std::int64_t last = rows.first + rows.count - 1;
+  const std::int64_t nearest = std::max({std::int64_t{0}, rows.first, -last}),
+                     farthest = std::max(last, -rows.first);
+  for (std::size_t i = 0; i < octaves; ++i) {
+    if (tally.by_octave[i].count == 0) continue;
+    const std::int64_t begin = std::max(nearest, i == 0 ? 0 : std::int64_t{1} << (i - 1));
+    const std::int64_t end = std::min(farthest + 1, std::int64_t{1} << i);
+    report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
+  }
+}
+
+}  // namespace posenc::suite
