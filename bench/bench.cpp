@@ -5,6 +5,7 @@
 #include "posenc/cpu.h"
 #include "posenc/suite/google_benchmark.h"
 #include "posenc/suite/measure.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/memory_loops.h"
 #include "posenc/suite/reference.h"
 #include "posenc/version.h"

@@ -1,11 +1,11 @@
 // Encodes, turns heads, adds, and reads what is kept, while threads and the program end: in
 // destructors of thread-local and static objects, and in functions of atexit().
 #include "posenc/c_api.h"
+#include "posenc/check/table_file.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/registry.h"
-#include "posenc/check/table_file.h"
 #include "posenc/suite/parity.h"
 
 #include <cstdint>
@@ -56,7 +56,7 @@ void use_all() {
                           "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }         \n";
   texts() =
       to_string(read_rotary_config(config)) + posenc_version() + posenc_backend_name(0) +
-      std::to_string(suite::parse_npy(npy, std::ssize(npy) + 32).rows) +
+      std::to_string(check::parse_npy(npy, std::ssize(npy) + 32).rows) +
       std::to_string(known_model_types().size()) +
       std::to_string(suite::plan_like(suite::System::tutorial, {.d_model = 8})->spec().d_model);
   encoder().add({.first = -5, .count = rows},

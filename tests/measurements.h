@@ -1,7 +1,9 @@
 // Measurements that tests make up.
 #pragma once
 
+#include "posenc/suite/document.h"
 #include "posenc/suite/measure.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/measurement.h"
 #include "support.h"
 

@@ -7,6 +7,7 @@
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/measure_accuracy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

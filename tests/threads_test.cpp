@@ -5,6 +5,8 @@
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
+#include "posenc/suite/document.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/profile.h"
 #include "support.h"
 

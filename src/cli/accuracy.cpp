@@ -1,7 +1,10 @@
 // posenc accuracy: the accuracy report of some or all backends.
 #include "cli/commands.h"
 
+#include "posenc/check/arrangement.h"
 #include "posenc/cpu.h"
+#include "posenc/suite/document.h"
+#include "posenc/suite/measure_accuracy.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +12,8 @@
 #include <utility>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// The rows of one table in the document: measurements with their reports, and then the backends
@@ -83,7 +88,7 @@ std::string page_of(const TableRows& measured, const MeasuredTable& of, const Op
     if (rows.size() > 1) page += "\n" + name_of(each) + "\n";
     page += worst_page(each.at("report"), of.type);
   }
-  if (rows.size() == 1) return page + details_page(first, arrangement_of(of.spec.layout));
+  if (rows.size() == 1) return page + details_page(first, check::arrangement_of(of.spec.layout));
   constexpr std::size_t most_channels = 8;
   return page + "\nLargest |error| by position\n" +
          parts_page(rows, "by_position", positions_column("positions"), rows.size() + 64) +

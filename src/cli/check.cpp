@@ -1,13 +1,13 @@
 // posenc check: how wrong a table from elsewhere is, what it is, and why it is wrong.
-#include "posenc/check/table.h"
 #include "posenc/check/heads.h"
+#include "posenc/check/table.h"
 
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
 
-#include "posenc/cpu.h"
 #include "posenc/check/table_file.h"
+#include "posenc/cpu.h"
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,8 @@
 
 namespace posenc::cli {
 
-using namespace check;
+using namespace suite;
+
 namespace {
 
 template <class T>
@@ -35,9 +36,9 @@ std::vector<std::int64_t> elements_of(const InputFile& input, std::int64_t offse
 /// The integers of a .npy file.
 std::vector<std::int64_t> read_positions(const std::string& file) {
   const InputFile input(file);
-  const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
-  NpyHeader header;
-  if (is_npy(start)) header = parse_npy_header(start, input.bytes());
+  const std::string start = input.text(0, std::min(input.bytes(), check::table_header_bytes));
+  check::NpyHeader header;
+  if (check::is_npy(start)) header = check::parse_npy_header(start, input.bytes());
   const bool is_wide = header.descr == "<i8", is_known = is_wide || header.descr == "<i4";
   const std::int64_t size = is_wide ? 8 : 4, present = input.bytes() - header.bytes;
   if (!is_known || header.shape.size() != 1 || header.shape[0] != present / size ||
@@ -51,7 +52,7 @@ std::vector<std::int64_t> read_positions(const std::string& file) {
 
 /// What a table or tensor of that name holds: cosines under the name cos_cached, and sines under
 /// sin_cached. A model with these exchanged turns by other angles. Empty if the name says nothing.
-std::vector<Arrangement> arrangements_by_name(const Options& options) {
+std::vector<check::Arrangement> arrangements_by_name(const Options& options) {
   std::string name = options.tensor.empty() ? std::filesystem::path(options.table).stem().string()
                                             : options.tensor;
   for (char& each : name)
@@ -63,8 +64,10 @@ std::vector<Arrangement> arrangements_by_name(const Options& options) {
              says_sines = has_word("sin") || has_word("sines");
   if (says_cosines == says_sines) return {};
   if (says_sines)
-    return {Arrangement::sines_twice, Arrangement::sines, Arrangement::sines_repeated};
-  return {Arrangement::cosines_twice, Arrangement::cosines, Arrangement::cosines_repeated};
+    return {check::Arrangement::sines_twice, check::Arrangement::sines,
+            check::Arrangement::sines_repeated};
+  return {check::Arrangement::cosines_twice, check::Arrangement::cosines,
+          check::Arrangement::cosines_repeated};
 }
 
 /// What the table should be: parts that the command line does not name are found.
@@ -77,9 +80,10 @@ check::TableOptions expected_of(const Options& options) {
     // Models that turn halves keep no cosine twice side by side. Of models that turn neighbours,
     // some keep the halves of their caches alike, and exchange channels instead; Cohere's do not.
     if (rotary.channels == RotaryLayout::halves)
-      expected.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+      expected.excluded = {check::Arrangement::cosines_repeated,
+                           check::Arrangement::sines_repeated};
     else if (reading.model_type.starts_with("cohere"))
-      expected.excluded = {Arrangement::cosines_twice, Arrangement::sines_twice};
+      expected.excluded = {check::Arrangement::cosines_twice, check::Arrangement::sines_twice};
     expected.spec = spec_of_equal_positions(rotary.angles);
     if (rotary.angles.axes() > 1) expected.axes = {.spec = rotary.angles};
     expected.factor = rotary.attention_factor;
@@ -108,12 +112,13 @@ check::TableOptions expected_of(const Options& options) {
     spec.spacing = options.spacing.value_or(spec.spacing);
     spec.frequencies = options.frequencies.value_or(spec.frequencies);
   }
-  if (layout) expected.arrangements = {arrangement_of(*layout)};
+  if (layout) expected.arrangements = {check::arrangement_of(*layout)};
   if (layout || options.is_twice || options.is_repeated) expected.excluded.clear();
   if (options.is_twice)
-    expected.arrangements = {Arrangement::cosines_twice, Arrangement::sines_twice};
+    expected.arrangements = {check::Arrangement::cosines_twice, check::Arrangement::sines_twice};
   if (options.is_repeated)
-    expected.arrangements = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+    expected.arrangements = {check::Arrangement::cosines_repeated,
+                             check::Arrangement::sines_repeated};
   // Only the caches of models are told by their names: other tables have names of any kind.
   if (!options.config.empty() && expected.arrangements.empty())
     expected.arrangements = arrangements_by_name(options);
@@ -123,7 +128,7 @@ check::TableOptions expected_of(const Options& options) {
   return expected;
 }
 
-Json json_of(const TableIdentity& identity) {
+Json json_of(const check::TableIdentity& identity) {
   const EncodingSpec spec = shown_spec(identity);
   Json axes;
   if (identity.axes) axes = {{"name", identity.axes->name}, {"grid", identity.axes->grid}};
@@ -141,9 +146,9 @@ Json json_of(const TableIdentity& identity) {
           {"presets", identity.presets}};
 }
 
-Json json_of(const std::vector<Cause>& causes) {
+Json json_of(const std::vector<check::Cause>& causes) {
   Json all = Json::array();
-  for (const Cause& each : causes)
+  for (const check::Cause& each : causes)
     all.push_back({{"kind", to_string(each.kind)}, {"text", each.text}, {"rival", each.is_rival}});
   return all;
 }
@@ -228,7 +233,7 @@ Rotation rotation_of(const Options& options, std::int64_t channels) {
   return rotation;
 }
 
-Json json_of(const AngleErrors& errors) {
+Json json_of(const check::AngleErrors& errors) {
   return {{"max", errors.max}, {"rms", errors.rms}, {"noise", errors.noise}};
 }
 
@@ -251,7 +256,7 @@ Json document_of(const check::HeadsReport& report) {
     json["by_position"].push_back(json_of(errors));
     json["by_position"].back().update(suite::to_json(RowRange{least, most - least + 1}));
   }
-  for (const AngleErrors& errors : report.by_pair) {
+  for (const check::AngleErrors& errors : report.by_pair) {
     json["by_pair"].push_back(json_of(errors));
     json["by_pair"].back()["pair"] = json["by_pair"].size() - 1;
   }
@@ -259,10 +264,10 @@ Json document_of(const check::HeadsReport& report) {
 }
 
 int check_rotation(const Options& options) {
-  const TableFileOptions how = {
+  const check::TableFileOptions how = {
       .tensor = options.tensor, .type = options.data_type(), .holds_heads = true};
-  const TableInMemory before = read_table(options.rotated, how),
-                      after = read_table(options.table, how);
+  const check::TableInMemory before = check::read_table(options.rotated, how),
+                             after = check::read_table(options.table, how);
   const Rotation rotation = rotation_of(options, after.stored.columns);
   const check::HeadsReport report =
       check::heads(before.heads(), after.heads(), rotation.rotary, rotation.options);
@@ -286,7 +291,7 @@ int check_table(const Options& options) {
     throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
   if (!options.rotated.empty()) return check_rotation(options);
   const check::TableOptions expected = expected_of(options);
-  const TableInMemory table = read_table(
+  const check::TableInMemory table = check::read_table(
       options.table,
       {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
   const check::TableReport report = check::table(table.view(), expected);

@@ -31,24 +31,25 @@ Subcommand check_command();
 Subcommand compare_command();
 
 /// The tables that the options name, or tables of all sizes.
-std::vector<MeasuredTable> tables_to_measure(const Options& options);
+std::vector<suite::MeasuredTable> tables_to_measure(const Options& options);
 
 /// Measures in several processes, and shows the progress. If no process can be started, measures in
 /// this process, and the document gives the reason.
-Measurements measure_here(const Options& options);
+suite::Measurements measure_here(const Options& options);
 
 /// True if --backend and --isa ask for the backend.
-bool counts(const Options& options, const MeasuredBackend& backend);
+bool counts(const Options& options, const suite::MeasuredBackend& backend);
 
 /// The rows of the document that the options ask for, with the limits of their tables and the rows
 /// that say how noisy the times are. `name` names the document in messages. Throws InvalidArgument
 /// if a value matches no row, or the document has no times.
-Measurements rows_asked_for(const Options& options, const std::string& name, Measurements document);
+suite::Measurements rows_asked_for(const Options& options, const std::string& name,
+                                   suite::Measurements document);
 
 /// What readers must know about the document's times, one sentence each; may be empty.
-std::string notes_of(const Measurements& document);
+std::string notes_of(const suite::Measurements& document);
 
-using TimeRows = std::function<Timing(const TimingRequest&)>;
+using TimeRows = std::function<suite::Timing(const suite::TimingRequest&)>;
 
 /// Times each request in a process of this program. If the first process cannot be run, as in some
 /// sandboxes and emulators, or the system has none, times in this process; `why_one_process`, which
@@ -56,11 +57,11 @@ using TimeRows = std::function<Timing(const TimingRequest&)>;
 TimeRows time_in_own_processes(std::string& why_one_process);
 
 /// Prints a line on standard error for every backend that breaks its bound. Returns the exit code.
-int check_promises(const Measurements& document);
+int check_promises(const suite::Measurements& document);
 
 #ifdef POSENC_STARTS_PROCESSES
 /// Lets a process of a posenc command answer the request. Throws std::runtime_error on failure.
-Timing time_by_program(const std::string& program, const TimingRequest& request);
+suite::Timing time_by_program(const std::string& program, const suite::TimingRequest& request);
 
 /// Keeps argv[0], by which this program starts itself again on systems without /proc.
 void remember_program(const char* name);

@@ -5,9 +5,11 @@
 #include "cli/commands.h"
 
 #include "posenc/model/internal/json_text.h"
+#include "posenc/suite/document.h"
 #include "posenc/suite/files.h"
-#include "posenc/suite/ties.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/microarchitecture.h"
+#include "posenc/suite/ties.h"
 #include "posenc/support/printable.h"
 #include "posenc/support/program.h"
 
@@ -21,6 +23,8 @@
 #include <tuple>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 constexpr std::size_t most_rows_shown = 24;

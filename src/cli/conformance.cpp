@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 #include "cli/little_endian.h"
 
-#include "posenc/model/rotary.h"
 #include "posenc/check/table.h"
 #include "posenc/check/table_file.h"
+#include "posenc/model/rotary.h"
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@
 
 namespace posenc::cli {
 
-using namespace check;
+using namespace suite;
+
 namespace {
 
 /// Where float32 phases are still right, where they fail, and beyond 32 bits.
@@ -187,19 +188,20 @@ int check_conformance_set(const Options& options) {
         ++missing;
         continue;
       }
-      const TableInMemory answer = read_table(file, {.type = type, .columns = table.spec.d_model});
+      const check::TableInMemory answer =
+          check::read_table(file, {.type = type, .columns = table.spec.d_model});
       const check::TableReport report =
           check::table(answer.view(), {.spec = table.spec,
-                                .arrangements = {arrangement_of(table.spec.layout)},
-                                .positions = positions,
-                                .max_error = options.max_error});
+                                       .arrangements = {check::arrangement_of(table.spec.layout)},
+                                       .positions = positions,
+                                       .max_error = options.max_error});
       are_good = are_good && report.is_good;
       document["files"].push_back({{"file", name},
                                    {"good", report.is_good},
                                    {"verdict", report.is_good ? "good" : "wrong"},
                                    {"error", to_json(report.errors.error)},
                                    {"correctly_rounded", report.errors.error.correctly_rounded},
-                                   {"cause", cause_text(report)}});
+                                   {"cause", check::cause_text(report)}});
     }
   }
   const Json& files = document["files"];

@@ -17,6 +17,8 @@
 #include <type_traits>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 const Names formats = {"npy", "safetensors", "raw", "csv"};

@@ -16,6 +16,8 @@
 #include <utility>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// The bounds that are listed: over the tutorial's rows, and over a long context.

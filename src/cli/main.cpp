@@ -14,6 +14,8 @@
 #include <sstream>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// help2man takes a name and its description apart if the description begins here or further right.

@@ -4,9 +4,12 @@
 
 #include "cli/commands.h"
 
+#include "posenc/suite/document.h"
 #include "posenc/suite/google_benchmark.h"
-#include "posenc/suite/ties.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/microarchitecture.h"
+#include "posenc/suite/statistics.h"
+#include "posenc/suite/ties.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +20,8 @@
 #include <utility>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -5,6 +5,7 @@
 #include "posenc/selection.h"
 #include "posenc/suite/files.h"
 #include "posenc/suite/measure.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/parse_real.h"
@@ -21,6 +22,8 @@
 #include <sstream>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 Rule flag(const char* key, bool Options::*field, const char* description) {

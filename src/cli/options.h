@@ -23,8 +23,6 @@
 
 namespace posenc::cli {
 
-using namespace suite;
-
 using Names = std::vector<std::string>;
 
 template <class Range, class NameOf>
@@ -152,11 +150,11 @@ Preset shape_of(const Options& options);
 /// The tables that a command is asked for: each preset at each shape, in each type, by each number
 /// of threads, with what the other options override. If the options name neither a preset nor a
 /// shape, these are the given ones. Each is validated, and appears once.
-std::vector<MeasuredTable> tables_of(const Options& options,
-                                     const std::vector<MeasuredTable>& by_default);
+std::vector<suite::MeasuredTable> tables_of(const Options& options,
+                                            const std::vector<suite::MeasuredTable>& by_default);
 
 /// True if the options ask for this table of a document.
-bool names_table(const Options& options, const MeasuredTable& table);
+bool names_table(const Options& options, const suite::MeasuredTable& table);
 
 /// The one backend that --backend names; if it names none, the library's selection.
 const Backend& backend_of(const Options& options, const Preset& shape);

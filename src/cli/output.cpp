@@ -18,6 +18,8 @@
 #include <system_error>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// Name of the temporary file that a signal removes. If it was renamed, there is none of that name.

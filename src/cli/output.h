@@ -26,11 +26,11 @@ bool is_standard_output(const std::string& file);
 void write_all(const std::string& file, std::string_view text);
 
 /// A document with "version", "library_version", "compiler" and "machine".
-Json new_document();
+suite::Json new_document();
 
 /// Writes the document as JSON, or the page for people that was made from it. A page may quote a
 /// file: a terminal gets no control characters.
-void write_document(const Options& options, const Json& document, const std::string& page);
+void write_document(const Options& options, const suite::Json& document, const std::string& page);
 
 /// Writes the name of the program, the message, escaped and shortened to one line, and its end to
 /// standard error. Where that cannot be written, the exit code alone tells.

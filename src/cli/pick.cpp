@@ -8,6 +8,7 @@
 
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
+#include "posenc/suite/document.h"
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/profile.h"
 #include "posenc/version.h"
@@ -19,6 +20,8 @@
 #include <utility>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// The verdicts on a document.

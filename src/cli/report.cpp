@@ -1,6 +1,7 @@
 #include "cli/report.h"
 
 #include "posenc/check/arrangement.h"
+#include "posenc/check/columns.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@
 
 namespace posenc::cli {
 
-using namespace check;
+using namespace suite;
+
 namespace {
 
 constexpr const char* byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -357,11 +359,11 @@ std::string parts_page(const Json& reports, const std::string& list, const Colum
   return page;
 }
 
-std::string details_page(const Json& report, Arrangement arrangement) {
+std::string details_page(const Json& report, check::Arrangement arrangement) {
   const auto columns = static_cast<std::int64_t>(report.at("by_channel").size());
   const auto content = [&](const Json& row) {
     const auto channel = row.at("channel").get<std::int64_t>();
-    const auto [k, is_cosine] = content_of(arrangement, columns, channel);
+    const auto [k, is_cosine] = check::content_of(arrangement, columns, channel);
     return fmt::format("{}(pos w_{})", is_cosine ? "cos" : "sin", k);
   };
   return fmt::format(

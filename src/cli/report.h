@@ -3,8 +3,8 @@
 // accuracy reports.
 #pragma once
 
-#include "posenc/suite/accuracy_report.h"
 #include "posenc/check/table.h"
+#include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/measurement_json.h"
 #include "posenc/support/format.h"
 
@@ -15,8 +15,6 @@
 #include <vector>
 
 namespace posenc::cli {
-
-using namespace suite;
 
 std::string error_text(double error);       ///< "2.98e-08", "0": the nearest
 std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
@@ -37,15 +35,15 @@ enum class Align {
 /// A column of a table, whose rows are values of a document.
 struct Column {
   std::string header;
-  std::function<std::string(const Json& row)> cell;  ///< its text in a row
+  std::function<std::string(const suite::Json& row)> cell;  ///< its text in a row
   Align align = Align::right;
 };
 
 /// The value at a path in a row, such as "/error/max_abs"; null if there is none.
-Json at(const Json& row, const std::string& path);
+suite::Json at(const suite::Json& row, const std::string& path);
 
 /// The `count` largest first, by the number at the path.
-Json largest(const Json& rows, const std::string& path, std::size_t count);
+suite::Json largest(const suite::Json& rows, const std::string& path, std::size_t count);
 
 /// The text at a path.
 Column text(const std::string& header, const std::string& path, Align align = Align::left);
@@ -54,10 +52,10 @@ Column number(const std::string& header, const std::string& path,
               std::string (*format)(double number));
 
 /// A line for each row. A row that is a text is a heading, and one that is null an empty line.
-std::string table(const Json& rows, const std::vector<Column>& columns);
+std::string table(const suite::Json& rows, const std::vector<Column>& columns);
 
 /// Neighbours that differ in "isa" alone become one, which has all their ISAs: "sse2 avx2".
-Json joined_by_isa(const Json& rows);
+suite::Json joined_by_isa(const suite::Json& rows);
 
 /// Lines of at most `width` characters, broken at blanks, and within longer words.
 std::vector<std::string> broken(const std::string& text, std::size_t width);
@@ -66,12 +64,12 @@ std::vector<std::string> broken(const std::string& text, std::size_t width);
 std::string wrapped(const std::string& text);
 
 /// "rotation:avx2": a row's backend and the first of its ISAs.
-std::string name_of(const Json& row);
+std::string name_of(const suite::Json& row);
 
 /// The "backend" of rows, with its ISA after a colon if `with_isa`, marked if it cannot be picked.
 Column backend_column(bool with_isa = false);
 /// What the mark means, if a row has it.
-std::string explained_mark(const Json& rows);
+std::string explained_mark(const suite::Json& rows);
 
 /// The Gfloat/s at a path.
 Column speed_column(const std::string& header, const std::string& path);
@@ -79,25 +77,25 @@ Column speed_column(const std::string& header, const std::string& path);
 /// The positions of rows that have "first" and "count".
 Column positions_column(const std::string& header);
 
-Json to_json(const ErrorSummary& error);
-Json to_json(const AccuracyReport& report);
+suite::Json to_json(const suite::ErrorSummary& error);
+suite::Json to_json(const suite::AccuracyReport& report);
 
 /// The quantiles and the histogram of the errors, the errors by position, and the channels with the
 /// largest errors and what each holds: "sin(pos w_12)".
-std::string details_page(const Json& report, Arrangement arrangement);
+std::string details_page(const suite::Json& report, check::Arrangement arrangement);
 
 /// The entries with the largest errors, by |error| and in ulp.
-std::string worst_page(const Json& report, DataType type);
+std::string worst_page(const suite::Json& report, DataType type);
 
 /// Lines in a table that say why a backend is not available.
-void add_refusal(Json& rows, const Json& refused);
+void add_refusal(suite::Json& rows, const suite::Json& refused);
 
 /// The largest errors of the parts of a table, which reports list under the name `list`, with a
 /// column for each report. Of more than `most` parts, the worst.
-std::string parts_page(const Json& reports, const std::string& list, const Column& part,
+std::string parts_page(const suite::Json& reports, const std::string& list, const Column& part,
                        std::size_t most);
 
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
-std::string table_title(const MeasuredTable& table);
+std::string table_title(const suite::MeasuredTable& table);
 
 }  // namespace posenc::cli

@@ -14,6 +14,8 @@
 
 namespace posenc::cli {
 
+using namespace suite;
+
 #ifndef POSENC_STARTS_PROCESSES
 
 TimeRows time_in_own_processes(std::string& why_one_process) {

@@ -7,21 +7,17 @@ install(TARGETS ${POSENC_INSTALLED_LIBRARIES} EXPORT posenc-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT posenc-targets NAMESPACE posenc:: DESTINATION ${cmake_folder})
 
-# simd/row_task.h has the argument of encode_rows(), for backends that users write.
+# A library's headers are those that its umbrella header includes.
 set(source ${PROJECT_SOURCE_DIR}/src/posenc)
-file(GLOB headers RELATIVE ${source} CONFIGURE_DEPENDS ${source}/*.h)
-list(APPEND headers simd/row_task.h)
-if(POSENC_MODEL)
-  file(GLOB of_model RELATIVE ${source} CONFIGURE_DEPENDS ${source}/model/*.h)
-  list(APPEND headers ${of_model})
-endif()
-if(POSENC_SUITE)
-  list(APPEND headers suite/accuracy_report.h suite/candidate.h suite/compare.h suite/document.h
-    suite/measure.h suite/measure_accuracy.h suite/measured_tables.h suite/measurement.h
-    suite/microarchitecture.h suite/parity.h suite/pick.h suite/profile.h
-    check/arrangement.h check/frequencies.h check/heads.h check/identity.h check/report.h
-    check/table.h check/table_view.h)
-endif()
+set(headers)
+foreach(target IN LISTS POSENC_INSTALLED_LIBRARIES)
+  get_target_property(library ${target} EXPORT_NAME)
+  if(EXISTS ${source}/${library}.h)
+    file(STRINGS ${source}/${library}.h included REGEX "^#include \"posenc/")
+    list(TRANSFORM included REPLACE "#include \"posenc/(.*)\"" "\\1")
+    list(APPEND headers ${library}.h ${included})
+  endif()
+endforeach()
 foreach(header IN LISTS headers)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${source}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc/${folder})

@@ -1,6 +1,6 @@
 /// @file
-/// Includes every header of tables. What models have around a table is in posenc/layers.h; what
-/// measures and judges is in posenc/suite/.
+/// Includes every header of posenc::posenc, the tables. The other libraries have posenc/model.h,
+/// posenc/suite.h and posenc/check.h.
 
 /// @namespace posenc
 /// Everything that is public in C++.

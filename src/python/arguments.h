@@ -4,6 +4,10 @@
 #pragma once
 
 #include "posenc/accuracy.h"
+#include "posenc/check/arrangement.h"
+#include "posenc/check/frequencies.h"
+#include "posenc/check/heads.h"
+#include "posenc/check/table.h"
 #include "posenc/data_type.h"
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
@@ -12,8 +16,6 @@
 #include "posenc/model/grid.h"
 #include "posenc/model/rotary.h"
 #include "posenc/spec.h"
-#include "posenc/check/table.h"
-#include "posenc/check/heads.h"
 #include "posenc/suite/parity.h"
 #include "posenc/support/enum_names.h"
 
@@ -34,8 +36,6 @@
 #include <vector>
 
 namespace posenc::python {
-
-using namespace suite;
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -100,8 +100,8 @@ template <class T, class... Classes>
 concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
-concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, check::TableReport, FrequencyReport, PyAxesEncoder,
-                      PyEncoder, PyRotary, check::HeadsReport>;
+concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, check::TableReport, check::FrequencyReport,
+                      PyAxesEncoder, PyEncoder, PyRotary, check::HeadsReport>;
 
 /// True of an object of that class whose __init__ has run. Python makes others by
 /// Class.__new__(Class), whose memory nothing has written.
@@ -178,13 +178,13 @@ inline constexpr auto parser_of<Layout> = &parse_layout;
 template <>
 inline constexpr auto parser_of<Spacing> = &parse_spacing;
 template <>
-inline constexpr auto parser_of<System> = &parse_system;
+inline constexpr auto parser_of<suite::System> = &suite::parse_system;
 template <>
-inline constexpr auto parser_of<Arrangement> = &parse_arrangement;
+inline constexpr auto parser_of<check::Arrangement> = &check::parse_arrangement;
 
 template <class T>
-concept Named = OneOf<T, Layout, Spacing, System, Arrangement, RotaryLayout, Repeat, CacheLayout,
-                      GridConvention>;
+concept Named = OneOf<T, Layout, Spacing, suite::System, check::Arrangement, RotaryLayout, Repeat,
+                      CacheLayout, GridConvention>;
 
 // ---- Conversions --------------------------------------------------------------------------------
 

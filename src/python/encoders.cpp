@@ -79,7 +79,7 @@ Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_
       });
 }
 
-Table encode_like_system(System system, const Positions& positions, std::int64_t d_model,
+Table encode_like_system(suite::System system, const Positions& positions, std::int64_t d_model,
                          double base, Layout layout, Spacing spacing,
                          const FrequencyRule& frequencies, std::int64_t first, ArrayType type,
                          int threads) {

@@ -1,23 +1,24 @@
 // Accuracy reports, picks, and checks of tables from elsewhere.
-#include "posenc/suite/accuracy_report.h"
-#include "posenc/check/table.h"
 #include "posenc/check/heads.h"
+#include "posenc/check/table.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/document.h"
+#include "posenc/suite/measure_accuracy.h"
 #include "posenc/suite/measurement.h"
 #include "posenc/suite/pick.h"
 #include "python/module.h"
 
 namespace posenc::python {
 
-using namespace check;
-
 namespace {
 
 Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions& from,
                                           DataType type, int threads) {
   const RowRange positions = range_of(from, self.first);
-  const AccuracyReport report = without_gil([&] {
+  const suite::AccuracyReport report = without_gil([&] {
     const Encoder* const one[] = {self.encoder.get()};
-    return measure_accuracy(one, positions, {.threads = threads, .type = type, .progress = {}})
+    return suite::measure_accuracy(one, positions,
+                                   {.threads = threads, .type = type, .progress = {}})
         .front();
   });
   return py::dict(
@@ -30,7 +31,7 @@ Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions
       "worst_channel"_a = report.worst().channel);
 }
 
-py::dict candidate_of(const Candidate& from) {
+py::dict candidate_of(const suite::Candidate& from) {
   return py::dict("backend"_a = from.full_name(), "gfloats_per_second"_a = from.gfloats_per_second,
                   "time_ratio"_a = from.time.ratio,
                   "time_ratio_interval"_a = py::make_tuple(from.time.low, from.time.high),
@@ -40,11 +41,11 @@ py::dict candidate_of(const Candidate& from) {
 
 Typed<"list[dict[str, Any]]"> pick_from_file(const std::string& file,
                                              const std::optional<Accuracy>& accuracy) {
-  const Measurements document = read_measurements(file);
+  const suite::Measurements document = suite::read_measurements(file);
   py::list classes;
-  for (const Verdict& verdict : pick(document, accuracy.value_or(Accuracy()))) {
+  for (const suite::Verdict& verdict : suite::pick(document, accuracy.value_or(Accuracy()))) {
     py::list others;
-    for (const Candidate& other : verdict.others) {
+    for (const suite::Candidate& other : verdict.others) {
       if (other.compared) others.append(candidate_of(other));
     }
     classes.append(
@@ -60,7 +61,7 @@ Typed<"list[dict[str, Any]]"> pick_from_file(const std::string& file,
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// A view of an array of any strides, whose dimensions of size 1 are left out.
-TableView view_of(const ArrayArgument& table) {
+check::TableView view_of(const ArrayArgument& table) {
   const Shape shape = table.shape();
   Shape kept;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -70,7 +71,7 @@ TableView view_of(const ArrayArgument& table) {
   const auto last = static_cast<py::ssize_t>(shape.size()) - 1;
   if (last > 0 && kept.size() == 1) kept = {kept[0] == last ? 0 : kept[0], last};
   if (kept.size() != 2) table.refuse("shape", "two dimensions, besides those of size 1");
-  TableView view;
+  check::TableView view;
   view.type = table.type();
   view.data = table.array().data();
   view.rows = table.array().shape(kept[0]);
@@ -94,12 +95,12 @@ std::optional<EncodingSpec> spec_if_given(std::optional<std::int64_t> d_model,
 }
 
 check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_model,
-                        std::optional<double> base, std::optional<Arrangement> layout,
-                        std::optional<Spacing> spacing, const FrequencyRule& frequencies,
-                        std::optional<std::int64_t> first, std::optional<double> max_error,
-                        int threads, const PyRotary* rotary, bool is_whole) {
+                               std::optional<double> base, std::optional<check::Arrangement> layout,
+                               std::optional<Spacing> spacing, const FrequencyRule& frequencies,
+                               std::optional<std::int64_t> first, std::optional<double> max_error,
+                               int threads, const PyRotary* rotary, bool is_whole) {
   const ArrayArgument array(from, "table");
-  const TableView table = view_of(array);
+  const check::TableView table = view_of(array);
   check::TableOptions options;
   options.spec = spec_if_given(d_model, base, spacing, frequencies);
   if (!is_whole) {
@@ -109,10 +110,10 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
   options.first = first;
   if (rotary != nullptr) {
     options.spec = spec_of_equal_positions(rotary->spec().angles);
-    if (rotary->spec().angles.axes() > 1) options.axes = TableAxes{.spec = rotary->spec().angles};
+    if (rotary->spec().angles.axes() > 1) options.axes = check::TableAxes{.spec = rotary->spec().angles};
     options.unclaimed = {};
     if (!layout && rotary->spec().channels == RotaryLayout::halves)
-      options.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+      options.excluded = {check::Arrangement::cosines_repeated, check::Arrangement::sines_repeated};
     options.factor = rotary->spec().attention_factor;
     options.first = first.value_or(0);
   }
@@ -123,8 +124,8 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
 }
 
 /// Queries or keys: (rows, heads, channels), or with rows and heads exchanged.
-HeadsTable heads_of(const ArrayArgument& array) {
-  HeadsTable heads = {.data = array.array().data(), .type = array.type()};
+check::HeadsTable heads_of(const ArrayArgument& array) {
+  check::HeadsTable heads = {.data = array.array().data(), .type = array.type()};
   const py::ssize_t dimensions = array.array().ndim();
   std::vector<py::ssize_t> kept;
   for (py::ssize_t i = 0; i < dimensions; ++i)
@@ -141,31 +142,31 @@ HeadsTable heads_of(const ArrayArgument& array) {
 }
 
 check::HeadsReport check_rotated_heads(const Array& from_before, const Array& from_after,
-                                  const Positions& from, const PyRotary& rotary,
-                                  std::optional<double> max_error, int threads) {
+                                       const Positions& from, const PyRotary& rotary,
+                                       std::optional<double> max_error, int threads) {
   const ArrayArgument before(from_before, "before"), after(from_after, "after");
   const Rows rows = rows_of(from, rotary.spec().angles.axes(), 0);
-  const HeadsTable heads = heads_of(before), turned = heads_of(after);
+  const check::HeadsTable heads = heads_of(before), turned = heads_of(after);
   const ReleasedGil no_gil;
   return check::heads(heads, turned, rotary.spec(),
-                       {.positions = rows.positions, .max_error = max_error, .threads = threads});
+                      {.positions = rows.positions, .max_error = max_error, .threads = threads});
 }
 
-Typed<"dict[str, float]"> errors_of(const AngleErrors& errors) {
+Typed<"dict[str, float]"> errors_of(const check::AngleErrors& errors) {
   return py::dict("max"_a = errors.max, "rms"_a = errors.rms, "noise"_a = errors.noise);
 }
 
 template <class Report>
 Typed<"list[tuple[str, str]]"> causes_of(const Report& report) {
   py::list causes;
-  for (const Cause& each : report.causes)
+  for (const check::Cause& each : report.causes)
     causes.append(py::make_tuple(to_string(each.kind), each.text));
   return causes;
 }
 
 py::dict identity_of(const check::TableReport& report) {
   if (!report.is_identified) return {};
-  const TableIdentity& identity = report.identity;
+  const check::TableIdentity& identity = report.identity;
   py::dict result = convention_of(identity.spec, "first"_a = identity.first,
                                   "factor"_a = identity.factor, "presets"_a = identity.presets);
   result["layout"] = identity.arrangement;
@@ -188,9 +189,9 @@ finding.)");
   bind("entries", [](const Report& each) { return each.errors.entries; });
   bind("worst_position", [](const Report& each) { return each.errors.worst().position; });
   bind("worst_column", [](const Report& each) { return each.errors.worst().channel; });
-  bind("verdict", &verdict_text);
-  bind("description", &identity_text);
-  bind("cause", &cause_text);
+  bind("verdict", &check::verdict_text);
+  bind("description", &check::identity_text);
+  bind("cause", [](const Report& each) { return check::cause_text(each); });
   report.def_readonly("is_good", &Report::is_good)
       .def_readonly("is_identified", &Report::is_identified)
       .def_readonly("allowed_error", &Report::allowed_error)
@@ -236,14 +237,14 @@ Printed, it is three lines: the verdict, what was judged, and the causes.)")
              "rotary"_a, py::kw_only(), "max_error"_a = py::none(), "threads"_a = 1,
              "What check_rotated() calls.");
 
-  py::class_<FrequencyReport>(module, "FrequencyReport",
-                              "What check_frequencies() says of an inv_freq.")
-      .def_readonly("is_good", &FrequencyReport::is_good)
-      .def_readonly("is_identified", &FrequencyReport::is_identified)
-      .def_readonly("max_relative_error", &FrequencyReport::max_relative_error)
-      .def_readonly("cause", &FrequencyReport::cause)
-      .def_property_readonly("description", &frequencies_text)
-      .def("__repr__", [](const FrequencyReport& each) { return to_string(each); });
+  py::class_<check::FrequencyReport>(module, "FrequencyReport",
+                                     "What check_frequencies() says of an inv_freq.")
+      .def_readonly("is_good", &check::FrequencyReport::is_good)
+      .def_readonly("is_identified", &check::FrequencyReport::is_identified)
+      .def_readonly("max_relative_error", &check::FrequencyReport::max_relative_error)
+      .def_readonly("cause", &check::FrequencyReport::cause)
+      .def_property_readonly("description", &check::frequencies_text)
+      .def("__repr__", [](const check::FrequencyReport& each) { return to_string(each); });
   module.def(
       "check_frequencies",
       [](const std::vector<double>& values, std::optional<double> base,

@@ -7,6 +7,8 @@
 #include "posenc/real_positions.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/measure.h"
+#include "posenc/suite/measure_accuracy.h"
+#include "posenc/suite/measured_tables.h"
 #include "support.h"
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 #include "command.h"
 #include "measurements.h"
 
+#include "posenc/suite/document.h"
+
 #include <nlohmann/json.hpp>
 
 namespace posenc::test {

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "measurements.h"
 #include "posenc/registry.h"
+#include "posenc/suite/document.h"
 #include "posenc/suite/profile.h"
 
 #include <nlohmann/json.hpp>

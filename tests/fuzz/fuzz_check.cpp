@@ -3,10 +3,10 @@
 // and takes no longer than the limit of a run.
 #include "arena.h"
 
+#include "posenc/check/heads.h"
+#include "posenc/check/table.h"
 #include "posenc/model/rotary.h"
 #include "posenc/registry.h"
-#include "posenc/check/table.h"
-#include "posenc/check/heads.h"
 
 #include <algorithm>
 #include <cstdint>

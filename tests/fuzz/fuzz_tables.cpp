@@ -3,8 +3,8 @@
 // names.
 #include "arena.h"
 
-#include "posenc/data_type.h"
 #include "posenc/check/table_file.h"
+#include "posenc/data_type.h"
 
 #include <string>
 #include <string_view>

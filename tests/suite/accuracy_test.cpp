@@ -6,6 +6,7 @@
 
 #include "fake_backend.h"
 #include "posenc/registry.h"
+#include "posenc/suite/measure_accuracy.h"
 #include "support.h"
 
 #include <algorithm>

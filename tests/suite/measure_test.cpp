@@ -3,6 +3,7 @@
 #include "posenc/suite/measure.h"
 
 #include "fake_backend.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/pick.h"
 #include "support.h"
 

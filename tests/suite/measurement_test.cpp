@@ -5,6 +5,8 @@
 #include "measurements.h"
 #include "posenc/error.h"
 #include "posenc/registry.h"
+#include "posenc/suite/document.h"
+#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/profile.h"
 #include "posenc/version.h"
 

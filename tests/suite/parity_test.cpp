@@ -3,6 +3,7 @@
 
 #include "posenc/encoder.h"
 #include "posenc/exact/float32_phases.h"
+#include "posenc/suite/measure_accuracy.h"
 #include "support.h"
 
 #include <algorithm>

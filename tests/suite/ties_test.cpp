@@ -1,5 +1,6 @@
 // The rule of ties, by the cases of tests/data/ties.json.
 #include "posenc/suite/ties.h"
+#include "posenc/suite/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 
 #include "posenc/check/causes.h"
 #include "posenc/check/identify.h"
+#include "posenc/check/limit.h"
 #include "posenc/check/spec_frequencies.h"
 #include "posenc/check/text.h"
 #include "posenc/check/ways.h"

@@ -1,8 +1,10 @@
 // Tables as other programs make them, right ones and wrong ones, each a line of a table: what the
 // program computes, with its rounding, and what a check must say of it.
-#include "posenc/data_type.h"
 #include "posenc/check/arrangement.h"
+#include "posenc/check/columns.h"
+#include "posenc/check/frequencies.h"
 #include "posenc/check/table.h"
+#include "posenc/data_type.h"
 #include "support.h"
 
 #include <algorithm>
@@ -90,7 +92,7 @@ constexpr DataType float32 = DataType::float32, float64 = DataType::float64,
                    bfloat16 = DataType::bfloat16, float16 = DataType::float16;
 
 check::TableOptions claimed(const EncodingSpec& spec, std::vector<Arrangement> arrangements,
-                     std::optional<std::int64_t> first) {
+                            std::optional<std::int64_t> first) {
   check::TableOptions options;
   options.spec = spec;
   options.spec->d_model = 0;

@@ -1,10 +1,12 @@
 // posenc::check::table() and check::frequencies(): what they find, judge, report and refuse.
 #include "posenc/check/table.h"
+#include "posenc/check/arrangement.h"
+#include "posenc/check/columns.h"
+#include "posenc/check/frequencies.h"
 #include "posenc/data_type.h"
 #include "posenc/model/grid.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/check/arrangement.h"
 #include "support.h"
 
 #include <algorithm>
@@ -112,7 +114,8 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
     const Arrangement arrangement = arrangement_of(from.spec.layout);
     for (const DataType type : all_data_types) {
       with_type(type, [&]<class T>(T) {
-        const check::TableReport report = check::table(arranged<T>(from.spec, rows, arrangement).view());
+        const check::TableReport report =
+            check::table(arranged<T>(from.spec, rows, arrangement).view());
         EXPECT_TRUE(report.is_good) << name << "\n" << to_string(report);
       });
     }
@@ -142,7 +145,8 @@ TEST(Check, FindsUnusualBasesOfFastFrequencies) {
                             Known{{.d_model = 64, .base = 31415.9}, {0, 32}}}) {
     EncodingSpec spec = each.spec;
     spec.frequencies = LinearScaling{0.01};
-    const check::TableReport report = check::table(arranged<BFloat16>(spec, each.rows, each.arrangement).view());
+    const check::TableReport report =
+        check::table(arranged<BFloat16>(spec, each.rows, each.arrangement).view());
     EXPECT_TRUE(report.is_good) << to_string(report);
   }
 }
@@ -168,7 +172,8 @@ TEST(Check, RightTablesRaiseAtMostOneAlarm) {
     const std::int64_t first =
         has_both_functions(arrangement) ? static_cast<std::int64_t>(draw(3)) : 0;
     with_type(all_data_types[draw(std::size(all_data_types))], [&]<class T>(T) {
-      const check::TableReport report = check::table(arranged<T>(spec, {first, rows}, arrangement).view());
+      const check::TableReport report =
+          check::table(arranged<T>(spec, {first, rows}, arrangement).view());
       alarms += !report.is_good;
       if (!report.is_good) said += to_string(report) + "\n";
     });
@@ -183,7 +188,8 @@ TEST(Check, JudgesByTheSpecAskedFor) {
   EncodingSpec of_table = spec;
   of_table.d_model = 0;
   EXPECT_TRUE(check::table(table.view(), {.spec = of_table}).is_good);
-  const check::TableReport report = check::table(table.view(), {.spec = EncodingSpec{.d_model = 64}});
+  const check::TableReport report =
+      check::table(table.view(), {.spec = EncodingSpec{.d_model = 64}});
   EXPECT_FALSE(report.is_good);
   EXPECT_EQ(report.identity.spec.base, 1e4);
 }
@@ -198,8 +204,8 @@ TEST(Check, ExpectsTheSpecAskedFor) {
   for (const std::int64_t d_model : {std::int64_t{0}, spec.d_model}) {
     EncodingSpec claimed = spec;
     claimed.d_model = d_model;
-    const check::TableReport report =
-        check::table(table.view(), {.spec = claimed, .arrangements = {Arrangement::halves}, .first = 0});
+    const check::TableReport report = check::table(
+        table.view(), {.spec = claimed, .arrangements = {Arrangement::halves}, .first = 0});
     ASSERT_EQ(report.causes.size(), 1U) << to_string(report);
     EXPECT_EQ(report.causes[0].kind, CauseKind::negated_sines);
   }
@@ -243,7 +249,8 @@ TEST(Check, SaysThatNoiseIsNotKnown) {
   EXPECT_FALSE(report.is_good);
   EXPECT_FALSE(report.is_identified);
   EXPECT_EQ(report.rows, 200);
-  const check::TableReport claimed = check::table(table.view(), {.spec = EncodingSpec{.d_model = 16}});
+  const check::TableReport claimed =
+      check::table(table.view(), {.spec = EncodingSpec{.d_model = 16}});
   EXPECT_THAT(claimed.causes, IsEmpty());
   EXPECT_THAT(to_string(claimed), HasSubstr("positions 0 .. 199"));
 }
@@ -305,7 +312,7 @@ TEST(Check, AClaimRestrictsWhatItNamesAndNothingElse) {
 
   const check::TableReport other =
       check::table(table.view(), {.spec = EncodingSpec{.d_model = 0, .base = 5e5},
-                           .unclaimed = {.spacing = true, .frequencies = true}});
+                                  .unclaimed = {.spacing = true, .frequencies = true}});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(to_string(other), HasSubstr("the base is 10000, not 500000"));
 }
@@ -354,7 +361,8 @@ TEST(Check, PositionsBeyondDoublesAreRefused) {
   for (const std::int64_t position :
        {std::int64_t{1} << 54, (std::int64_t{1} << 53) + 2,
         std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
-    EXPECT_THROW(check::table(table.view(), {.positions = {position}}), InvalidArgument) << position;
+    EXPECT_THROW(check::table(table.view(), {.positions = {position}}), InvalidArgument)
+        << position;
   }
 }
 
@@ -371,7 +379,8 @@ TEST(Check, TablesOverAxesAreNoTransposedOnes) {
 TEST(Check, HoldsEveryEntryToTheLimitOfTheCallerOnAnyNumberOfThreads) {
   Matrix table = exact_table({.d_model = 32}, some_rows);
   table(100, 5) += 1e-3F;
-  const check::TableReport one = check::table(table.view()), four = check::table(table.view(), {.threads = 4});
+  const check::TableReport one = check::table(table.view()),
+                           four = check::table(table.view(), {.threads = 4});
   EXPECT_FALSE(one.is_good);
   EXPECT_EQ(one.entries_off, 1);
   EXPECT_NEAR(one.allowed_error, 0x1p-24, 1e-12);
@@ -388,7 +397,7 @@ TEST(Check, RefusesWhatDoesNotFit) {
     return [=, view = checked.view()] { check::table(view, options); };
   };
   const check::TableOptions interleaved = {.spec = EncodingSpec{.d_model = 0},
-                                    .arrangements = {Arrangement::interleaved}};
+                                           .arrangements = {Arrangement::interleaved}};
   expect_refused({
       {"at least one row", [] { check::table(TableView()); }},
       {"table has 32 columns", of({.spec = EncodingSpec{.d_model = 128}}, table)},

@@ -1,11 +1,11 @@
 // posenc::check::table(): kinds of tables and of mistakes that people have reported, one test each.
 #include "frequency_rules.h"
+#include "posenc/check/table.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/grid.h"
 #include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/check/table.h"
 #include "support.h"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ Matrix noise(std::int64_t rows, std::int64_t columns) {
 }
 
 const check::TableOptions vllm = {.spec = EncodingSpec{.d_model = 0},
-                           .arrangements = {Arrangement::halves_cos_first},
-                           .first = 0};
+                                  .arrangements = {Arrangement::halves_cos_first},
+                                  .first = 0};
 
 TEST(CheckKinds, TablesOverAxesAreRightAsFoundAndAsClaimed) {
   for (const AxesPreset& preset : axes_presets()) {
@@ -79,8 +79,8 @@ TEST(CheckKinds, TablesOverAxesAreRightAsFoundAndAsClaimed) {
     const check::TableReport found = check::table(table.view());
     EXPECT_EQ(to_string(found.verdict()), "right") << to_string(found);
     ASSERT_TRUE(found.identity.axes.has_value()) << to_string(found);
-    const check::TableOptions claimed = {.axes =
-                                      TableAxes{.spec = axes.spec, .positions = axes.positions}};
+    const check::TableOptions claimed = {
+        .axes = TableAxes{.spec = axes.spec, .positions = axes.positions}};
     EXPECT_TRUE(check::table(table.view(), claimed).is_good);
     table(5, 3) += 0.01F;
     const check::TableReport wrong = check::table(table.view(), claimed);
@@ -175,7 +175,8 @@ TEST(CheckKinds, TheLimitComesFromThePhaseAndNotFromThePosition) {
   Matrix zeros(100, 128);
   std::fill_n(zeros.data(), 100 * 128, 0.0F);
   EXPECT_FALSE(check::table(zeros.view(), claimed).is_good);
-  const check::TableReport doubles = check::table(cosines_then_sines(far, paper(128)).view(), claimed);
+  const check::TableReport doubles =
+      check::table(cosines_then_sines(far, paper(128)).view(), claimed);
   EXPECT_THAT(to_string(doubles), HasSubstr("where doubles are too coarse to hold phases"));
 }
 
@@ -208,13 +209,15 @@ TEST(CheckKinds, RowsInAnyOrderAreRightAndTheirPositionsListed) {
   for (int i = 0; i < 1024; ++i) repeated.push_back(i % 256);
   for (int i = 0; i < 499; ++i) class_token.push_back(i);
   for (const auto& positions : {shuffled, gathered, repeated, class_token}) {
-    const check::TableReport report = check::table(cosines_then_sines(positions, paper(128)).view());
+    const check::TableReport report =
+        check::table(cosines_then_sines(positions, paper(128)).view());
     EXPECT_TRUE(report.is_good) << to_string(report);
     EXPECT_EQ(report.identity.positions, positions);
   }
   EXPECT_THAT(to_string(check::table(cosines_then_sines(class_token, paper(128)).view(), vllm)),
               HasSubstr("cause: the positions are 0, 0 .. 498, not 0 .. 499"));
-  const check::TableReport list = check::table(cosines_then_sines({1000, 936, 832, 624}, paper(128)).view());
+  const check::TableReport list =
+      check::table(cosines_then_sines({1000, 936, 832, 624}, paper(128)).view());
   EXPECT_THAT(to_string(list), HasSubstr("positions 1000, 936, 832, 624,"));
 
   Matrix cosines(1200, 64);  // of four sequences, one function alone
@@ -227,7 +230,9 @@ TEST(CheckKinds, RowsInAnyOrderAreRightAndTheirPositionsListed) {
 
 TEST(CheckKinds, ColumnsAndFrequenciesThatAreOffAreListed) {
   const std::vector<std::int64_t> positions = up_to(800);
-  const auto said = [&](const Matrix& table) { return to_string(check::table(table.view(), vllm)); };
+  const auto said = [&](const Matrix& table) {
+    return to_string(check::table(table.view(), vllm));
+  };
   Frequencies w = paper(128);
   w[5] = 0.5;
   EXPECT_THAT(said(cosines_then_sines(positions, w)),

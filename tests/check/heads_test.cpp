@@ -17,7 +17,7 @@ namespace posenc::test {
 using namespace check;
 namespace {
 
-constexpr std::int64_t rows = 300, heads = 8, channels = 64, dimension = 64;
+constexpr std::int64_t rows = 300, heads_of_each_row = 8, channels = 64, dimension = 64;
 
 /// What a kernel multiplies a pair by, in float32.
 using Angle = std::function<std::complex<float>(std::int64_t position, std::int64_t k)>;
@@ -41,7 +41,8 @@ struct Turned {
   std::vector<T> before, after;
 
   Turned(const std::vector<std::int64_t>& positions, const Angle& angle,
-         RotaryLayout layout = RotaryLayout::halves, std::int64_t heads_of_a_row = test::heads)
+         RotaryLayout layout = RotaryLayout::halves,
+         std::int64_t heads_of_a_row = heads_of_each_row)
       : heads(heads_of_a_row) {
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
@@ -68,11 +69,11 @@ struct Turned {
   }
 
   HeadsTable table(const std::vector<T>& heads_of_rows) const {
-    const std::int64_t count = std::ssize(heads_of_rows) / (heads * channels);
+    const std::int64_t count = std::ssize(heads_of_rows) / (heads_of_each_row * channels);
     return {heads_of_rows.data(),
             data_type_of<T>,
-            {count, heads, channels},
-            {heads * channels, channels, 1}};
+            {count, heads_of_each_row, channels},
+            {heads_of_each_row * channels, channels, 1}};
   }
   check::HeadsReport checked(const RotarySpec& rotary, const check::HeadsOptions& options) const {
     return check::heads(table(before), table(after), rotary, options);
@@ -272,7 +273,7 @@ TEST(CheckRotatedHeads, AnglesMayBeOffBySixTimesTheirNoise) {
   const auto turned_by = [](double angle) {
     const float before[] = {1, 0}, after[] = {1, static_cast<float>(angle)};
     return check::heads(head_of(before), head_of(after), rotary_spec({.d_model = 2}),
-                         {.max_error = allowed});
+                        {.max_error = allowed});
   };
   // Of products, a sum and the result, each rounded by 0.42 halves of an ulp.
   const double noise = turned_by(0).errors.noise;

@@ -1,0 +1,11 @@
+/// @file
+/// Includes every header of posenc::check: the judge of tables, of frequencies and of rotated heads.
+#pragma once
+
+#include "posenc/check/arrangement.h"
+#include "posenc/check/frequencies.h"
+#include "posenc/check/heads.h"
+#include "posenc/check/identity.h"
+#include "posenc/check/report.h"
+#include "posenc/check/table.h"
+#include "posenc/check/table_view.h"
