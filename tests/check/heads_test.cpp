@@ -69,11 +69,11 @@ struct Turned {
   }
 
   HeadsTable table(const std::vector<T>& heads_of_rows) const {
-    const std::int64_t count = std::ssize(heads_of_rows) / (heads_of_each_row * channels);
+    const std::int64_t count = std::ssize(heads_of_rows) / (heads * channels);
     return {heads_of_rows.data(),
             data_type_of<T>,
-            {count, heads_of_each_row, channels},
-            {heads_of_each_row * channels, channels, 1}};
+            {count, heads, channels},
+            {heads * channels, channels, 1}};
   }
   check::HeadsReport checked(const RotarySpec& rotary, const check::HeadsOptions& options) const {
     return check::heads(table(before), table(after), rotary, options);
