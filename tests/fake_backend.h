@@ -1,8 +1,8 @@
 // A backend for tests to register. It writes zeros and reports the properties that a test sets.
 #pragma once
 
+#include "posenc/frequency_rule_text.h"
 #include "posenc/registry.h"
-#include "posenc/simd/row_task.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,51 +24,47 @@ struct FakeBackendClaims {
   std::function<void(std::int64_t rows)> encodes = [](std::int64_t) {};  ///< called beside it
 };
 
-class FakeBackend final : public Backend {
+class ZeroWriter final : public RowWriter {
  public:
-  explicit FakeBackend(FakeBackendClaims claims) : claims_(std::move(claims)) {}
+  ZeroWriter(const EncodingSpec& spec, FakeBackendClaims claims)
+      : d_model_(spec.d_model), claims_(std::move(claims)) {}
 
-  std::string_view name() const noexcept override { return claims_.name; }
-  std::string_view description() const noexcept override { return "a test's own"; }
-  Isa isa() const noexcept override { return claims_.isa; }
-  bool can_be_picked() const noexcept override { return claims_.can_be_picked; }
-  bool is_correctly_rounded(DataType) const noexcept override {
-    return claims_.is_correctly_rounded;
+  double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
+
+  void write(const OutputRows& rows) const noexcept override {
+    const auto bytes = static_cast<std::size_t>(d_model_ * size_of(rows.type));
+    with_type(rows.type, [&]<class T>(T) {
+      for (std::int64_t row = 0; row < rows.count; ++row) std::memset(rows.row<T>(row), 0, bytes);
+    });
+    claims_.encodes(rows.count);
   }
 
  private:
-  class ZeroEncoder final : public Encoder {
-   public:
-    ZeroEncoder(const EncodingSpec& spec, const FakeBackend& backend)
-        : Encoder(spec, backend), claims_(backend.claims_) {}
-    double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
-
-   private:
-    void encode_rows(const RowTask& task) const noexcept override {
-      const auto bytes = static_cast<std::size_t>(spec().d_model * size_of(task.type));
-      for (std::int64_t row = 0; row < task.count; ++row)
-        std::memset(task.after(row).out, 0, bytes);
-      claims_.encodes(task.count);
-    }
-    const FakeBackendClaims& claims_;
-  };
-
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    if (claims_.refuses_rules && !is_base(spec.frequencies))
-      throw InvalidArgument("frequencies are '" + to_string(spec.frequencies) +
-                            "'; allowed for backend " + claims_.name + ": those of the base");
-    return std::make_unique<ZeroEncoder>(spec, *this);
-  }
-
+  std::int64_t d_model_;
   FakeBackendClaims claims_;
 };
+
+inline Method fake_method(const FakeBackendClaims& claims) {
+  return {.name = claims.name,
+          .description = "a test's own",
+          .isa = claims.isa,
+          .is_correctly_rounded = claims.is_correctly_rounded,
+          .can_be_picked = claims.can_be_picked,
+          .make_writer = [claims](const EncodingSpec& spec) {
+            if (claims.refuses_rules && !is_base(spec.frequencies))
+              throw InvalidArgument("frequencies are '" + to_string(spec.frequencies) +
+                                    "'; allowed for backend " + claims.name +
+                                    ": those of the base");
+            return std::make_unique<const ZeroWriter>(spec, claims);
+          }};
+}
 
 /// Registers a fake backend and removes it in its destructor, so that tests in one process do not
 /// see each other's backends.
 class RegisteredFake {
  public:
-  explicit RegisteredFake(FakeBackendClaims claims)
-      : backend_(&register_backend(std::make_unique<FakeBackend>(std::move(claims)))) {}
+  explicit RegisteredFake(const FakeBackendClaims& claims)
+      : backend_(&register_backend(fake_method(claims))) {}
   ~RegisteredFake() { unregister_backend(*backend_); }
   RegisteredFake(const RegisteredFake&) = delete;
   RegisteredFake& operator=(const RegisteredFake&) = delete;

@@ -37,17 +37,6 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
                  1e-30,
                  4294967295.75,
                  1e9 / 3};
-  PickedFrequencies picked;
-  const auto encoding = [](const EncodingSpec& spec) {
-    return std::make_shared<EncodingSpec>(spec);
-  };
-  picked.encodings = {encoding({.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}),
-                      encoding({.d_model = 56, .frequencies = LinearScaling{3}}),
-                      encoding({.d_model = 8, .base = 100, .frequencies = BaseTurns{1, 14}})};
-  for (std::uint32_t k = 0; k < 12; ++k) picked.picks.push_back({k % 2, 63 - 2 * k});
-  for (PickedFrequencies::Pick& pick : picked.picks)
-    pick.k = pick.encoding == 1 ? pick.k / 3 : pick.k;
-  picked.picks.push_back({2, 3});
   return {
       {"linear", {.d_model = 128, .frequencies = LinearScaling{4}}},
       {"linear_thousandths", {.d_model = 20, .frequencies = LinearScaling{0.001}}},
@@ -95,7 +84,6 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
         .frequencies = BaseTurns{.numerator = 10000, .denominator = 80}}},
       {"base_turns_large",
        {.d_model = 20, .frequencies = BaseTurns{.numerator = max_position, .denominator = 3}}},
-      {"picked", {.d_model = 26, .frequencies = picked}},
   };
 }
 

@@ -5,7 +5,6 @@
 
 int main(int argc, char** argv) {
   posenc::register_backend(
-      std::make_unique<posenc::test::FakeBackend>(posenc::test::FakeBackendClaims{
-          .name = "picky", .can_be_picked = true, .refuses_rules = true}));
+      posenc::test::fake_method({.name = "picky", .can_be_picked = true, .refuses_rules = true}));
   return posenc::cli::run_command(argc, argv);
 }

@@ -101,6 +101,10 @@ TEST(Registry, DuplicatesAreRefused) {
        [] { RegisteredFake again({.name = "naive"}); }},
       {"'twice:portable'", [] { RegisteredFake second({.name = "twice"}); }},
       {"backend is null", [] { register_backend(nullptr); }},
+      {"backend '' has no name", [] { RegisteredFake nameless({.name = ""}); }},
+      {"backend 'bare' has no make_writer", [] { register_backend({.name = "bare"}); }},
+      {"backend 'typeless' has no element type",
+       [] { register_backend({.name = "typeless", .types = {}}); }},
   });
   EXPECT_EQ(backends().size(), before + 1);
 }
@@ -109,8 +113,7 @@ TEST(Registry, OnlyRegisteredBackendsCanBeUnregistered) {
   const std::vector<const Backend*> before = backends();
   std::unique_ptr<Backend> taken;
   {
-    const Backend* const added =
-        &register_backend(std::make_unique<FakeBackend>(FakeBackendClaims{.name = "guest"}));
+    const Backend* const added = &register_backend(fake_method({.name = "guest"}));
     taken = unregister_backend(*added);
     EXPECT_EQ(taken.get(), added);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"

@@ -66,7 +66,7 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
     const auto all = backends();
     const Backend& mine = *all[static_cast<std::size_t>(i) % all.size()];
     // Another test in this process may have registered a fake backend.
-    const bool fake = dynamic_cast<const FakeBackend*>(&mine) != nullptr;
+    const bool fake = mine.description() == fake_method({}).description;
     if (fake || !mine.runs_here()) return;
     wrong += encoded(*mine.plan({.d_model = 64}), {0, 1})(0, 1) != 1.0F;
   });

@@ -17,7 +17,7 @@ struct LibraryKernel {
   const char* description;
   double ulps;         ///< documented error, of a value below 1
   const char* phases;  ///< their type: "float32" or "double"
-  void (*write)(const Tables&, const RowTask&);
+  void (*write)(const Tables&, const simd::RowTask&);
 };
 
 /// Those that were found, of each ISA.

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace posenc::peers {
@@ -34,12 +35,13 @@ std::vector<double> radians_of(const EncodingSpec& spec) {
 }
 
 /// A library's sines and cosines of position times frequency.
-class SincosPeer final : public Encoder {
+class SincosWriter final : public RowWriter {
  public:
-  SincosPeer(const EncodingSpec& spec, const Backend& backend, const LibraryKernel& library)
-      : Encoder(spec, backend),
+  SincosWriter(const EncodingSpec& spec, const LibraryKernel& library)
+      : layout_(spec),
+        has_rule_(!is_base(spec.frequencies)),
         library_(library),
-        is_float_(backend.phases() == "float32"),
+        is_float_(std::string_view(library.phases) == "float32"),
         doubles_(radians_of(spec)),
         floats_(doubles_.begin(), doubles_.end()) {}
 
@@ -48,45 +50,40 @@ class SincosPeer final : public Encoder {
   /// more; w |ln w| is at most 1 / e. A frequency of a rule is at most pi.
   double error_bound(RowRange rows, DataType) const noexcept override {
     const double ulp = is_float_ ? 0x1p-24 : 0x1p-53, rounding = is_float_ ? 0 : 0x1p-25;
-    const double of_phase = 3.01 * ulp * (is_base(spec().frequencies) ? 1 : 3.15);
+    const double of_phase = 3.01 * ulp * (has_rule_ ? 3.15 : 1);
     constexpr double any_error = 2;  // of values between -1 and 1
     return std::min(any_error, rounding + library_.ulps * ulp +
                                    static_cast<double>(rows.farthest()) * of_phase);
   }
 
- private:
-  void encode_rows(const RowTask& task) const noexcept override {
+  void write(const OutputRows& rows) const noexcept override {
     const void* const radians = is_float_ ? static_cast<const void*>(floats_.data())
                                           : static_cast<const void*>(doubles_.data());
-    library_.write({spec().d_model / 2, columns_of(spec()), radians}, task);
+    library_.write({layout_.frequencies(), columns_of(layout_), radians},
+                   {rows.first, rows.count, rows.out, rows.stride, rows.type});
   }
 
+ private:
+  RowLayout layout_;
+  bool has_rule_;
   const LibraryKernel& library_;
-  bool is_float_;  ///< phases are
+  bool is_float_;  ///< true if phases are float32
   std::vector<double> doubles_;
   std::vector<float> floats_;  ///< the same
 };
 
-/// Writes float32 tables, as the libraries' users do.
-class PeerBackend final : public Backend {
- public:
-  PeerBackend(const LibraryKernel& library, Isa isa) : library_(library), isa_(isa) {}
-
-  std::string_view name() const noexcept override { return library_.name; }
-  std::string_view description() const noexcept override { return library_.description; }
-  std::string_view phases() const noexcept override { return library_.phases; }
-  Isa isa() const noexcept override { return isa_; }
-  bool can_be_picked() const noexcept override { return false; }
-  bool supports(DataType type) const noexcept override { return type == DataType::float32; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<SincosPeer>(spec, *this, library_);
-  }
-
-  const LibraryKernel& library_;
-  Isa isa_;
-};
+/// Registers a library at one ISA. It writes float32 tables, as the libraries' users do.
+void add_peer(const LibraryKernel& library, Isa isa) {
+  register_backend({.name = library.name,
+                    .description = library.description,
+                    .phases = library.phases,
+                    .isa = isa,
+                    .types = {DataType::float32},
+                    .can_be_picked = false,
+                    .make_writer = [&library](const EncodingSpec& spec) {
+                      return std::make_unique<const SincosWriter>(spec, library);
+                    }});
+}
 
 }  // namespace
 
@@ -94,9 +91,9 @@ void register_peers() {
 #ifdef __x86_64__
   static const bool is_done = [] {
     for (int library = 0; sse2_libraries[library].name != nullptr; ++library) {
-      register_backend(std::make_unique<PeerBackend>(sse2_libraries[library], Isa::sse2));
-      register_backend(std::make_unique<PeerBackend>(avx2_libraries[library], Isa::avx2));
-      register_backend(std::make_unique<PeerBackend>(avx512_libraries[library], Isa::avx512));
+      add_peer(sse2_libraries[library], Isa::sse2);
+      add_peer(avx2_libraries[library], Isa::avx2);
+      add_peer(avx512_libraries[library], Isa::avx512);
     }
     return true;
   }();

@@ -1,6 +1,7 @@
 #include "posenc/c_api.h"
 
 #include "posenc/cursor.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/grid.h"
 #include "posenc/model/internal/checks.h"

@@ -8,6 +8,7 @@
 
 #include "posenc/check/table_file.h"
 #include "posenc/cpu.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
@@ -85,7 +86,7 @@ check::TableOptions expected_of(const Options& options) {
     else if (reading.model_type.starts_with("cohere"))
       expected.excluded = {check::Arrangement::cosines_twice, check::Arrangement::sines_twice};
     expected.spec = spec_of_equal_positions(rotary.angles);
-    if (rotary.angles.axes() > 1) expected.axes = {.spec = rotary.angles};
+    if (rotary.angles.axes() > 1 || !expected.spec) expected.axes = {.spec = rotary.angles};
     expected.factor = rotary.attention_factor;
     expected.first = options.first().value_or(0);
   }

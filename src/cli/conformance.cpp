@@ -5,6 +5,7 @@
 
 #include "posenc/check/table.h"
 #include "posenc/check/table_file.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/model/rotary.h"
 #include "posenc/suite/files.h"
 

@@ -4,6 +4,7 @@
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
 
+#include "posenc/frequency_rule_text.h"
 #include "posenc/model/rotary.h"
 
 #include <fmt/format.h>

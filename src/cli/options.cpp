@@ -2,6 +2,7 @@
 
 #include "cli/report.h"
 
+#include "posenc/frequency_rule_text.h"
 #include "posenc/selection.h"
 #include "posenc/suite/files.h"
 #include "posenc/suite/measure.h"
@@ -233,8 +234,8 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       choice("--spacing", "exponents of the frequencies, 2i/d or i/(d/2-1)", all_spacings,
              "the preset's", &Options::spacing),
       {"--frequencies", "RULE",
-       "rule, and its parameters after a colon, as in linear:factor=4: " +
-           join(given_rule_names, ", ") + " (default: the preset's)",
+       "rule, and its parameters after a colon, as in linear:factor=4: " + join(rule_names, ", ") +
+           " (default: the preset's)",
        [](Options& options, const std::string& rule) {
          options.frequencies = parse_frequency_rule(rule);
          return "";

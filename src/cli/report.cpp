@@ -2,6 +2,7 @@
 
 #include "posenc/check/arrangement.h"
 #include "posenc/check/columns.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>

@@ -5,37 +5,45 @@
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
 #include "posenc/isa.h"
+#include "posenc/method.h"
 #include "posenc/spec.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace posenc {
 
-/// A method at one instruction set, and what it can do for every spec. Encoders are valid as long
-/// as their backend exists.
+namespace detail {
+class Frequencies;
+struct Planning;
+}  // namespace detail
+
+/// A registered method. Encoders are valid as long as their backend exists.
 class Backend {
  public:
-  virtual ~Backend() = default;
-  virtual std::string_view name() const noexcept = 0;         ///< the method: "rotation"
-  virtual std::string_view description() const noexcept = 0;  ///< one line, for lists
-  virtual Isa isa() const noexcept = 0;                       ///< that it is compiled for
-  /// How position times frequency is rounded before a sine sees it, for lists: "exact", "double",
-  /// "float32". It decides the error at large positions. Empty if it is not said.
-  virtual std::string_view phases() const noexcept { return {}; }
+  /// Throws InvalidArgument unless the method has a name, a type and make_writer.
+  explicit Backend(Method method);
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
 
+  /// What it is, and what it can do for every spec.
+  const Method& method() const noexcept { return method_; }
+  std::string_view name() const noexcept { return method_.name; }  ///< Method::name
+  /// Method::description
+  std::string_view description() const noexcept { return method_.description; }
+  std::string_view phases() const noexcept { return method_.phases; }    ///< Method::phases
+  Isa isa() const noexcept { return method_.isa; }                       ///< Method::isa
+  bool can_be_picked() const noexcept { return method_.can_be_picked; }  ///< Method::can_be_picked
   /// True if its encoders can write `type`.
-  virtual bool supports(DataType) const noexcept { return true; }
-  /// True if every entry of a table of that type is the type's value nearest to the exact one, with
-  /// the same bits on every ISA and compiler, for every row and spec (float64: if frequencies are 0
-  /// or at least 2^-100 radians per position). docs/how-it-works.md says how far this is proven.
-  virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
+  bool supports(DataType type) const noexcept { return posenc::supports(method_, type); }
+  /// True if its tables of that type are correctly rounded (Method::is_correctly_rounded).
+  bool is_correctly_rounded(DataType type) const noexcept {
+    return method_.is_correctly_rounded && supports(type);
+  }
   /// Throws InvalidArgument, with the allowed types, unless supports(type).
-  void check_supports(DataType type) const;
-
-  /// False for a backend that is registered for comparison only: it is never selected or picked.
-  virtual bool can_be_picked() const noexcept { return true; }
+  void check_supports(DataType type) const { posenc::check_supports(method_, type); }
   /// True if this CPU and its operating system can run the backend.
   bool runs_here() const noexcept;
   /// Throws InvalidArgument, listing the ISAs that this CPU supports, unless runs_here().
@@ -47,7 +55,13 @@ class Backend {
   std::string full_name() const;
 
  private:
-  virtual std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const = 0;
+  friend struct detail::Planning;
+
+  Method method_;
+  /// Set for posenc's own methods, which also plan frequencies that no spec describes.
+  std::function<std::unique_ptr<const RowWriter>(
+      const EncodingSpec& spec, const std::shared_ptr<const detail::Frequencies>& frequencies)>
+      make_from_frequencies_;
 };
 
 }  // namespace posenc

@@ -1,6 +1,6 @@
 #include "posenc/data_type.h"
 
-#include "posenc/support/float_format.h"
+#include "posenc/support/enum_names.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +9,8 @@
 
 namespace posenc {
 namespace {
+
+constexpr auto names = enum_names<DataType>("dtype", "float32", "float64", "float16", "bfloat16");
 
 /// The bits of the nearest 16-bit value. `infinity` is the bits of the type's infinity. In
 /// arithmetic of doubles: round_to_bits() takes a third more instructions in a whole table.
@@ -36,6 +38,9 @@ std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) 
 }
 
 }  // namespace
+
+std::string_view to_string(DataType type) noexcept { return names[type]; }
+DataType parse_data_type(std::string_view name) { return names.parse(name); }
 
 double to_double(Float16 value) noexcept {
   const int exponent = (value.bits >> 10) & 31;

@@ -30,6 +30,20 @@ constexpr std::int64_t size_of(DataType type) noexcept {
   return type == DataType::float32 ? 4 : type == DataType::float64 ? 8 : 2;
 }
 
+/// A binary floating-point format.
+struct FloatFormat {
+  int precision;       ///< bits of the significand, including the leading one
+  int least_exponent;  ///< exponent of the least value above 0
+};
+
+/// The format of the element type.
+constexpr FloatFormat format_of(DataType type) noexcept {
+  if (type == DataType::float32) return {24, -149};
+  if (type == DataType::float64) return {53, -1074};
+  if (type == DataType::float16) return {11, -24};
+  return {8, -133};
+}
+
 /// A 16-bit float as its bits. C++20 has no arithmetic for this type, and encodings need none.
 struct Float16 {
   std::uint16_t bits = 0;  ///< IEEE binary16

@@ -11,26 +11,24 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <string>
 
 namespace posenc {
 
 class Backend;
-struct RowTask;
-namespace simd {
-enum class StoreMethod : std::uint8_t;
-struct StorePlan;
-}  // namespace simd
+class RowWriter;
+struct Method;
 
 /// A backend planned for a spec: frequencies and tables are ready. It is immutable, so that any
 /// number of threads may use one encoder at once. A row is a pure function of its position: it has
 /// the same bits in every range, gather, stride, alignment and thread count.
 class Encoder {
  public:
-  /// For backends, which plan encoders. The backend must outlive it.
-  Encoder(const EncodingSpec& spec, const Backend& backend);
-  virtual ~Encoder() = default;
+  /// Backend::plan() makes encoders. The backend, whose method this is, must outlive the encoder.
+  Encoder(const EncodingSpec& spec, const Backend& backend, const Method& method,
+          std::unique_ptr<const RowWriter> writer);
+  ~Encoder();
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
 
@@ -47,8 +45,8 @@ class Encoder {
   /// this encoder does not support; or if threads < 1.
   void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
-  /// Writes the rows of positions in any order, with repetitions: row r holds that of positions[r].
-  /// Accepts a vector, an array or a span. Throws as the call above.
+  /// Writes the rows of positions in any order, with repetitions: row r holds the encoding of
+  /// positions[r]. Accepts a vector, an array or a span. Throws as the call above.
   void encode(std::span<const std::int64_t> positions, OutputView out,
               EncodeOptions options = {}) const;
   /// Writes the rows of 32-bit positions.
@@ -74,42 +72,22 @@ class Encoder {
            EncodeOptions options = {}) const;
 
   /// An upper bound of |entry - exact value| over these rows, which is proven, not measured.
-  virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
+  double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
   /// The same in ulp, the spacing of the type at the exact value; infinity if there is none.
-  virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
+  double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
  private:
-  /// Writes the rows of the task, whose arguments are checked (simd/row_task.h). Its positions are
-  /// not negative: sines of negative ones are negated by the caller.
-  virtual void encode_rows(const RowTask& task) const noexcept = 0;
-
-  /// True if the backend has add_rows().
-  virtual bool can_add_rows() const noexcept;
-  /// Writes out = x * scale + encoding for the rows of the task, in float32 and in one pass. x has
-  /// the stride of the task, and positions are not negative.
-  virtual void add_rows(const RowTask& task, const float* x, float scale) const noexcept;
-
-  /// How the rows of a call are stored, or added by add_rows(). `non_temporal`: past the caches if
-  /// possible. Plain stores unless it is overridden.
-  virtual simd::StorePlan store_plan(const RowTask& task, bool non_temporal,
-                                     bool adds) const noexcept;
-  /// The task of a call that has been checked.
-  RowTask task_of(RowRange rows, const OutputView& out, StorePolicy policy,
-                  bool adds = false) const noexcept;
-
-  /// Writes the rows of the task, whose positions may be negative.
-  void encode_any(const RowTask& task) const noexcept;
-  void encode_negative(const RowTask& task) const noexcept;
-  void add_encoded(const RowTask& task, const void* x, float scale, simd::StoreMethod stores,
-                   float* encoded) const noexcept;
-
+  struct Rows;
   template <class Position>
   void gather(std::span<const Position> positions, const OutputView& out,
               const EncodeOptions& options) const;
+  void check_call(std::int64_t rows, const OutputView& out, const EncodeOptions& options) const;
 
   EncodingSpec spec_;
   const Backend* backend_;
+  const Method* method_;
+  std::unique_ptr<const RowWriter> writer_;
 };
 
 }  // namespace posenc

@@ -1,7 +1,5 @@
 #include "posenc/frequency_rule.h"
 
-#include "posenc/error.h"
-#include "posenc/spec.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/frequency_parameters.h"
@@ -29,53 +27,26 @@ void check_own(const std::vector<double>& values, double least, double most) {
 }
 
 template <class Rule>
-void check(const Rule& rule, const EncodingSpec& spec) {
+void check(const Rule& rule, std::int64_t d_model) {
   const auto check_one = [&]<class T>(std::string_view name, const T& value, auto least,
                                       auto most) {
     if constexpr (std::is_arithmetic_v<T>) {
       check_range<T>(name, value, least, most);
     } else {
       constexpr bool is_own = std::is_same_v<Rule, OwnFrequencies>;
-      check_count(is_own ? "frequencies" : name, value.size(), spec.d_model);
+      check_count(is_own ? "frequencies" : name, value.size(), d_model);
       if constexpr (is_own) return check_own(value, least, most);
       for (std::size_t k = 0; k < value.size(); ++k)
         check_range(format_text("{}[{}]", name, k), value[k], least, most);
     }
   };
-  for_each_parameter(rule, check_one, spec.d_model / 2);
-  constexpr bool is_for_paper_only =
-      std::is_same_v<Rule, NtkScaling> || std::is_same_v<Rule, YarnScaling>;
-  if (is_for_paper_only && spec.spacing != Spacing::paper)
-    throw_invalid("spacing is {}; allowed with this rule of frequencies: paper",
-                  to_string(spec.spacing));
-}
-
-void check(const PickedFrequencies& picked, const EncodingSpec& spec) {
-  check_count("picks", picked.picks.size(), spec.d_model);
-  for (const auto& each : picked.encodings) {
-    if (each == nullptr || std::holds_alternative<PickedFrequencies>(each->frequencies))
-      throw InvalidArgument("a picked encoding picks frequencies itself; allowed: another rule");
-    validate(*each);
-  }
-  for (const PickedFrequencies::Pick& pick : picked.picks) {
-    check_range<std::int64_t>("encoding of a pick", pick.encoding, 0,
-                              static_cast<std::int64_t>(picked.encodings.size()) - 1);
-    check_range<std::int64_t>("frequency of a pick", pick.k, 0,
-                              picked.encodings[pick.encoding]->d_model / 2 - 1);
-  }
+  for_each_parameter(rule, check_one, d_model / 2);
 }
 
 }  // namespace
 
-bool PickedFrequencies::operator==(const PickedFrequencies& other) const noexcept {
-  return picks == other.picks &&
-         std::ranges::equal(encodings, other.encodings, [](const auto& a, const auto& b) {
-           return a == b || (a != nullptr && b != nullptr && *a == *b);
-         });
-}
-
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {
-  validate(NtkScaling{factor}, {});
+  check_range("factor", factor, 1.0, most_factor);
   check_range("trained_rows", trained_rows, 1, max_position);
   check_range("rows", rows, 1, max_position);
   if (rows <= trained_rows) return {};
@@ -99,8 +70,12 @@ FrequencyRule without_attention_factor(FrequencyRule rule) {
   return rule;
 }
 
-void validate(const FrequencyRule& rule, const EncodingSpec& spec) {
-  std::visit([&](const auto& each) { check(each, spec); }, rule);
+void validate(const FrequencyRule& rule, std::int64_t d_model) {
+  std::visit([&](const auto& each) { check(each, d_model); }, rule);
+}
+
+bool is_for_paper_only(const FrequencyRule& rule) noexcept {
+  return std::holds_alternative<NtkScaling>(rule) || std::holds_alternative<YarnScaling>(rule);
 }
 
 }  // namespace posenc

@@ -13,9 +13,6 @@
 #include "posenc/cxx20.h"
 
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -128,43 +125,15 @@ struct BaseTurns {
   bool operator==(const BaseTurns&) const = default;
 };
 
-struct EncodingSpec;
-
-/// Frequencies of other encodings: pair k has frequency picks[k].k of encodings[picks[k].encoding].
-/// axes.h makes such rules; they have no text that can be parsed.
-struct PickedFrequencies {
-  /// One frequency of an encoding.
-  struct Pick {
-    std::uint32_t encoding = 0;  ///< index into encodings
-    std::uint32_t k = 0;         ///< below d_model / 2 of its spec
-
-    bool operator==(const Pick&) const = default;
-  };
-  /// That picks name. Their layouts have no effect.
-  std::vector<std::shared_ptr<const EncodingSpec>> encodings = {};
-  std::vector<Pick> picks = {};  ///< d_model / 2 of them
-
-  bool operator==(const PickedFrequencies& other) const noexcept;
-};
-
 /// Any of the rules.
-using FrequencyRule = std::variant<BaseFrequencies, OwnFrequencies, LinearScaling, NtkScaling,
-                                   YarnScaling, Llama3Scaling, LongRopeScaling, ProportionalScaling,
-                                   TurnFrequencies, BaseTurns, PickedFrequencies>;
+using FrequencyRule =
+    std::variant<BaseFrequencies, OwnFrequencies, LinearScaling, NtkScaling, YarnScaling,
+                 Llama3Scaling, LongRopeScaling, ProportionalScaling, TurnFrequencies, BaseTurns>;
 
 /// True if the frequencies are those of the base.
 inline bool is_base(const FrequencyRule& rule) noexcept {
   return std::holds_alternative<BaseFrequencies>(rule);
 }
-
-/// The rule as text, with every parameter: "base", "linear:factor=4", "own:values=1/0.5", or
-/// "llama3:factor=8,trained_rows=8192,low_frequency_factor=1,high_frequency_factor=4".
-/// parse_frequency_rule() makes the same rule of it.
-std::string to_string(const FrequencyRule& rule);
-
-/// Parameters that are not named have their default values: "llama3", "yarn:factor=4". Throws
-/// InvalidArgument, listing what is allowed, on an unknown name or a value that is not a number.
-FrequencyRule parse_frequency_rule(std::string_view text);
 
 /// What Rotary multiplies cosines and sines by: 1, unless the rule says otherwise, and 0 if the
 /// rule has to be given one. Encodings apply no factor: Backend::plan() refuses any but 1.
@@ -173,7 +142,10 @@ double attention_factor(const FrequencyRule& rule) noexcept;
 /// The frequencies of the rule alone: its attention factor is 1.
 FrequencyRule without_attention_factor(FrequencyRule rule);
 
-/// Throws InvalidArgument unless the rule is allowed for this spec, whose own rule does not matter.
-void validate(const FrequencyRule& rule, const EncodingSpec& spec);
+/// Throws InvalidArgument unless the rule is allowed for d_model channels.
+void validate(const FrequencyRule& rule, std::int64_t d_model);
+
+/// True if the rule is defined for Spacing::paper only.
+bool is_for_paper_only(const FrequencyRule& rule) noexcept;
 
 }  // namespace posenc

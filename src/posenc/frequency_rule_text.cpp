@@ -1,6 +1,6 @@
 // The text form of frequency rules.
+#include "posenc/frequency_rule_text.h"
 #include "posenc/error.h"
-#include "posenc/frequency_rule.h"
 #include "posenc/support/format.h"
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parse_real.h"
@@ -95,10 +95,10 @@ std::string to_string(const FrequencyRule& rule) {
 FrequencyRule parse_frequency_rule(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
-  const auto found = std::ranges::find(given_rule_names, name);
-  if (found == given_rule_names.end())
-    throw_invalid("frequencies is '{}'; allowed: {}", name, join(given_rule_names, ", "));
-  FrequencyRule rule = rule_of_index(found - given_rule_names.begin());
+  const auto found = std::ranges::find(rule_names, name);
+  if (found == rule_names.end())
+    throw_invalid("frequencies is '{}'; allowed: {}", name, join(rule_names, ", "));
+  FrequencyRule rule = rule_of_index(found - rule_names.begin());
   if (colon == text.size()) return rule;
   std::vector<std::string_view> given = split(text.substr(colon + 1), ','), allowed;
   const auto set = [&](std::string_view parameter, auto& value, auto, auto) {

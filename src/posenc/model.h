@@ -3,10 +3,12 @@
 #pragma once
 
 #include "posenc/model/axes.h"
+#include "posenc/model/axes_encoder.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/dropout.h"
 #include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
+#include "posenc/model/row_positions.h"
 #include "posenc/model/sequence_view.h"

@@ -80,6 +80,10 @@ const Backend& backend(std::string_view name, Isa isa) {
                 join(isas, ", "));
 }
 
+const Backend& register_backend(Method method) {
+  return register_backend(std::make_unique<Backend>(std::move(method)));
+}
+
 const Backend& register_backend(std::unique_ptr<Backend> added) {
   if (added == nullptr) throw InvalidArgument("backend is null; allowed: a backend");
   Registry& all = registry();

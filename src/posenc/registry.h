@@ -6,6 +6,7 @@
 
 #include "posenc/backend.h"
 #include "posenc/isa.h"
+#include "posenc/method.h"
 
 #include <memory>
 #include <string_view>
@@ -24,8 +25,10 @@ const Backend& backend(std::string_view name);
 /// The backend of that method and ISA. Throws InvalidArgument as above.
 const Backend& backend(std::string_view name, Isa isa);
 
-/// Adds a backend, which the registry then owns. Throws InvalidArgument if a backend with this name
-/// and ISA exists.
+/// Adds a method as a backend, which the registry owns. Throws InvalidArgument if a backend with
+/// this name and ISA exists, or the method has no name, type or make_writer.
+const Backend& register_backend(Method method);
+/// Adds a backend that unregister_backend() has returned. Throws as above, and if it is null.
 const Backend& register_backend(std::unique_ptr<Backend> added);
 
 /// Removes a backend, and returns it. Encoders that it planned stay valid as long as it exists.

@@ -1,10 +1,27 @@
 #include "posenc/spec.h"
 
 #include "posenc/support/check.h"
+#include "posenc/support/enum_names.h"
 
 #include <cmath>
 
 namespace posenc {
+namespace {
+
+constexpr auto layout_names =
+    enum_names<Layout>("layout", "interleaved", "halves", "halves_cos_first");
+constexpr auto spacing_names = enum_names<Spacing>("spacing", "paper", "inclusive");
+
+}  // namespace
+
+std::string_view to_string(Layout layout) noexcept { return layout_names[layout]; }
+std::string_view to_string(Spacing spacing) noexcept { return spacing_names[spacing]; }
+Layout parse_layout(std::string_view name) { return layout_names.parse(name); }
+Spacing parse_spacing(std::string_view name) { return spacing_names.parse(name); }
+
+void validate(Layout layout) { layout_names.check(layout); }
+void validate(Spacing spacing) { spacing_names.check(spacing); }
+
 void validate(const EncodingSpec& spec) {
   if (spec.d_model < 2 || spec.d_model > max_d_model || spec.d_model % 2 != 0)
     throw_invalid("d_model is {}; allowed: even, 2 to {}", spec.d_model, max_d_model);
@@ -12,7 +29,10 @@ void validate(const EncodingSpec& spec) {
     throw_invalid("base is {}; allowed: finite and greater than 1", spec.base);
   validate(spec.layout);
   validate(spec.spacing);
-  validate(spec.frequencies, spec);
+  validate(spec.frequencies, spec.d_model);
+  if (is_for_paper_only(spec.frequencies) && spec.spacing != Spacing::paper)
+    throw_invalid("spacing is {}; allowed with this rule of frequencies: paper",
+                  to_string(spec.spacing));
 }
 
 void validate(RowRange rows) {

@@ -4,6 +4,7 @@
 
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
+#include "posenc/limits.h"
 
 #include <cstdint>
 #include <string_view>
@@ -29,12 +30,6 @@ enum class Spacing {
 
 /// All of them.
 inline constexpr Spacing all_spacings[] = {Spacing::paper, Spacing::inclusive};
-
-/// A row has at most this many channels.
-inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
-/// Positions are from -max_position to max_position. At -p, sines are the negated sines of p, and
-/// cosines are the same.
-inline constexpr std::int64_t max_position = std::int64_t{1} << 53;
 
 /// What to encode.
 struct EncodingSpec {
@@ -92,10 +87,23 @@ struct ChannelPair {
   std::int64_t cosine;  ///< channel of the cosine
 };
 
-/// The channels of frequency k, which is 0 to d_model / 2 - 1.
-constexpr ChannelPair channels_of(const EncodingSpec& spec, std::int64_t k) noexcept {
-  const std::int64_t half = spec.d_model / 2;
-  switch (spec.layout) {
+/// Where the channels of a row are.
+struct RowLayout {
+  std::int64_t d_model;  ///< channels of a row
+  Layout layout;         ///< their order
+
+  /// A spec converts to the layout of its rows.
+  constexpr RowLayout(const EncodingSpec& spec) noexcept  // NOLINT: implicit
+      : d_model(spec.d_model), layout(spec.layout) {}
+
+  /// Number of frequencies: each has a sine and a cosine.
+  constexpr std::int64_t frequencies() const noexcept { return d_model / 2; }
+};
+
+/// The channels of frequency k, which is 0 to row.frequencies() - 1.
+constexpr ChannelPair channels_of(const RowLayout& row, std::int64_t k) noexcept {
+  const std::int64_t half = row.frequencies();
+  switch (row.layout) {
     case Layout::interleaved: return {2 * k, 2 * k + 1};
     case Layout::halves: return {k, half + k};
     case Layout::halves_cos_first: break;

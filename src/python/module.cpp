@@ -2,6 +2,7 @@
 // array, or into a new one. The GIL is released while the library plans, encodes and measures.
 #include "python/module.h"
 #include "posenc/cpu.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/version.h"

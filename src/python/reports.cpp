@@ -110,7 +110,8 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
   options.first = first;
   if (rotary != nullptr) {
     options.spec = spec_of_equal_positions(rotary->spec().angles);
-    if (rotary->spec().angles.axes() > 1) options.axes = check::TableAxes{.spec = rotary->spec().angles};
+    if (rotary->spec().angles.axes() > 1 || !options.spec)
+      options.axes = check::TableAxes{.spec = rotary->spec().angles};
     options.unclaimed = {};
     if (!layout && rotary->spec().channels == RotaryLayout::halves)
       options.excluded = {check::Arrangement::cosines_repeated, check::Arrangement::sines_repeated};

@@ -1,6 +1,7 @@
 // Other libraries behind the Backend interface: they stay within their stated bounds, are never
 // picked, and write float32 alone.
 #include "peers.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/registry.h"
 #include "support.h"
 

@@ -1,6 +1,7 @@
 // posenc list: backends and the selection, and with --presets the conventions.
 #include "command.h"
 #include "posenc/cpu.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/support/format.h"

@@ -5,6 +5,7 @@
 #include "exact/mpfr_value.h"
 #include "frequency_rules.h"
 #include "posenc/backend.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/matrix.h"
 #include "posenc/registry.h"
 #include "support.h"

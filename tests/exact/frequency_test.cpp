@@ -63,6 +63,23 @@ TEST(YarnRange, IsThatOfItsFormula) {
   }
 }
 
+TEST(PickedFrequencies, AreThoseOfTheirEncodingsInEveryPrecision) {
+  const auto of_base = std::make_shared<const Frequencies>(EncodingSpec{.d_model = 128});
+  const auto of_turns = std::make_shared<const Frequencies>(
+      EncodingSpec{.d_model = 4, .frequencies = TurnFrequencies{{1, 3}, {4, 8}}});
+  const std::vector<PickedFrequency> picked = {{of_base, 63}, {of_turns, 1}, {of_base, 2}};
+  const Frequencies frequencies(picked);
+  ASSERT_EQ(frequencies.count(), 3);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const auto& [from, k] = picked[static_cast<std::size_t>(i)];
+    EXPECT_EQ(frequencies[i].limb, (*from)[k].limb);
+    EXPECT_EQ(frequencies.widest(i).limb, from->widest(k).limb);
+    for (const std::int64_t position : {1, 2, 4})
+      EXPECT_EQ(frequencies.whole_quarters(i, position), from->whole_quarters(k, position));
+  }
+  EXPECT_EQ(frequencies.whole_quarters(1, 4), 2u) << "3/8 of a turn, four times";
+}
+
 TEST_P(FrequencyTest, PhaseIsExactlyReduced) {
   const EncodingSpec spec = GetParam();
   const Frequencies frequencies(spec);

@@ -127,11 +127,6 @@ struct ExactFrequency {
   }
   MpfrValue operator()(const TurnFrequencies&) const { return two_pi() * turns(1); }
   MpfrValue operator()(const BaseTurns&) const { return two_pi() * turns(1); }
-  MpfrValue operator()(const PickedFrequencies& picked) const {
-    const PickedFrequencies::Pick& pick = picked.picks[static_cast<std::size_t>(k)];
-    const EncodingSpec& from = *picked.encodings[pick.encoding];
-    return std::visit(ExactFrequency{from, pick.k}, from.frequencies);
-  }
 
   /// True if the frequency is given in turns.
   bool is_in_turns() const {

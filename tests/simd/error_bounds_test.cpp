@@ -339,7 +339,7 @@ TEST_P(RotationErrors, OfTablesOfFloat64) {
   constexpr simd::RotationToFloat64Error bound;
   std::vector<double> low;
   long double worst_share = 0;
-  const auto write = [&](const simd::RotationTables& tables, const RowTask& task) {
+  const auto write = [&](const simd::RotationTables& tables, const simd::RowTask& task) {
     low.resize(static_cast<std::size_t>(task.count * task.stride));
     kernels().rows_to_float64(tables, task, low.data());
   };
@@ -422,6 +422,11 @@ TEST_P(RotationErrors, OfRotation32Centres) {
   expect_tight("rotation32: centre", worst / simd::float_roundoff, bound.centre());
 }
 
+Rotation32Constants rotation32_constants(const EncodingSpec& spec, const simd::Kernels& kernels) {
+  return Rotation32Constants(
+      {shared_frequencies(spec), &kernels, spec.layout == Layout::interleaved});
+}
+
 TEST_P(RotationErrors, OfRotation32Tables) {
   constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 5;
   const simd::Rotation32Error bound = {kernels().fused_rounds_once};
@@ -430,7 +435,7 @@ TEST_P(RotationErrors, OfRotation32Tables) {
   for (const DifficultTable& each : difficult_tables(rows)) {
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    const Rotation32Constants constants(each.spec, all);
+    const Rotation32Constants constants = rotation32_constants(each.spec, all);
     all.rotation32(constants.tables(each.spec),
                    {each.first, rows, table.data(), columns, DataType::float32});
     for_each_entry(each, rows, [&](const Entry& entry) {
@@ -448,7 +453,7 @@ TEST_P(RotationErrors, OfRotation32DoNotDependOnPanelsOrParts) {
   for (const Layout layout : {Layout::interleaved, Layout::halves}) {
     for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
       const EncodingSpec spec = {.d_model = d_model, .layout = layout};
-      const Rotation32Constants constants(spec, all);
+      const Rotation32Constants constants = rotation32_constants(spec, all);
       const simd::Rotation32Tables tables = constants.tables(spec);
       const std::size_t row_bytes = static_cast<std::size_t>(d_model * size_of(type));
       const auto table = [&](bool narrow_panels, std::int64_t part) {

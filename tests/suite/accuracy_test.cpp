@@ -1,6 +1,5 @@
 // The accuracy report against planted errors: the encoders are correct, except where a test changes
 // their values.
-#include "posenc/simd/row_task.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/error_tally.h"
 
@@ -32,8 +31,30 @@ long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t 
 
 using Wrong = std::function<float(std::int64_t position, std::int64_t channel, float right)>;
 
+class WrongWriter final : public RowWriter {
+ public:
+  WrongWriter(EncodingSpec spec, Wrong wrong) : spec_(std::move(spec)), wrong_(std::move(wrong)) {}
+
+  double error_bound(RowRange, DataType) const noexcept override { return 0x1p-25; }
+
+  void write(const OutputRows& rows) const noexcept override {
+    for (std::int64_t row = 0; row < rows.count; ++row) {
+      for (std::int64_t channel = 0; channel < spec_.d_model; ++channel) {
+        const auto right = static_cast<float>(exact(spec_, rows.first + row, channel));
+        const float value = wrong_(rows.first + row, channel, right);
+        with_type(rows.type,
+                  [&]<class T>(T) { rows.row<T>(row)[channel] = nearest<T>(to_double(value)); });
+      }
+    }
+  }
+
+ private:
+  EncodingSpec spec_;
+  Wrong wrong_;
+};
+
 const Backend& some_backend() {
-  static const FakeBackend fake({.name = "fake"});
+  static const Backend fake(fake_method({.name = "fake"}));
   return fake;
 }
 
@@ -41,23 +62,8 @@ class FakeEncoder final : public Encoder {
  public:
   explicit FakeEncoder(
       const EncodingSpec& spec, Wrong wrong = [](auto, auto, float right) { return right; })
-      : Encoder(spec, some_backend()), wrong_(std::move(wrong)) {}
-
-  double error_bound(RowRange, DataType) const noexcept override { return 0x1p-25; }
-
- private:
-  void encode_rows(const RowTask& task) const noexcept override {
-    for (std::int64_t row = 0; row < task.count; ++row) {
-      for (std::int64_t channel = 0; channel < spec().d_model; ++channel) {
-        const auto right = static_cast<float>(exact(spec(), task.first + row, channel));
-        const float value = wrong_(task.first + row, channel, right);
-        with_type(task.type,
-                  [&]<class T>(T) { task.row<T>(row)[channel] = nearest<T>(to_double(value)); });
-      }
-    }
-  }
-
-  Wrong wrong_;
+      : Encoder(spec, some_backend(), some_backend().method(),
+                std::make_unique<const WrongWriter>(spec, std::move(wrong))) {}
 };
 
 Wrong planted_at(std::int64_t position, std::int64_t channel, float error) {

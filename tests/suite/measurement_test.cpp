@@ -1,5 +1,6 @@
 // Documents of measurements, and the profile, which is one.
 #include "posenc/suite/measurement.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/suite/measurement_json.h"
 
 #include "measurements.h"

@@ -1,7 +1,5 @@
 #include "posenc/backends/constants.h"
 
-#include "posenc/backends/backends.h"
-#include "posenc/backends/shared_values.h"
 #include "posenc/exact/fixed_point.h"
 
 namespace posenc::detail {
@@ -114,14 +112,14 @@ RotationConstants::RotationConstants(const Frequencies& frequencies, const simd:
   }
 }
 
-simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
+simd::RotationTables RotationConstants::tables(const RowLayout& layout,
                                                DataType type) const noexcept {
   if (size_of(type) == 2) {
     std::call_once(angles_are_filled_, [this] { angles_.fill(turns, kernels_); });
   }
   return {
-      .frequencies = spec.d_model / 2,
-      .columns = columns_of(spec),
+      .frequencies = layout.frequencies(),
+      .columns = columns_of(layout),
       .w = turns.arrays(),
       .radians = radians.data(),
       .row = row.arrays(),
@@ -133,16 +131,15 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
   };
 }
 
-Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::Kernels& kernels)
-    : turns(*shared_frequencies(spec)),
+Rotation32Constants::Rotation32Constants(const ConstantsKey& key)
+    : turns(*key.frequencies),
       group_high(turns.padded_count()),
       group_low(group_high.size()),
       centre(group_high.size()),
       step(group_high.size()),
-      angles(turns.padded_count(), spec.layout == Layout::interleaved
-                                       ? HalfRowAngles::Order::interleaved
-                                       : HalfRowAngles::Order::separate) {
-  angles.fill(turns, kernels);
+      angles(turns.padded_count(), key.is_interleaved ? HalfRowAngles::Order::interleaved
+                                                      : HalfRowAngles::Order::separate) {
+  angles.fill(turns, *key.kernels);
   for (std::size_t k = 0; k < centre.size(); ++k) {
     const uint128 frequency = turns.turns(k);
     const uint128 in_group =
@@ -157,10 +154,10 @@ Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::K
   }
 }
 
-simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) const noexcept {
+simd::Rotation32Tables Rotation32Constants::tables(const RowLayout& row) const noexcept {
   return {
-      .frequencies = spec.d_model / 2,
-      .columns = columns_of(spec),
+      .frequencies = row.frequencies(),
+      .columns = columns_of(row),
       .group_high = group_high.data(),
       .group_low = group_low.data(),
       .centre = centre.data(),

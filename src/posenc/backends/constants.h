@@ -1,12 +1,13 @@
 // What vectorised methods compute when they are planned, in the form that kernels read.
 #pragma once
 
+#include "posenc/backends/backends.h"
+#include "posenc/backends/shared_values.h"
 #include "posenc/data_type.h"
 #include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/matrix.h"
 #include "posenc/simd/kernels.h"
-#include "posenc/spec.h"
 
 #include <cstdint>
 #include <memory>
@@ -67,10 +68,12 @@ struct Angles {
 class RotationConstants {
  public:
   RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels);
+  explicit RotationConstants(const ConstantsKey& key)
+      : RotationConstants(*key.frequencies, *key.kernels) {}
 
-  /// The tables of a spec with these frequencies, for rows of that type. exact_entry and context
-  /// are null, for the caller to set. The tables are valid as long as this object.
-  simd::RotationTables tables(const EncodingSpec& spec, DataType type) const noexcept;
+  /// The tables for rows of that layout and type. exact_entry and context are null, for the caller
+  /// to set. The tables are valid as long as this object.
+  simd::RotationTables tables(const RowLayout& layout, DataType type) const noexcept;
 
   FrequencyTables turns;
   std::vector<float> radians;
@@ -85,10 +88,10 @@ class RotationConstants {
 
 /// Owns the arrays of simd::Rotation32Tables.
 struct Rotation32Constants {
-  Rotation32Constants(const EncodingSpec& spec, const simd::Kernels& kernels);
+  explicit Rotation32Constants(const ConstantsKey& key);
 
-  /// The tables of this spec, which are valid as long as this object.
-  simd::Rotation32Tables tables(const EncodingSpec& spec) const noexcept;
+  /// The tables for rows of that layout, which are valid as long as this object.
+  simd::Rotation32Tables tables(const RowLayout& row) const noexcept;
 
   FrequencyTables turns;
   std::vector<std::uint64_t> group_high, group_low, centre, step;

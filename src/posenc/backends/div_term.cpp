@@ -11,7 +11,6 @@
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
 #include "posenc/exact/float32_phases.h"
-#include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,14 +19,12 @@
 namespace posenc::detail {
 namespace {
 
-class DivTermEncoder final : public Encoder {
+class DivTermWriter final : public RowWriter {
  public:
-  static constexpr Method method = {.name = "div_term",
-                                    .description = "the tutorial's exp/log formula, all in float32",
-                                    .phases = "float32"};
-
-  DivTermEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels&)
-      : Encoder(spec, backend), frequencies_(tutorial_frequencies(spec)) {}
+  DivTermWriter(const EncodingSpec& spec, const std::shared_ptr<const Frequencies>& given)
+      : layout_(spec),
+        has_rule_(!is_base(spec.frequencies)),
+        frequencies_(given != nullptr ? nearest_floats(*given) : tutorial_frequencies(spec)) {}
 
   /// The sum of three errors. The last rounding adds half an ulp of 1 of a type narrower than
   /// float32. The sine adds one float32 ulp below 1, 2^-24: half of it for its rounding, half for
@@ -38,36 +35,41 @@ class DivTermEncoder final : public Encoder {
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.farthest());
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
-    return narrowing + 0x1p-24 + std::min(2.0, last * (has_rule() ? 10 : 4) * 0x1p-24);
+    return narrowing + 0x1p-24 + std::min(2.0, last * (has_rule_ ? 10 : 4) * 0x1p-24);
+  }
+
+  void write(const OutputRows& rows) const noexcept override {
+    with_type(rows.type, [&]<class T>(T) { write_rows<T>(rows); });
   }
 
  private:
-  bool has_rule() const noexcept { return !is_base(spec().frequencies); }
-
-  void encode_rows(const RowTask& task) const noexcept override {
-    with_type(task.type, [&]<class T>(T) { write_rows<T>(task); });
-  }
-
   /// Other types hold the converted float32 values, as PyTorch's `.to(dtype)` gives them.
   template <class T>
-  void write_rows(const RowTask& task) const noexcept {
+  void write_rows(const OutputRows& task) const noexcept {
     for (std::int64_t row = 0; row < task.count; ++row) {
       T* const out = task.row<T>(row);
       const auto position = static_cast<float>(task.first + row);
       for (std::int64_t k = 0; k < std::ssize(frequencies_); ++k) {
         const float phase = position * frequencies_[static_cast<std::size_t>(k)];
-        const ChannelPair channel = channels_of(spec(), k);
+        const ChannelPair channel = channels_of(layout_, k);
         out[channel.sine] = nearest<T>(to_double(std::sin(phase)));
         out[channel.cosine] = nearest<T>(to_double(std::cos(phase)));
       }
     }
   }
 
+  RowLayout layout_;
+  bool has_rule_;
   std::vector<float> frequencies_;
 };
 
 }  // namespace
 
-void add_div_term(BackendList& all) { add_portable_method<DivTermEncoder>(all); }
+void add_div_term(BackendList& all) {
+  add_portable_method<DivTermWriter>(
+      all, {.name = "div_term",
+            .description = "the tutorial's exp/log formula, all in float32",
+            .phases = "float32"});
+}
 
 }  // namespace posenc::detail

@@ -9,7 +9,6 @@
 // frequencies modulo 2 pi. Source: "Attention Is All You Need", section 3.5.
 #include "posenc/backends/backends.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,21 +17,17 @@
 namespace posenc::detail {
 namespace {
 
-class NaiveEncoder final : public Encoder {
+class NaiveWriter final : public RowWriter {
  public:
-  static constexpr Method method = {.name = "naive",
-                                    .description = "std::sin and std::cos in double, rounded once",
-                                    .phases = "double"};
-
-  NaiveEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels&)
-      : Encoder(spec, backend), frequencies_(spec.d_model / 2) {
-    if (is_base(spec.frequencies)) {
+  NaiveWriter(const EncodingSpec& spec, const std::shared_ptr<const Frequencies>& given)
+      : layout_(spec), has_rule_(!is_base(spec.frequencies)), frequencies_(spec.d_model / 2) {
+    if (has_rule_) {
+      const auto exact = given != nullptr ? given : shared_frequencies(spec);
+      for (std::int64_t k = 0; k < exact->count(); ++k) frequencies_[k] = to_radians((*exact)[k]);
+    } else {
       const auto denominator = static_cast<double>(exponent_denominator(spec));
       for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
         frequencies_[k] = std::pow(spec.base, -static_cast<double>(k) / denominator);
-    } else {
-      const Frequencies exact(spec);
-      for (std::int64_t k = 0; k < exact.count(); ++k) frequencies_[k] = to_radians(exact[k]);
     }
   }
 
@@ -42,34 +37,41 @@ class NaiveEncoder final : public Encoder {
   /// is at most pi, and it and the product have relative errors of 4 * 2^-53 and 2^-53.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.farthest());
-    const double of_phase = last * (is_base(spec().frequencies) ? 4 : 16) * 0x1p-53;
+    const double of_phase = last * (has_rule_ ? 16 : 4) * 0x1p-53;
     return std::min(2.0, half_ulp_of_one(type) + 0x1p-52 + of_phase);
   }
 
- private:
-  void encode_rows(const RowTask& task) const noexcept override {
-    with_type(task.type, [&]<class T>(T) { write_rows<T>(task); });
+  void write(const OutputRows& rows) const noexcept override {
+    with_type(rows.type, [&]<class T>(T) { write_rows<T>(rows); });
   }
 
+ private:
   template <class T>
-  void write_rows(const RowTask& task) const noexcept {
+  void write_rows(const OutputRows& task) const noexcept {
     for (std::int64_t row = 0; row < task.count; ++row) {
       T* const out = task.row<T>(row);
       const auto position = static_cast<double>(task.first + row);
-      for (std::int64_t k = 0; k < spec().d_model / 2; ++k) {
+      for (std::int64_t k = 0; k < layout_.frequencies(); ++k) {
         const double phase = position * frequencies_[k];
-        const ChannelPair channel = channels_of(spec(), k);
+        const ChannelPair channel = channels_of(layout_, k);
         out[channel.sine] = nearest<T>(std::sin(phase));
         out[channel.cosine] = nearest<T>(std::cos(phase));
       }
     }
   }
 
+  RowLayout layout_;
+  bool has_rule_;
   std::vector<double> frequencies_;
 };
 
 }  // namespace
 
-void add_naive(BackendList& all) { add_portable_method<NaiveEncoder>(all); }
+void add_naive(BackendList& all) {
+  add_portable_method<NaiveWriter>(all,
+                                   {.name = "naive",
+                                    .description = "std::sin and std::cos in double, rounded once",
+                                    .phases = "double"});
+}
 
 }  // namespace posenc::detail

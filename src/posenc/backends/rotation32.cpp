@@ -7,7 +7,7 @@
 #include "posenc/backends/backends.h"
 #include "posenc/backends/constants.h"
 #include "posenc/backends/shared_values.h"
-#include "posenc/simd/row_task.h"
+#include "posenc/simd/kernel_writer.h"
 #include "posenc/simd/store_plan.h"
 
 #include <memory>
@@ -15,19 +15,14 @@
 namespace posenc::detail {
 namespace {
 
-class Rotation32Encoder final : public Encoder {
+class Rotation32Writer final : public KernelWriter {
  public:
-  static constexpr Method method = {.name = "rotation32",
-                                    .description = "angle addition in float32: the fastest tier",
-                                    .phases = "exact",
-                                    .supports_float64 = false};
-
-  Rotation32Encoder(const EncodingSpec& spec, const Backend& backend,
-                    const simd::IsaKernels& compiled)
-      : Encoder(spec, backend),
-        kernels_(compiled.kernels),
-        constants_(shared_values<Rotation32Constants>().get({spec, &compiled.kernels}, spec,
-                                                            compiled.kernels)) {}
+  Rotation32Writer(const EncodingSpec& spec, const std::shared_ptr<const Frequencies>& frequencies,
+                   const simd::Kernels& kernels)
+      : layout_(spec),
+        kernels_(kernels),
+        constants_(shared_constants<Rotation32Constants>(
+            {frequencies, &kernels, spec.layout == Layout::interleaved})) {}
 
   double error_bound(RowRange, DataType type) const noexcept override {
     const double bound =
@@ -35,16 +30,19 @@ class Rotation32Encoder final : public Encoder {
     return bound + (size_of(type) == 2 ? half_ulp_of_one(type) : 0);
   }
 
+  simd::StorePlan store_plan(const simd::RowTask& rows, bool non_temporal,
+                             bool) const noexcept override {
+    return simd::plan_stores(layout_, rows, non_temporal, simd::Writer::pairs,
+                             kernels_.float_lanes);
+  }
+
+  void write(const simd::RowTask& rows, const simd::Addition*) const noexcept override {
+    kernels_.rotation32(constants_->tables(layout_), rows);
+    if (rows.first == 0) write_row_0(layout_, rows);
+  }
+
  private:
-  simd::StorePlan store_plan(const RowTask& task, bool non_temporal, bool) const noexcept override {
-    return simd::plan_stores(spec(), task, non_temporal, simd::Writer::pairs, kernels_.float_lanes);
-  }
-
-  void encode_rows(const RowTask& task) const noexcept override {
-    kernels_.rotation32(constants_->tables(spec()), task);
-    if (task.first == 0) write_row_0(spec(), task);
-  }
-
+  RowLayout layout_;
   const simd::Kernels& kernels_;
   std::shared_ptr<const Rotation32Constants> constants_;
 };
@@ -52,7 +50,13 @@ class Rotation32Encoder final : public Encoder {
 }  // namespace
 
 void add_rotation32(BackendList& all) {
-  add_method<Rotation32Encoder>(all, &simd::Kernels::rotation32);
+  add_method<Rotation32Writer>(
+      all,
+      {.name = "rotation32",
+       .description = "angle addition in float32: the fastest tier",
+       .phases = "exact",
+       .types = {DataType::float32, DataType::float16, DataType::bfloat16}},
+      &simd::Kernels::rotation32);
 }
 
 }  // namespace posenc::detail

@@ -13,34 +13,21 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace posenc::detail {
-
-/// What a value depends on: frequencies, and for some values the layout or the kernels.
-struct SharedKey {
-  EncodingSpec spec;  ///< with the default layout, unless the value depends on it
-  const simd::Kernels* kernels = nullptr;
-
-  bool operator==(const SharedKey&) const = default;
-};
-
-/// The key of what is the same in every layout.
-inline SharedKey key_of_any_layout(EncodingSpec spec, const simd::Kernels* kernels = nullptr) {
-  spec.layout = {};
-  return {std::move(spec), kernels};
-}
 
 /// The values that were asked for last, at most most_values, so that a search costs little beside
 /// planning, and of at most most_frequencies frequencies in all: 4 MiB of RotationConstants.
 ///
 /// Nobody waits for another thread, which a fork may have left behind: who finds the cache in use
 /// computes a value of its own.
-template <class Value>
+template <class Key, class Value>
 class SharedValues {
  public:
-  /// The value of a key, which is constructed from `from` unless it is kept.
-  template <class... From>
-  std::shared_ptr<const Value> get(const SharedKey& key, const From&... from) {
+  /// The value of a key, which has so many frequencies. make() makes it, unless it is kept.
+  template <class Make>
+  std::shared_ptr<const Value> get(const Key& key, std::int64_t frequencies, const Make& make) {
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
       const auto found = std::ranges::find(recent_, key, &Entry::key);
       if (found != recent_.end()) {
@@ -48,15 +35,15 @@ class SharedValues {
         return found->value;
       }
     }
-    auto made = std::make_shared<const Value>(from...);
-    const std::int64_t frequencies = key.spec.d_model / 2;
-    std::list<Entry> added = {{key, made}}, removed;  // allocated and freed without the lock
+    std::shared_ptr<const Value> made = make();
+    std::list<Entry> added = {{key, frequencies, made}},
+                     removed;  // allocated and freed without the lock
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || frequencies > most_frequencies) return made;
     frequencies_ += frequencies;
     recent_.splice(recent_.begin(), added);
     while (frequencies_ > most_frequencies || recent_.size() > most_values) {
-      frequencies_ -= recent_.back().key.spec.d_model / 2;
+      frequencies_ -= recent_.back().frequencies;
       removed.splice(removed.begin(), recent_, std::prev(recent_.end()));
     }
     return made;
@@ -67,7 +54,8 @@ class SharedValues {
 
  private:
   struct Entry {
-    SharedKey key;
+    Key key;
+    std::int64_t frequencies;
     std::shared_ptr<const Value> value;
   };
 
@@ -76,17 +64,41 @@ class SharedValues {
   std::int64_t frequencies_ = 0;
 };
 
-/// The process's values of that type. They are never destroyed, because encoders may be planned
-/// while static objects are destroyed.
-template <class Value>
-SharedValues<Value>& shared_values() {
-  static auto* const all = new SharedValues<Value>;
+/// The process-wide values of these types. They are never destroyed, because encoders may be
+/// planned while static objects are destroyed.
+template <class Key, class Value>
+SharedValues<Key, Value>& shared_values() {
+  static auto* const all = new SharedValues<Key, Value>;
   return *all;
 }
 
-/// The frequencies of a valid spec, which are computed once a process while they are kept.
-inline std::shared_ptr<const Frequencies> shared_frequencies(const EncodingSpec& spec) {
-  return shared_values<Frequencies>().get(key_of_any_layout(spec), spec);
+/// The frequencies of a valid spec. The layout makes no difference.
+inline std::shared_ptr<const Frequencies> shared_frequencies(EncodingSpec spec) {
+  spec.layout = {};
+  return shared_values<EncodingSpec, Frequencies>().get(
+      spec, spec.d_model / 2, [&] { return std::make_shared<const Frequencies>(spec); });
+}
+
+/// Frequencies of others, which shared_frequencies() has returned.
+inline std::shared_ptr<const Frequencies> shared_frequencies(
+    const std::vector<PickedFrequency>& picked) {
+  return shared_values<std::vector<PickedFrequency>, Frequencies>().get(
+      picked, std::ssize(picked), [&] { return std::make_shared<const Frequencies>(picked); });
+}
+
+/// The constants of kernels depend on frequencies, by identity, and on the kernels.
+struct ConstantsKey {
+  std::shared_ptr<const Frequencies> frequencies;
+  const simd::Kernels* kernels;
+  bool is_interleaved = false;  ///< false if the layout makes no difference
+
+  bool operator==(const ConstantsKey&) const = default;
+};
+
+template <class Constants>
+std::shared_ptr<const Constants> shared_constants(const ConstantsKey& key) {
+  return shared_values<ConstantsKey, Constants>().get(
+      key, key.frequencies->count(), [&] { return std::make_shared<const Constants>(key); });
 }
 
 }  // namespace posenc::detail

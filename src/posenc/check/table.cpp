@@ -349,6 +349,26 @@ TableReport check_axes(const TableView& table, const TableOptions& options) {
   return *best;
 }
 
+/// The table of claimed axes as one whose positions are equal on all axes. Nothing if the claim
+/// says neither the spec nor the positions of such rows.
+std::optional<TableReport> check_equal_positions(const TableView& table,
+                                                 const TableOptions& options) {
+  if (options.spec) {
+    TableOptions of_text = options;
+    of_text.axes.reset();
+    return check::table(table, of_text);
+  }
+  const bool has_positions = options.first || !options.positions.empty();
+  if (!has_positions || !options.axes->positions.empty()) return {};
+  TableOptions equal = options;
+  for (std::int64_t axis = 0; axis < options.axes->spec.axes(); ++axis)
+    for (std::int64_t row = 0; row < table.rows; ++row)
+      equal.axes->positions.push_back(options.positions.empty()
+                                          ? *options.first + row
+                                          : options.positions[static_cast<std::size_t>(row)]);
+  return check_axes(table, equal);
+}
+
 /// The frequencies of every axis are those of that spec.
 bool has_frequencies_of(const TableAxes& axes, const EncodingSpec& spec) {
   return std::ranges::all_of(axes.spec.parts, [&](const AxisPairs& part) {
@@ -421,16 +441,16 @@ TableReport table(const TableView& table, const TableOptions& options) {
     report.identity.has_zero_column = true;
     return report;
   }
-  if (options.axes && options.spec) {  // equal positions, as those of text, or others
-    TableOptions of_text = options;
-    of_text.axes.reset();
-    TableReport report = check::table(table, of_text);
-    if (report.is_good || options.first.value_or(0) != 0 || !options.positions.empty())
-      return report;
+  if (options.axes) {
+    // Positions that are equal on all axes, as in text, are tried first.
+    const auto report = check_equal_positions(table, options);
+    const bool has_claimed_positions = options.first.value_or(0) != 0 || !options.positions.empty();
+    if (report && (report->is_good || has_claimed_positions)) return *report;
     TableReport over_axes = check_axes(table, options);
-    return over_axes.is_good || over_axes.entries_off < report.entries_off ? over_axes : report;
+    const bool is_better =
+        !report || over_axes.is_good || over_axes.entries_off < report->entries_off;
+    return is_better ? over_axes : *report;
   }
-  if (options.axes) return check_axes(table, options);
   if (auto found = check_unclaimed(table, options)) return *std::move(found);
   const SampledTable sample(table);
   const bool has_positions = options.first || !options.positions.empty();

@@ -1,5 +1,6 @@
 #include "posenc/check/text.h"
 
+#include "posenc/frequency_rule_text.h"
 #include "posenc/support/format.h"
 
 #include <charconv>

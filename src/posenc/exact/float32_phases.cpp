@@ -98,15 +98,16 @@ class TransformersRules {
 
 }  // namespace
 
-std::vector<float> tutorial_frequencies(const EncodingSpec& spec) {
+std::vector<float> nearest_floats(const Frequencies& exact) {
   std::vector<float> frequencies;
-  frequencies.reserve(static_cast<std::size_t>(spec.d_model / 2));
-  if (!is_base(spec.frequencies)) {
-    const Frequencies exact(spec);
-    for (std::int64_t k = 0; k < exact.count(); ++k)
-      frequencies.push_back(static_cast<float>(to_radians(exact[k])));
-    return frequencies;
-  }
+  for (std::int64_t k = 0; k < exact.count(); ++k)
+    frequencies.push_back(static_cast<float>(to_radians(exact[k])));
+  return frequencies;
+}
+
+std::vector<float> tutorial_frequencies(const EncodingSpec& spec) {
+  if (!is_base(spec.frequencies)) return nearest_floats(Frequencies(spec));
+  std::vector<float> frequencies;
   // As PyTorch multiplies a float32 tensor by a Python float: the scalar is computed in double and
   // rounded to float32 before the product.
   const bool paper = spec.spacing == Spacing::paper;

@@ -6,6 +6,7 @@
 // rounded (float32_functions.h).
 #pragma once
 
+#include "posenc/exact/frequency.h"
 #include "posenc/spec.h"
 #include "posenc/support/detail.h"
 
@@ -13,9 +14,12 @@
 
 namespace posenc::detail {
 
+/// Exact frequencies modulo 2 pi, each rounded to float32.
+std::vector<float> nearest_floats(const Frequencies& exact);
+
 /// PyTorch's Transformer tutorial: exp(2k * (-ln base / d)). An inclusive spacing has
-/// tensor2tensor's exponent, k * (-ln base / (d / 2 - 1)); with a rule of frequencies, each is the
-/// exact one modulo 2 pi, rounded.
+/// tensor2tensor's exponent, k * (-ln base / (d / 2 - 1)); with a rule of frequencies,
+/// nearest_floats() of them.
 std::vector<float> tutorial_frequencies(const EncodingSpec& spec);
 
 /// Transformers' rotary embeddings: 1 / base^(2k / d), changed by the spec's rule. The rule is not

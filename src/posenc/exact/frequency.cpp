@@ -2,11 +2,11 @@
 
 #include "posenc/exact/wide.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace posenc::detail {
@@ -134,9 +134,6 @@ class Rules {
     }
   }
 
-  /// Those of other specs: the caller computes them.
-  void operator()(const PickedFrequencies&) const {}
-
  private:
   /// -ln(w_(k+1) / w_k) / 2^log_unit_bits
   Number logarithm_of_ratio() const noexcept {
@@ -185,34 +182,18 @@ class Rules {
   std::span<Fraction<Kept>> turns_;
 };
 
-/// All of them, of which `Kept` limbs are exact.
-template <std::size_t Kept>
-void compute_all(const EncodingSpec& spec, std::span<Fraction<Kept>> kept) {
+void compute_all(const EncodingSpec& spec, std::span<Turns> all) {
   const auto compute = [&]<class Rule>(const Rule& rule) {
     // A narrow ramp, or a large multiple, takes away more than a limb.
     constexpr bool is_costly =
         std::is_same_v<Rule, Llama3Scaling> || std::is_same_v<Rule, BaseTurns>;
     constexpr std::size_t limbs = is_costly ? 6 : 5;
-    Rules<limbs, Kept>(spec, 0, kept)(rule);
+    Rules<limbs, 4>(spec, 0, all)(rule);
   };
-  const auto* const picked = std::get_if<PickedFrequencies>(&spec.frequencies);
-  if (picked == nullptr) return std::visit(compute, spec.frequencies);
-  std::vector<std::vector<Wide>> all;
-  for (const auto& each : picked->encodings) {
-    all.emplace_back(each->d_model / 2);
-    compute_all(*each, std::span(all.back()));
-  }
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    const PickedFrequencies::Pick& from = picked->picks[k];
-    kept[k] = leading<Kept>(all[from.encoding][from.k]);
-  }
+  std::visit(compute, spec.frequencies);
 }
 
 bool is_in_turns(const FrequencyRule& rule) noexcept {
-  if (const auto* const picked = std::get_if<PickedFrequencies>(&rule)) {
-    return std::ranges::any_of(picked->encodings,
-                               [](const auto& each) { return is_in_turns(each->frequencies); });
-  }
   return std::holds_alternative<TurnFrequencies>(rule) || std::holds_alternative<BaseTurns>(rule);
 }
 
@@ -223,16 +204,19 @@ Frequencies::Frequencies(const EncodingSpec& spec)
   compute_all(spec, std::span(turns_));
 }
 
+Frequencies::Frequencies(std::vector<PickedFrequency> picked)
+    : picked_(std::move(picked)), is_in_turns_(false) {
+  for (const auto& [from, k] : picked_) {
+    turns_.push_back((*from)[k]);
+    is_in_turns_ = is_in_turns_ || from->is_in_turns_;
+  }
+}
+
 // For size: few entries need it.
 [[gnu::cold]] Widest Frequencies::widest(std::int64_t k) const noexcept {
-  const EncodingSpec* spec = &spec_;
-  if (const auto* const picked = std::get_if<PickedFrequencies>(&spec_.frequencies)) {
-    const PickedFrequencies::Pick& from = picked->picks[k];
-    spec = picked->encodings[from.encoding].get();
-    k = from.k;
-  }
+  if (!picked_.empty()) return picked_[k].from->widest(picked_[k].k);
   Widest turns;
-  std::visit(Rules<12, 12>(*spec, k, std::span(&turns, 1)), spec->frequencies);
+  std::visit(Rules<12, 12>(spec_, k, std::span(&turns, 1)), spec_.frequencies);
   return turns;
 }
 

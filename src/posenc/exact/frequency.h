@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,16 @@ namespace posenc::detail {
 /// integers is the reduction modulo 2 pi.
 using Turns = Fraction<4>;
 
+class Frequencies;
+
+/// One frequency of others.
+struct PickedFrequency {
+  std::shared_ptr<const Frequencies> from;  ///< each computed from a spec
+  std::int64_t k;                           ///< below from->count()
+
+  bool operator==(const PickedFrequency&) const = default;
+};
+
 /// w_k / (2 pi) modulo 1 for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of the exact value
 /// (wide.h derives it, and a test compares with MPFR). A phase at position 2^53 is then within
 /// 2^-201 turns.
@@ -23,6 +34,8 @@ class Frequencies {
  public:
   /// The spec must be valid.
   explicit Frequencies(const EncodingSpec& spec);
+  /// Frequencies of others, in any order.
+  explicit Frequencies(std::vector<PickedFrequency> picked);
 
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(turns_.size()); }
   const Turns& operator[](std::int64_t k) const noexcept { return turns_[k]; }
@@ -63,7 +76,8 @@ class Frequencies {
   }
   std::optional<unsigned> quarters_at(std::int64_t k, std::int64_t position) const noexcept;
 
-  EncodingSpec spec_;
+  EncodingSpec spec_ = {};                    ///< not used if picked_ is not empty
+  std::vector<PickedFrequency> picked_ = {};  ///< empty unless they are those of others
   std::vector<Turns> turns_;
   bool is_in_turns_;  ///< if some frequencies are
 };

@@ -1,7 +1,6 @@
 // What encodings over several axes are made of.
 #include "posenc/model/axes.h"
 
-#include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/checks.h"
 
 #include <algorithm>
@@ -115,6 +114,20 @@ void validate(const AxesSpec& spec) {
   }
 }
 
+std::optional<EncodingSpec> spec_of_equal_positions(const AxesSpec& spec) {
+  validate(spec);
+  if (spec.parts_have_layouts) return {};
+  EncodingSpec result = spec.parts.front().spec;
+  result.layout = spec.layout;
+  if (result.d_model != spec.d_model()) return {};
+  for (const AxisPair& pair : pairs_of(spec)) {
+    EncodingSpec of_part = spec.parts[pair.part].spec;
+    of_part.layout = spec.layout;
+    if (pair.k != pair.place || of_part != result) return {};
+  }
+  return result;
+}
+
 AxesSpec one_axis(const EncodingSpec& spec) {
   return {.parts = {{.axis = 0, .spec = spec}}, .layout = spec.layout};
 }
@@ -155,62 +168,6 @@ AxesSpec axes_alternating(std::span<const std::int64_t> sections, const Encoding
   return axes_by_pair(sections, spec, [&](std::int64_t k) {
     return k < sections[1] + sections[2] ? 1 + k % 2 : std::int64_t{0};
   });
-}
-
-void validate(const RowPositions& positions, std::int64_t axes) {
-  if (positions.is_range()) return validate(RowRange{positions.first(), positions.count()});
-  if (positions.axes() != 0 && positions.axes() != axes) {
-    throw_invalid(
-        "positions are on {} axes; allowed: {}, or a position for each row that is equal on all",
-        positions.axes(), axes);
-  }
-  if (positions.count() < 0)
-    throw_invalid("row count is {}; allowed: at least 0", positions.count());
-  for (std::int64_t axis = 0; axis < std::max<std::int64_t>(positions.axes(), 1); ++axis) {
-    const IntegerView each = positions.list(axis);
-    if (each.data() == nullptr && each.count() > 0)
-      throw InvalidArgument("positions have no memory (null); allowed: a valid pointer");
-    const auto [least, most] = extent_of(each);
-    if (least >= -max_position && most <= max_position) continue;
-    const std::int64_t bad = least < -max_position ? least : most;
-    std::int64_t row = 0;
-    while (each[row] != bad) ++row;
-    throw_invalid("position of row {} on axis {} is {}; allowed: {} to {}", row, axis, bad,
-                  -max_position, max_position);
-  }
-}
-
-std::int64_t grid_cells(std::span<const std::int64_t> sizes) {
-  check_range("the number of axes", std::ssize(sizes), 0, max_axes);
-  std::int64_t cells = 1;
-  for (const std::int64_t size : sizes) {
-    if (size < 0 || __builtin_mul_overflow(cells, size, &cells) || cells > max_position) {
-      throw_invalid("a size of the grid is {}; allowed: at least 0, and at most {} cells in all",
-                    size, max_position);
-    }
-  }
-  return cells;
-}
-
-std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
-                                         std::span<const std::int64_t> firsts) {
-  const std::int64_t cells = grid_cells(sizes);
-  if (!firsts.empty() && firsts.size() != sizes.size()) {
-    throw_invalid("there are {} first positions; allowed: none, or {}", firsts.size(),
-                  sizes.size());
-  }
-  std::vector<std::int64_t> positions(sizes.size() * static_cast<std::size_t>(cells));
-  std::int64_t repeats = cells;  // cells between two that differ on the axis
-  auto next = positions.begin();
-  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-    const RowRange of_axis = {firsts.empty() ? 0 : firsts[axis], sizes[axis]};
-    validate(of_axis);
-    if (cells == 0) continue;
-    repeats /= of_axis.count;
-    for (std::int64_t cell = 0; cell < cells; ++cell)
-      *next++ = of_axis.first + cell / repeats % of_axis.count;
-  }
-  return positions;
 }
 
 }  // namespace posenc

@@ -10,6 +10,8 @@
 #include "posenc/encode_options.h"
 #include "posenc/matrix.h"
 #include "posenc/model/axes.h"
+#include "posenc/model/axes_encoder.h"
+#include "posenc/model/row_positions.h"
 
 #include <cstdint>
 

@@ -182,7 +182,7 @@ void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& p
   const std::int64_t columns = encoder.d_model(), pairs = columns / 2;
   with_type(tables.begin()->out.type, [&]<class T>(T) {
     const auto fill = [&]<class Entry>(Entry, const auto& convert) {
-      const PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
+      const PreparedRows rows(plan_of(encoder), positions, data_type_of<Entry>, threads);
       for_each_block<Entry>(
           rows.count(), columns, threads, columns,
           [&](std::int64_t begin, std::int64_t count, Entry* block) {
@@ -268,7 +268,7 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
   const std::int64_t columns = dimension(), pairs = columns / 2;
   const double of_cosines = attention_factor(),
                of_sines = options.inverse ? -of_cosines : of_cosines;
-  const PreparedRows rows(encoder_, positions, DataType::float32, options.threads);
+  const PreparedRows rows(plan_of(encoder_), positions, DataType::float32, options.threads);
   std::int64_t elements = 0;
   for (const HeadsView& each : x) elements += columns * each.heads * (own ? 1 : each.batch);
   for_each_block<float>(

@@ -9,6 +9,8 @@
 #include "posenc/encode_options.h"
 #include "posenc/matrix.h"
 #include "posenc/model/axes.h"
+#include "posenc/model/axes_encoder.h"
+#include "posenc/model/row_positions.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"

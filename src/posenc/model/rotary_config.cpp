@@ -1,6 +1,7 @@
 #include "posenc/model/rotary_config.h"
 
 #include "posenc/error.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/model/internal/config.h"
 #include "posenc/support/format.h"
 #include "posenc/support/printable.h"

@@ -1,4 +1,4 @@
-// The task that an encoder gives to a backend's code and to kernels, as plain data.
+// The rows that kernels write, as plain data.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -6,10 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace posenc {
-namespace simd {
+namespace posenc::simd {
 
-/// All but `plain` are non-temporal: past the caches, by whole cache lines.
+/// Every method but `plain` is non-temporal: it stores whole cache lines past the caches.
 enum class StoreMethod : std::uint8_t {
   plain,
   lines,      ///< from registers. Rows, and their segments of columns, begin at cache lines
@@ -19,21 +18,19 @@ enum class StoreMethod : std::uint8_t {
 
 /// How a kernel stores the rows of a call (store_plan.h).
 struct StorePlan {
-  StoreMethod method = StoreMethod::plain;  ///< of full panels
+  StoreMethod method = StoreMethod::plain;  ///< for full panels
   bool at_pages = false;                    ///< rows are whole pages apart
-  bool narrow_panels = false;               ///< of kernels that write pairs of rows
+  bool narrow_panels = false;               ///< for kernels that write pairs of rows
 };
-
-}  // namespace simd
 
 /// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
 struct RowTask {
-  std::int64_t first;           ///< position of the first row
-  std::int64_t count;           ///< rows
-  void* out;                    ///< address of the first row
-  std::int64_t stride;          ///< elements from one row to the next
-  DataType type;                ///< of the elements of `out`
-  simd::StorePlan stores = {};  ///< how kernels store them
+  std::int64_t first;     ///< position of the first row
+  std::int64_t count;     ///< number of rows
+  void* out;              ///< address of the first row
+  std::int64_t stride;    ///< elements from one row to the next
+  DataType type;          ///< type of the elements of `out`
+  StorePlan stores = {};  ///< how kernels store them
 
   /// Row r. T must be the element type of `type`.
   template <class T>
@@ -41,7 +38,7 @@ struct RowTask {
     return static_cast<T*>(out) + r * stride;
   }
 
-  /// The task of the rows begin .. end - 1.
+  /// The rows begin .. end - 1 of this task.
   RowTask part(std::int64_t begin, std::int64_t end) const noexcept {
     return {first + begin, end - begin, static_cast<char*>(out) + begin * stride * size_of(type),
             stride,        type,        stores};
@@ -51,4 +48,4 @@ struct RowTask {
   RowTask after(std::int64_t rows) const noexcept { return part(rows, count); }
 };
 
-}  // namespace posenc
+}  // namespace posenc::simd

@@ -1,7 +1,6 @@
 #include "posenc/simd/store_plan.h"
 
 #include "posenc/cpu.h"
-#include "posenc/encode_options.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/support/cache_line.h"
 
@@ -9,21 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace posenc {
-
-std::int64_t most_cached_bytes() noexcept {
-  // Other data needs a part, and large caches are shared by many cores and virtual machines.
-  constexpr std::int64_t most = std::int64_t{16} << 20;
-  const std::int64_t last_level = cpu().l3_bytes > 0 ? cpu().l3_bytes : 2 * most;
-  return std::min(last_level / 2, most);
-}
-
-bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept {
-  if (policy != StorePolicy::automatic) return policy == StorePolicy::non_temporal;
-  return bytes > most_cached_bytes();
-}
-
-namespace simd {
+namespace posenc::simd {
 namespace {
 
 constexpr std::int64_t line = cache_line_bytes;
@@ -63,16 +48,16 @@ bool has_fast_narrow_panels([[maybe_unused]] bool at_pages) noexcept {
 }
 
 /// Of a table that is to be stored non-temporally.
-StoreMethod non_temporal_method(const EncodingSpec& spec, const RowTask& task, Writer writer,
+StoreMethod non_temporal_method(const RowLayout& row, const RowTask& task, Writer writer,
                                 std::int64_t float_lanes) noexcept {
   const std::int64_t size = size_of(task.type), stride = task.stride * size;
   // The columns that follow each other in a row: all, or the sines or the cosines.
   const std::int64_t segment =
-      size * (spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2);
+      size * (row.layout == Layout::interleaved ? row.d_model : row.frequencies());
   const auto address = reinterpret_cast<std::uintptr_t>(task.out);
   const bool ends_at_lines = segment % line == 0;
   const bool begins_at_lines = address % line == 0 && stride % line == 0 &&
-                               (spec.layout == Layout::interleaved || ends_at_lines);
+                               (row.layout == Layout::interleaved || ends_at_lines);
   const bool has_whole_lines = begins_at_lines && ends_at_lines;
   const bool can_be_staged = writer != Writer::doubles && segment >= least_staged_bytes &&
                              address % static_cast<std::uintptr_t>(size) == 0;
@@ -92,11 +77,11 @@ StoreMethod non_temporal_method(const EncodingSpec& spec, const RowTask& task, W
 
 }  // namespace
 
-StorePlan plan_stores(const EncodingSpec& spec, const RowTask& task, bool non_temporal,
-                      Writer writer, std::int64_t float_lanes) noexcept {
+StorePlan plan_stores(const RowLayout& row, const RowTask& task, bool non_temporal, Writer writer,
+                      std::int64_t float_lanes) noexcept {
   const bool at_pages = task.stride * size_of(task.type) % page_bytes == 0;
   const StoreMethod method =
-      non_temporal ? non_temporal_method(spec, task, writer, float_lanes) : StoreMethod::plain;
+      non_temporal ? non_temporal_method(row, task, writer, float_lanes) : StoreMethod::plain;
   return {method, at_pages, method == StoreMethod::plain && has_fast_narrow_panels(at_pages)};
 }
 
@@ -113,5 +98,4 @@ StoreMethod plan_joined_rows(bool non_temporal, std::int64_t row_bytes) noexcept
   return non_temporal && row_bytes <= most_joined_bytes ? StoreMethod::staged : StoreMethod::plain;
 }
 
-}  // namespace simd
-}  // namespace posenc
+}  // namespace posenc::simd

@@ -18,8 +18,8 @@ enum class Writer {
 };
 
 /// The plan of a call. `non_temporal`: see is_non_temporal(). `float_lanes` are those of the ISA.
-StorePlan plan_stores(const EncodingSpec& spec, const RowTask& task, bool non_temporal,
-                      Writer writer, std::int64_t float_lanes) noexcept;
+StorePlan plan_stores(const RowLayout& row, const RowTask& task, bool non_temporal, Writer writer,
+                      std::int64_t float_lanes) noexcept;
 
 /// The plan of sums (CombineTask): by lines if all `lengths`, of rows and between them, are whole.
 StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out,

@@ -1,5 +1,6 @@
 #include "posenc/suite/measurement.h"
 
+#include "posenc/frequency_rule_text.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"

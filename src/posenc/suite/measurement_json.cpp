@@ -1,6 +1,7 @@
 #include "posenc/suite/measurement_json.h"
 
 #include "posenc/error.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/support/format.h"

@@ -3,13 +3,14 @@
 #include "posenc/backend.h"
 #include "posenc/exact/float32_functions.h"
 #include "posenc/exact/float32_phases.h"
-#include "posenc/simd/row_task.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
 #include "posenc/support/frequency_parameters.h"
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,10 @@ namespace {
 constexpr auto system_names = enum_names<System>("system", "tutorial", "transformers");
 static_assert(system_names.names.size() == std::size(all_systems));
 
-class ParityEncoder final : public Encoder {
+class ParityWriter final : public RowWriter {
  public:
-  ParityEncoder(const EncodingSpec& spec, const Backend& backend, std::vector<float> frequencies)
-      : Encoder(spec, backend),
+  ParityWriter(const EncodingSpec& spec, std::vector<float> frequencies)
+      : layout_(spec),
         frequencies_(std::move(frequencies)),
         error_per_position_(error_per_position(frequencies_, spec)) {}
 
@@ -34,15 +35,14 @@ class ParityEncoder final : public Encoder {
                     narrowing + half_ulp_of_one(DataType::float32) + last * error_per_position_);
   }
 
- private:
-  void encode_rows(const RowTask& task) const noexcept override {
-    with_type(task.type, [&]<class T>(T) {
-      for (std::int64_t row = 0; row < task.count; ++row) {
-        T* const out = task.row<T>(row);
-        const auto position = static_cast<float>(task.first + row);
+  void write(const OutputRows& rows) const noexcept override {
+    with_type(rows.type, [&]<class T>(T) {
+      for (std::int64_t row = 0; row < rows.count; ++row) {
+        T* const out = rows.row<T>(row);
+        const auto position = static_cast<float>(rows.first + row);
         for (std::int64_t k = 0; k < std::ssize(frequencies_); ++k) {
           const float phase = position * frequencies_[static_cast<std::size_t>(k)];
-          const ChannelPair channel = channels_of(spec(), k);
+          const ChannelPair channel = channels_of(layout_, k);
           out[channel.sine] = nearest<T>(to_double(nearest_sine(phase)));
           out[channel.cosine] = nearest<T>(to_double(nearest_cosine(phase)));
         }
@@ -50,36 +50,29 @@ class ParityEncoder final : public Encoder {
     });
   }
 
+ private:
+  RowLayout layout_;
   std::vector<float> frequencies_;
   double error_per_position_;
 };
 
-class ParityBackend final : public Backend {
- public:
-  /// `rules` are names of rules of frequencies.
-  ParityBackend(System system, std::vector<std::string_view> rules,
-                std::vector<float> (*frequencies_of)(const EncodingSpec& spec))
-      : system_(system), rules_(std::move(rules)), frequencies_of_(frequencies_of) {}
-
-  std::string_view name() const noexcept override { return to_string(system_); }
-  std::string_view description() const noexcept override { return "phases as that system's"; }
-  Isa isa() const noexcept override { return Isa::portable; }
-  bool can_be_picked() const noexcept override { return false; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    if (spec.spacing != Spacing::paper)
-      throw_invalid("spacing is {}; allowed like {}: paper", to_string(spec.spacing), name());
-    const std::string_view rule = rule_names[spec.frequencies.index()];
-    if (std::ranges::count(rules_, rule) == 0)
-      throw_invalid("frequencies is {}; allowed like {}: {}", rule, name(), join(rules_, ", "));
-    return std::make_unique<ParityEncoder>(spec, *this, frequencies_of_(spec));
-  }
-
-  System system_;
-  std::vector<std::string_view> rules_;
-  std::vector<float> (*frequencies_of_)(const EncodingSpec& spec);
-};
+/// The backend of a system, which has these rules of frequencies.
+Backend* parity_backend(System system, std::vector<std::string_view> rules,
+                        std::vector<float> (*frequencies_of)(const EncodingSpec& spec)) {
+  const std::string_view name = to_string(system);
+  return new Backend(
+      {.name = std::string(name),
+       .description = "phases as that system's",
+       .can_be_picked = false,
+       .make_writer = [=](const EncodingSpec& spec) {
+         if (spec.spacing != Spacing::paper)
+           throw_invalid("spacing is {}; allowed like {}: paper", to_string(spec.spacing), name);
+         const std::string_view rule = rule_names[spec.frequencies.index()];
+         if (std::ranges::count(rules, rule) == 0)
+           throw_invalid("frequencies is {}; allowed like {}: {}", rule, name, join(rules, ", "));
+         return std::make_unique<const ParityWriter>(spec, frequencies_of(spec));
+       }});
+}
 
 }  // namespace
 
@@ -88,13 +81,13 @@ std::string_view to_string(System system) noexcept { return system_names[system]
 System parse_system(std::string_view name) { return system_names.parse(name); }
 
 std::unique_ptr<const Encoder> plan_like(System system, const EncodingSpec& spec) {
-  static const auto& backends =
-      *new std::array<ParityBackend, 2>{{{System::tutorial, {"base"}, tutorial_frequencies},
-                                         {System::transformers,
-                                          {"base", "linear", "ntk", "yarn", "llama3"},
-                                          transformers_frequencies}}};
+  // Never destroyed: programs may encode while they exit.
+  static const Backend* const backends[] = {
+      parity_backend(System::tutorial, {"base"}, tutorial_frequencies),
+      parity_backend(System::transformers, {"base", "linear", "ntk", "yarn", "llama3"},
+                     transformers_frequencies)};
   system_names.check(system);
-  return backends[static_cast<std::size_t>(system)].plan(spec);
+  return backends[static_cast<std::size_t>(system)]->plan(spec);
 }
 
 }  // namespace posenc::suite

@@ -1,5 +1,5 @@
-// The binary floating-point formats of the element types, rounding to them in integers, and a
-// double as an odd integer times a power of two.
+// Rounding to the formats of the element types in integers, and a double as an odd integer times a
+// power of two.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -11,19 +11,6 @@
 #include <limits>
 
 namespace posenc::detail {
-
-/// A binary floating-point format.
-struct FloatFormat {
-  int precision;       ///< bits of the significand, including the leading one
-  int least_exponent;  ///< exponent of the least value above 0
-};
-
-constexpr FloatFormat format_of(DataType type) noexcept {
-  if (type == DataType::float32) return {24, -149};
-  if (type == DataType::float64) return {53, -1074};
-  if (type == DataType::float16) return {11, -24};
-  return {8, -133};
-}
 
 /// The bits, without a sign, of the value of that format nearest to significand 2^exponent, ties to
 /// even. The top bit of the significand must be set, and the result must not overflow. If `more`,

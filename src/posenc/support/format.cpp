@@ -1,16 +1,8 @@
 #include "posenc/support/format.h"
 
-#include "posenc/support/limits.h"
-#include "posenc/support/printable.h"
-
 #include <cmath>
 
-namespace posenc {
-
-InvalidArgument::InvalidArgument(const std::string& message)
-    : std::invalid_argument(shortened(escaped(message), max_message_bytes)) {}
-
-namespace detail {
+namespace posenc::detail {
 
 std::string digits_text(double value, int digits, std::chars_format format) {
   char text[400];  // the largest double has 309 digits before the point
@@ -48,5 +40,4 @@ std::string format_internal::filled(std::string_view pattern,
   return text.append(pattern);
 }
 
-}  // namespace detail
-}  // namespace posenc
+}  // namespace posenc::detail

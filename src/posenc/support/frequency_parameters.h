@@ -3,12 +3,11 @@
 #pragma once
 
 #include "posenc/frequency_rule.h"
-#include "posenc/spec.h"
+#include "posenc/limits.h"
 #include "posenc/support/detail.h"
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -21,11 +20,8 @@ inline constexpr double least_turns = 0x1p-20, most_turns = 0x1p20;
 
 /// The names of the alternatives of FrequencyRule, in their order.
 inline constexpr std::array<std::string_view, std::variant_size_v<FrequencyRule>> rule_names = {
-    "base",     "own",          "linear", "ntk",        "yarn",  "llama3",
-    "longrope", "proportional", "turns",  "base_turns", "picked"};
-
-/// The rules that are given by their parameters: all but PickedFrequencies.
-inline constexpr auto given_rule_names = std::span(rule_names).first<rule_names.size() - 1>();
+    "base",   "own",      "linear",       "ntk",   "yarn",
+    "llama3", "longrope", "proportional", "turns", "base_turns"};
 
 /// Calls visit(name, value, least, most) for every parameter of a rule, which is const or not, in
 /// the order of its text. The value is a number, a bool, or a list of which each number is from

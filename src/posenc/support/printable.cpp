@@ -1,7 +1,5 @@
 #include "posenc/support/printable.h"
 
-#include "posenc/support/format.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>

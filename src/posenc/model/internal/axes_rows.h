@@ -1,11 +1,13 @@
 // How rows of encodings over several axes are made. Internal: not installed.
 //
-// Rows whose positions are equal on all axes, such as text, are those of one encoder of all pairs.
-// For others, each axis has an encoder of its own pairs: its distinct positions are encoded into a
-// table, from which rows are joined.
+// If all positions are equal on all axes, one encoder writes the rows. Otherwise the distinct
+// positions of each axis are encoded into a table, and rows are joined from the tables.
 #pragma once
 
-#include "posenc/model/axes.h"
+#include "posenc/encode_options.h"
+#include "posenc/matrix.h"
+#include "posenc/model/internal/axes_plan.h"
+#include "posenc/model/row_positions.h"
 #include "posenc/simd/kernels.h"
 
 #include <cstdint>
@@ -14,22 +16,13 @@
 
 namespace posenc::detail {
 
-/// The least and the greatest of integers; of none, max_position and -max_position.
-struct Extent {
-  std::int64_t least = max_position, most = -max_position;
-};
-Extent extent_of(const IntegerView& integers);
-
-struct AxisPlan;
-
 /// All that may fail is done when it is made, so that a caller who writes some rows at a time need
-/// not stop between them. The encoder and the memory of the positions must outlive it.
+/// not stop between them. The plan and the memory of the positions must outlive it.
 class PreparedRows {
  public:
   /// Encodes the distinct positions of each axis, by so many threads. Requires valid positions.
   /// Throws std::bad_alloc.
-  PreparedRows(const AxesEncoder& encoder, const RowPositions& positions, DataType type,
-               int threads);
+  PreparedRows(const AxesPlan& plan, const RowPositions& positions, DataType type, int threads);
   PreparedRows(const PreparedRows&) = delete;
   PreparedRows& operator=(const PreparedRows&) = delete;
 
@@ -43,7 +36,7 @@ class PreparedRows {
  private:
   void prepare(const AxisPlan& plan, int threads);
 
-  const AxesEncoder::Plan& plan_;
+  const AxesPlan& plan_;
   const DataType type_;
   std::vector<std::int64_t> list_;  ///< the positions of a range
   RowPositions positions_;

@@ -1,0 +1,21 @@
+/// @file
+/// Rules of frequencies as text.
+#pragma once
+
+#include "posenc/frequency_rule.h"
+
+#include <string>
+#include <string_view>
+
+namespace posenc {
+
+/// The rule as text, with every parameter: "base", "linear:factor=4", "own:values=1/0.5", or
+/// "llama3:factor=8,trained_rows=8192,low_frequency_factor=1,high_frequency_factor=4".
+/// parse_frequency_rule() makes the same rule of it.
+std::string to_string(const FrequencyRule& rule);
+
+/// Parameters that are not named have their default values: "llama3", "yarn:factor=4". Throws
+/// InvalidArgument, listing what is allowed, on an unknown name or a value that is not a number.
+FrequencyRule parse_frequency_rule(std::string_view text);
+
+}  // namespace posenc

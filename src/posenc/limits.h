@@ -1,0 +1,15 @@
+/// @file
+/// The largest rows and positions.
+#pragma once
+
+#include <cstdint>
+
+namespace posenc {
+
+/// A row has at most this many channels.
+inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
+/// Positions are from -max_position to max_position. At -p, sines are the negated sines of p, and
+/// cosines are the same.
+inline constexpr std::int64_t max_position = std::int64_t{1} << 53;
+
+}  // namespace posenc

@@ -1,0 +1,119 @@
+#include "posenc/model/internal/axes_plan.h"
+
+#include "posenc/backends/shared_values.h"
+#include "posenc/planning.h"
+#include "posenc/support/format.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace posenc::detail {
+namespace {
+
+constexpr RowRange any_rows = {0, max_position + 1};
+
+/// True if the pairs are all of a part, in its order, or of parts with equal specs.
+bool are_whole_part(const AxesSpec& spec, std::span<const AxisPair> pairs) {
+  const EncodingSpec& first = spec.parts[pairs.front().part].spec;
+  std::int64_t next = 0;
+  return std::ssize(pairs) == first.d_model / 2 &&
+         std::ranges::all_of(pairs, [&](const AxisPair& pair) {
+           return pair.k == next++ &&
+                  (pair.part == pairs.front().part || spec.parts[pair.part].spec == first);
+         });
+}
+
+/// The encoder of these pairs alone, in that order.
+SelectedEncoder plan_pairs(const AxesSpec& spec, std::span<const AxisPair> pairs, Layout layout,
+                           const SelectionOptions& options) {
+  if (are_whole_part(spec, pairs)) {
+    EncodingSpec of_part = spec.parts[pairs.front().part].spec;
+    of_part.layout = layout;
+    return plan_selected(of_part, any_rows, options);
+  }
+  std::vector<PickedFrequency> picked;
+  for (const AxisPair& pair : pairs)
+    picked.push_back({shared_frequencies(spec.parts[pair.part].spec), pair.k});
+  Selection selection = select_backend({.d_model = 2 * std::ssize(pairs)}, any_rows, options);
+  auto encoder = Planning::plan(*selection.backend, layout, shared_frequencies(picked));
+  if (!options.accuracy.is_kept_by(promise_of(*encoder, any_rows, options.type)))
+    throw_invalid("accuracy is {}; allowed with these frequencies on backend {}: less",
+                  to_string(options.accuracy), selection.backend->full_name());
+  return {std::move(encoder), std::move(selection)};
+}
+
+/// All pairs of a row, in ascending order of their sines.
+std::vector<AxisPair> sorted_pairs(const AxesSpec& spec) {
+  std::vector<AxisPair> pairs = pairs_of(spec);
+  std::ranges::sort(pairs, {}, [](const AxisPair& pair) { return pair.channels.sine; });
+  return pairs;
+}
+
+/// Where channels of an encoding of these pairs are in a row. What follows in both is merged.
+std::vector<CopiedChannels> copied_channels(std::span<const AxisPair> pairs, Layout layout) {
+  const EncodingSpec own = {.d_model = 2 * std::ssize(pairs), .layout = layout};
+  std::vector<std::int64_t> to(2 * pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const ChannelPair from = channels_of(own, static_cast<std::int64_t>(i));
+    to[static_cast<std::size_t>(from.sine)] = pairs[i].channels.sine;
+    to[static_cast<std::size_t>(from.cosine)] = pairs[i].channels.cosine;
+  }
+  std::vector<CopiedChannels> copied;
+  for (std::size_t from = 0; from < to.size(); ++from) {
+    if (!copied.empty() && copied.back().to + copied.back().count == to[from]) {
+      ++copied.back().count;
+    } else {
+      copied.push_back({static_cast<std::int64_t>(from), to[from], 1});
+    }
+  }
+  return copied;
+}
+
+}  // namespace
+
+AxesPlan::AxesPlan(const AxesSpec& from, const Accuracy& accuracy, DataType type)
+    : spec((validate(from), from)), d_model(spec.d_model()), axes(spec.axes()) {
+  const SelectionOptions options = {.accuracy = accuracy, .type = type};
+  std::vector<AxisPair> pairs = sorted_pairs(spec);
+  if (spec.parts_have_layouts) {
+    selection = select_backend({.d_model = d_model}, any_rows, options);
+  } else {
+    SelectedEncoder all = plan_pairs(spec, pairs, spec.layout, options);
+    of_equal = std::move(all.encoder);
+    selection = std::move(all.selection);
+    if (axes == 1) return;
+  }
+  // Pairs of one encoder: those of an axis, or of a part with its layout.
+  const auto group_of = [this](const AxisPair& pair) {
+    return spec.parts_have_layouts ? static_cast<std::int64_t>(pair.part)
+                                   : spec.parts[pair.part].axis;
+  };
+  std::ranges::stable_sort(pairs, {}, group_of);
+  struct Group {
+    std::span<const AxisPair> pairs;
+    Layout layout;
+  };
+  std::vector<Group> groups;
+  std::int64_t copies = 0;
+  for (auto begin = pairs.begin(), end = begin; begin != pairs.end(); begin = end) {
+    end = std::ranges::upper_bound(begin, pairs.end(), group_of(*begin), {}, group_of);
+    const AxisPairs& part = spec.parts[begin->part];
+    const Layout layout = spec.parts_have_layouts ? part.spec.layout : spec.layout;
+    groups.push_back({std::span(begin, end), layout});
+    of_axes.push_back({part.axis, copied_channels(groups.back().pairs, layout)});
+    copies += std::ssize(of_axes.back().channels);
+  }
+  // A copy would have fewer channels than a small vector, on average.
+  constexpr std::int64_t fewest_channels = 4;
+  const bool are_scattered = of_equal != nullptr && d_model < copies * fewest_channels;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    of_axes[i].has_whole_rows = are_scattered;
+    of_axes[i].encoder = are_scattered
+                             ? of_equal
+                             : plan_pairs(spec, groups[i].pairs, groups[i].layout, options).encoder;
+  }
+}
+
+}  // namespace posenc::detail

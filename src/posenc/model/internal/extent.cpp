@@ -1,0 +1,14 @@
+#include "posenc/model/internal/extent.h"
+
+#include "posenc/simd/dispatch.h"
+
+namespace posenc::detail {
+
+Extent extent_of(const IntegerView& integers) {
+  Extent all;
+  simd::best_kernels().extent(integers.data(), integers.is_wide(), integers.count(), all.least,
+                              all.most);
+  return all;
+}
+
+}  // namespace posenc::detail
