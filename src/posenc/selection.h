@@ -29,7 +29,8 @@ struct SelectionOptions {
   DataType type = DataType::float32;  ///< of the table
 };
 
-/// The source of a selection. The strongest comes first. `profile` is that of suite::Profile.
+/// What decided a selection: POSENC_BACKEND, the times of a suite::Profile, or the built-in order.
+/// A profile that a program asks is stronger than POSENC_BACKEND.
 enum class SelectionSource { environment, profile, built_in };
 
 /// A backend that was selected, and why.
@@ -44,7 +45,8 @@ struct Selection {
 ///
 /// POSENC_BACKEND, read once at first use, names a backend, or one at an ISA (name:isa).
 ///
-/// The built-in order is rotation32, then rotation, each at its best ISA.
+/// The built-in order is rotation32, then rotation, then the other methods in order of
+/// registration, each at its best ISA.
 ///
 /// Throws InvalidArgument if no backend promises the accuracy, or if POSENC_BACKEND is unknown,
 /// does not run here, does not write the type or does not promise the accuracy.

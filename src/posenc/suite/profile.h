@@ -25,10 +25,10 @@ class Profile {
   /// Throws InvalidArgument, in one line that names the file, also if it cannot be read.
   static Profile load(const std::filesystem::path& file);
 
-  /// The fastest measured backend that promises the accuracy, for a table of that shape and that
-  /// number of threads; of a tie, the simplest method. If the profile has none, it is that of
-  /// select_backend(), which names the reason. Throws InvalidArgument as select_backend() does, and
-  /// if threads < 1. The environment has no effect on what the profile selects.
+  /// The fastest measured backend that promises the accuracy, for a table of this shape and this
+  /// number of threads; in a tie, the simplest method. POSENC_BACKEND does not change it. If the
+  /// profile has no such backend, this returns the result of select_backend(), which POSENC_BACKEND
+  /// may decide. Throws InvalidArgument if threads < 1, and as select_backend() does.
   Selection select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options = {},
                    int threads = 1) const;
 
