@@ -142,9 +142,6 @@ double attention_factor(const FrequencyRule& rule) noexcept;
 /// The frequencies of the rule alone: its attention factor is 1.
 FrequencyRule without_attention_factor(FrequencyRule rule);
 
-/// Throws InvalidArgument unless the rule is allowed for d_model channels.
-void validate(const FrequencyRule& rule, std::int64_t d_model);
-
 /// True if the rule is defined for Spacing::paper only.
 bool is_for_paper_only(const FrequencyRule& rule) noexcept;
 

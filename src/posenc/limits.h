@@ -1,5 +1,5 @@
 /// @file
-/// The largest rows and positions.
+/// The largest rows, positions and factors.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,7 @@ inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
 /// Positions are from -max_position to max_position. At -p, sines are the negated sines of p, and
 /// cosines are the same.
 inline constexpr std::int64_t max_position = std::int64_t{1} << 53;
+/// The largest factor by which most rules of frequencies scale a model's length.
+inline constexpr double max_scaling_factor = 0x1p20;
 
 }  // namespace posenc

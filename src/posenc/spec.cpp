@@ -2,6 +2,7 @@
 
 #include "posenc/support/check.h"
 #include "posenc/support/enum_names.h"
+#include "posenc/support/frequency_parameters.h"
 
 #include <cmath>
 
@@ -29,7 +30,7 @@ void validate(const EncodingSpec& spec) {
     throw_invalid("base is {}; allowed: finite and greater than 1", spec.base);
   validate(spec.layout);
   validate(spec.spacing);
-  validate(spec.frequencies, spec.d_model);
+  check_rule(spec.frequencies, spec.d_model);
   if (is_for_paper_only(spec.frequencies) && spec.spacing != Spacing::paper)
     throw_invalid("spacing is {}; allowed with this rule of frequencies: paper",
                   to_string(spec.spacing));

@@ -15,7 +15,8 @@
 
 namespace posenc::detail {
 
-inline constexpr double least_factor = 0x1p-10, most_factor = 0x1p20, most_divisor = 0x1p64;
+inline constexpr double least_factor = 0x1p-10, most_factor = max_scaling_factor,
+                        most_divisor = 0x1p64;
 inline constexpr double least_turns = 0x1p-20, most_turns = 0x1p20;
 
 /// The names of the alternatives of FrequencyRule, in their order.
@@ -63,5 +64,8 @@ void for_each_parameter(Rule& rule, const Visit& visit, std::int64_t pairs = max
     visit("denominator", rule.denominator, std::int64_t{1}, max_position);
   }
 }
+
+/// Throws InvalidArgument unless the rule is allowed for d_model channels.
+void check_rule(const FrequencyRule& rule, std::int64_t d_model);
 
 }  // namespace posenc::detail
