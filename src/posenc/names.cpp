@@ -1,4 +1,4 @@
-// The names of the values of enumerations.
+// The names of the enumerators.
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
 #include "posenc/isa.h"

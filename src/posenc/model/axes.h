@@ -1,6 +1,6 @@
 /// @file
 /// Encodings of positions on several axes, such as the time, height and width of a video. Each pair
-/// of channels has an axis and a frequency; a row has a position on every axis.
+/// of channels has an axis and a frequency. A row has a position on every axis.
 ///
 ///     // Flux: one block of columns for each axis, with frequencies of its own.
 ///     const posenc::AxesSpec flux = posenc::axes_in_blocks({16, 56, 56}, {.base = 10000.0});
@@ -28,22 +28,24 @@ namespace detail {
 class PreparedRows;
 }
 
-/// The number of axes is at most this.
+/// The largest number of axes.
 inline constexpr std::int64_t max_axes = 16;
 
-/// Pairs of channels whose positions are on one axis, and which have frequencies of one encoding.
-/// LinearScaling{n} makes its positions multiples of 1 / n.
+/// Pairs of channels that share an axis and take their frequencies from one encoding. With
+/// LinearScaling{n}, positions count multiples of 1 / n.
 struct AxisPairs {
   std::int64_t axis = 0;  ///< 0 to max_axes - 1
-  /// Any rule without an attention factor. Its layout matters if AxesSpec::parts_have_layouts.
+  /// The encoding. Its rule must have no attention factor. Its layout matters only if
+  /// AxesSpec::parts_have_layouts.
   EncodingSpec spec = {};
-  /// Which frequencies of the spec: frequencies[i] is the k of pair i. Empty: all, in their order.
+  /// Indices of frequencies of `spec`: pair i has frequency k = frequencies[i]. If the list is
+  /// empty, the pairs have all frequencies in their order.
   std::vector<std::int64_t> frequencies = {};
-  /// Which pairs of a row they are: pairs[i] is the place of pair i. Empty: the consecutive places
-  /// after the last one of the part before.
+  /// Places of the pairs in a row: pair i is at place pairs[i]. If the list is empty, the pairs
+  /// have consecutive places after the last place of the previous part.
   std::vector<std::int64_t> pairs = {};
 
-  /// How many pairs they are.
+  /// The number of pairs.
   std::int64_t count() const noexcept {
     return frequencies.empty() ? spec.d_model / 2 : static_cast<std::int64_t>(frequencies.size());
   }
@@ -51,17 +53,17 @@ struct AxisPairs {
   bool operator==(const AxisPairs&) const = default;
 };
 
-/// What to encode: the pairs of a row, and where their channels are.
+/// The parameters of an encoding on several axes: the pairs of a row, and where their channels are.
 struct AxesSpec {
-  /// Every pair of a row belongs to exactly one part.
+  /// The parts. Every pair of a row belongs to exactly one part.
   std::vector<AxisPairs> parts = {};
-  /// The order of all channels of a row, unless parts_have_layouts.
+  /// The order of all channels of a row. Has no effect if parts_have_layouts.
   Layout layout = Layout::interleaved;
-  /// The channels of each part are one behind the other, each in the layout of its spec: encodings
-  /// side by side, as grids have them.
+  /// If true, the channels of the parts follow one another, each part in the layout of its own
+  /// spec. Grids place encodings side by side in this way.
   bool parts_have_layouts = false;
 
-  /// Channels of a row.
+  /// The number of channels of a row.
   std::int64_t d_model() const noexcept;
   /// The largest axis of a part, plus 1.
   std::int64_t axes() const noexcept;
@@ -69,75 +71,76 @@ struct AxesSpec {
   bool operator==(const AxesSpec&) const = default;
 };
 
-/// Throws InvalidArgument unless every part is allowed, and every pair belongs to exactly one.
+/// Throws InvalidArgument unless every part is allowed and every pair belongs to exactly one part.
 void validate(const AxesSpec& spec);
 
-/// A pair of channels of a row, and what it encodes.
+/// A pair of channels of a row, and its encoding.
 struct AxisPair {
   std::size_t part;      ///< index into AxesSpec::parts
-  std::int64_t k;        ///< the number of its frequency in the encoding of the part
-  std::int64_t place;    ///< which pair of the row it is
-  ChannelPair channels;  ///< of the row
+  std::int64_t k;        ///< index of its frequency in the encoding of the part
+  std::int64_t place;    ///< index of the pair in the row
+  ChannelPair channels;  ///< its channels in the row
 };
 
 /// All pairs of a row, part by part. The spec is not validated.
 std::vector<AxisPair> pairs_of(const AxesSpec& spec);
 
-/// The encoding of rows whose positions are equal on all axes: that of text. Throws InvalidArgument
-/// unless the spec is allowed, and has no layouts of parts.
+/// The encoding of rows whose positions are equal on all axes, such as the rows of text. Throws
+/// InvalidArgument unless the spec is allowed and has a single layout.
 EncodingSpec spec_of_equal_positions(const AxesSpec& spec);
 
-/// An encoding of one axis. The spec is not validated.
+/// The encoding `spec` on one axis. The spec is not validated.
 AxesSpec one_axis(const EncodingSpec& spec);
 
-/// A block of columns for each axis, channels[axis] wide, with all frequencies of `spec` for that
-/// width. Flux, HunyuanVideo, Wan, CogVideoX, Qwen-Image. Throws InvalidArgument unless the result
-/// is allowed.
+/// A block of columns for each axis, channels[axis] wide, with all frequencies that `spec` has for
+/// that width. Used by Flux, HunyuanVideo, Wan, CogVideoX and Qwen-Image. Throws InvalidArgument
+/// unless the result is allowed.
 AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSpec& spec);
 
-/// The frequencies of `spec` run through all pairs; the first sections[0] pairs are of axis 0, the
-/// next sections[1] of axis 1, and so on. M-RoPE's sections, XD-RoPE's. Throws InvalidArgument
-/// unless the spec is allowed, and the sections are not negative and sum to spec.d_model / 2.
+/// The frequencies of `spec` run through all pairs. The first sections[0] pairs are on axis 0, the
+/// next sections[1] pairs on axis 1, and so on, as in M-RoPE and XD-RoPE. Throws InvalidArgument
+/// unless the spec is allowed, no section is negative, and the sections sum to spec.d_model / 2.
 AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
-/// The same frequencies; pair k is of axis a = k % n if a > 0 and k < n sections[a], else of axis
-/// 0, where n is the number of sections. Qwen3-VL's mrope_interleaved. Throws as axes_in_sections()
-/// does.
+/// The frequencies of `spec` run through all pairs, and the axes alternate. Pair k is on axis
+/// a = k % n if a > 0 and k < n sections[a], and on axis 0 otherwise, where n is the number of
+/// sections. This is mrope_interleaved of Qwen3-VL. Throws as axes_in_sections() does.
 AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
-/// The same frequencies; of the first sections[1] + sections[2] pairs, even ones are of axis 1 and
-/// odd ones of axis 2; the others are of axis 0. ERNIE 4.5-VL's, whose sections are (time, height,
-/// width), with equal sections of height and width. Throws as axes_in_sections() does, and for
-/// other sections than such three.
+/// The frequencies of `spec` run through all pairs. Among the first sections[1] + sections[2]
+/// pairs, even pairs are on axis 1 and odd pairs on axis 2. All other pairs are on axis 0. ERNIE
+/// 4.5-VL uses this arrangement with the sections (time, height, width). Throws as
+/// axes_in_sections() does, and unless there are three sections with equal sections of height and
+/// width.
 AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
 /// Positions of rows: a range or a list of positions, equal on all axes, or a position on every
-/// axis. A view of the caller's memory. Converts implicitly from a range, and from what converts to
-/// an IntegerView.
+/// axis. A view of the caller's memory. A range, and everything that converts to an IntegerView,
+/// converts implicitly.
 class RowPositions {
  public:
-  /// Equal on all axes.
+  /// A range of positions, equal on all axes.
   RowPositions(RowRange range) noexcept : range_(range), is_range_(true) {}  // NOLINT: implicit
-  /// One position a row, equal on all axes.
+  /// One position per row, equal on all axes.
   template <class Integers>
   requires std::is_convertible_v<const Integers&, IntegerView> RowPositions(
       const Integers& positions)
   noexcept  // NOLINT: implicit
       : RowPositions(positions, 0, 0) {}
-  /// positions[axis * axis_stride + row] for `axes` axes and `rows` rows; `axes` 0 means equal on
-  /// all axes. The integers have 32 or 64 bits.
+  /// Positions positions[axis * axis_stride + row] for `axes` axes and `rows` rows. If `axes` is 0,
+  /// positions are equal on all axes. The integers have 32 or 64 bits.
   template <class Integer>
   RowPositions(const Integer* positions, std::int64_t axes, std::int64_t rows,
                std::int64_t axis_stride) noexcept
       : RowPositions(IntegerView(positions, rows), axes, axis_stride) {}
 
-  /// Rows.
+  /// The number of rows.
   std::int64_t count() const noexcept { return is_range_ ? range_.count : list_.count(); }
-  /// 0 if positions are equal on all axes.
+  /// The number of axes; 0 if positions are equal on all axes.
   std::int64_t axes() const noexcept { return axes_; }
   /// True if the positions are first(), first() + 1, ...
   bool is_range() const noexcept { return is_range_; }
-  /// The first position of a range; 0 of a list.
+  /// The first position of a range; 0 for a list.
   std::int64_t first() const noexcept { return range_.first; }
   /// The positions of a list on an axis.
   IntegerView list(std::int64_t axis) const noexcept {
@@ -147,12 +150,12 @@ class RowPositions {
   std::int64_t operator()(std::int64_t axis, std::int64_t row) const noexcept {
     return is_range_ ? range_.first + row : list(axis)[row];
   }
-  /// The rows begin .. begin + count - 1.
+  /// The positions of rows begin .. begin + count - 1.
   RowPositions part(std::int64_t begin, std::int64_t count) const noexcept {
     if (is_range_) return RowRange{range_.first + begin, count};
     return {list_.part(begin, count), axes_, axis_stride_};
   }
-  /// Calls use(positions of an axis): a RowRange, or a span of 64-bit or 32-bit integers.
+  /// Calls use(positions of an axis) with a RowRange or a span of 64-bit or 32-bit integers.
   template <class Use>
   decltype(auto) of_axis(std::int64_t axis, const Use& use) const {
     return is_range_ ? use(range_) : list(axis).as_span(use);
@@ -166,16 +169,16 @@ class RowPositions {
   IntegerView list_ = {};
   std::int64_t axes_ = 0;
   std::int64_t axis_stride_ = 0;
-  bool is_range_ = false;  ///< not told from the list, whose memory may be null if it is empty
+  bool is_range_ = false;  ///< stored, because an empty list may have null memory, too
 };
 
-/// Throws InvalidArgument unless there are positions on `axes` axes, or equal ones, in memory that
-/// is not null, and each is -max_position to max_position.
+/// Throws InvalidArgument unless the positions are on `axes` axes or equal on all axes, their
+/// memory is not null, and each position is -max_position to max_position.
 void validate(const RowPositions& positions, std::int64_t axes);
 
-/// Encodings planned for a spec. Immutable: any number of threads may use one, and copies share it.
-/// A row is a pure function of its positions, and correctly rounded unless another accuracy was
-/// asked for, so that its bits are the same everywhere.
+/// Encodings planned for a spec. The encoder is immutable: any number of threads may share it, and
+/// copies share its memory. A row is a pure function of its positions. It is correctly rounded
+/// unless another accuracy was asked for, so its bits are the same everywhere.
 class AxesEncoder {
  public:
   /// Plans the backends that are selected for tables of `type` at any position. Throws
@@ -183,17 +186,17 @@ class AxesEncoder {
   explicit AxesEncoder(const AxesSpec& spec, const Accuracy& accuracy = {},
                        DataType type = DataType::float32);
 
-  /// What it was planned for.
+  /// The spec that the encoder was planned for.
   const AxesSpec& spec() const noexcept;
-  /// Channels of a row.
+  /// The number of channels of a row.
   std::int64_t d_model() const noexcept;
-  /// Which backend was selected, and why.
+  /// The selected backend, and why it was selected.
   const Selection& selection() const noexcept;
 
-  /// Writes a row of d_model() channels for each row of positions to the first rows of `out`. Each
-  /// distinct position of an axis is computed once if positions repeat. Throws InvalidArgument,
+  /// Writes a row of d_model() channels for each row of positions to the first rows of `out`. If
+  /// positions on an axis repeat, each distinct position is computed once. Throws InvalidArgument,
   /// before anything is written, if the positions or the view are not allowed (see
-  /// Encoder::encode), or std::bad_alloc.
+  /// Encoder::encode). Also throws std::bad_alloc.
   void encode(const RowPositions& positions, OutputView out, EncodeOptions options = {}) const;
 
  private:
@@ -207,8 +210,9 @@ class AxesEncoder {
 std::int64_t grid_cells(std::span<const std::int64_t> sizes);
 
 /// The positions of the cells of a grid, in row-major order: positions[axis][cell]. The last axis
-/// of `sizes` runs fastest; firsts[axis] is the position of its first cell (empty: 0), which may be
-/// negative. Throws InvalidArgument as grid_cells() does, or if a position is not allowed.
+/// of `sizes` varies fastest. firsts[axis] is the position of the first cell on that axis, which
+/// may be negative; if `firsts` is empty, it is 0. Throws InvalidArgument as grid_cells() does, or
+/// if a position is not allowed.
 std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
                                          std::span<const std::int64_t> firsts = {});
 

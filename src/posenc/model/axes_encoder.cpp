@@ -1,4 +1,4 @@
-// Encodings over several axes: what they are planned as, and how their rows are made.
+// Plans encodings over several axes, and computes their rows.
 #include "posenc/model/internal/axes_rows.h"
 
 #include "posenc/simd/dispatch.h"
@@ -16,18 +16,18 @@
 namespace posenc {
 namespace detail {
 
-/// Consecutive channels that are copied from the row of an axis to a row.
+/// Consecutive channels that are copied from the row of an axis to the row of the table.
 struct CopiedChannels {
   std::int64_t from, to, count;
 };
 
-/// The pairs that turn by the positions of one axis.
+/// The pairs that are rotated by the positions of one axis.
 struct AxisPlan {
   std::int64_t axis;
   std::vector<CopiedChannels> channels;
   std::shared_ptr<const Encoder> encoder = nullptr;
-  /// If its channels are scattered: the encoder then is that of all pairs, and the channels are
-  /// selected by a mask.
+  /// True if the channels are scattered. The encoder then encodes all pairs, and a mask selects the
+  /// channels.
   bool has_whole_rows = false;
 };
 
@@ -38,7 +38,7 @@ struct AxesEncoder::Plan {
   std::int64_t d_model;
   std::int64_t axes;
   Selection selection = {};
-  /// All pairs, for rows whose positions are equal on all axes. Null if the parts have layouts.
+  /// Encodes all pairs, for rows whose positions are equal on all axes. Null if parts have layouts.
   std::shared_ptr<const Encoder> of_equal = {};
   std::vector<AxisPlan> of_axes = {};
 
@@ -49,7 +49,8 @@ namespace {
 
 constexpr RowRange any_rows = {0, max_position + 1};
 
-/// The encoding of these pairs alone: that of a part, if they are all of it in its order.
+/// The encoding of these pairs alone. If they are a whole part in its order, it is the encoding of
+/// that part.
 EncodingSpec spec_of(const AxesSpec& spec, std::span<const AxisPair> pairs, Layout layout) {
   const auto spec_of_part = [&](const AxisPair& pair) -> const EncodingSpec& {
     return spec.parts[pair.part].spec;
@@ -63,7 +64,7 @@ EncodingSpec spec_of(const AxesSpec& spec, std::span<const AxisPair> pairs, Layo
                         });
   if (!is_whole) {
     PickedFrequencies rule;
-    std::map<std::size_t, std::uint32_t> numbers;  // of the encodings of parts, in the rule
+    std::map<std::size_t, std::uint32_t> numbers;  // numbers of the parts' encodings in the rule
     for (const AxisPair& pair : pairs) {
       const auto number = static_cast<std::uint32_t>(numbers.size());
       const auto [found, is_new] = numbers.emplace(pair.part, number);
@@ -84,7 +85,8 @@ std::vector<AxisPair> sorted_pairs(const AxesSpec& spec) {
   return pairs;
 }
 
-/// Where channels of an encoding of these pairs are in a row. What follows in both is merged.
+/// Maps the channels of an encoding of these pairs to a row. Channels that are consecutive in both
+/// are merged.
 std::vector<CopiedChannels> copied_channels(std::span<const AxisPair> pairs, Layout layout) {
   const EncodingSpec own = {.d_model = 2 * std::ssize(pairs), .layout = layout};
   std::vector<std::int64_t> to(2 * pairs.size());
@@ -118,7 +120,7 @@ AxesEncoder::Plan::Plan(const AxesSpec& from, const Accuracy& accuracy, DataType
     selection = std::move(all.selection);
     if (axes == 1) return;
   }
-  // Pairs of one encoder: those of an axis, or of a part with its layout.
+  // Pairs that share an encoder: the pairs of an axis, or of a part with its own layout.
   const auto group_of = [this](const AxisPair& pair) {
     return spec.parts_have_layouts ? static_cast<std::int64_t>(pair.part)
                                    : spec.parts[pair.part].axis;
@@ -134,7 +136,7 @@ AxesEncoder::Plan::Plan(const AxesSpec& from, const Accuracy& accuracy, DataType
     of_axes.push_back({part.axis, copied_channels(std::span(begin, end), layout)});
     copies += std::ssize(of_axes.back().channels);
   }
-  // A copy would have fewer channels than a small vector, on average.
+  // On average, a copy would have fewer channels than a small vector.
   constexpr std::int64_t fewest_channels = 4;
   const bool are_scattered = of_equal != nullptr && d_model < copies * fewest_channels;
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -194,7 +196,8 @@ PreparedRows::PreparedRows(const AxesEncoder& encoder, const RowPositions& posit
 }
 
 void PreparedRows::prepare(const AxisPlan& plan, int threads) {
-  // A copy: the caller's memory may be that of `out`, or change, and is an index into the table.
+  // The positions are copied, because they index a table: the caller's memory may overlap `out` or
+  // change.
   const auto copy =
       std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(positions_.count()));
   for (std::int64_t row = 0; row < positions_.count(); ++row)

@@ -9,19 +9,20 @@
 namespace posenc {
 namespace simd {
 
-/// All but `plain` are non-temporal: past the caches, by whole cache lines.
+/// Methods of storing. All except `plain` are non-temporal: they bypass the caches, in whole cache
+/// lines.
 enum class StoreMethod : std::uint8_t {
   plain,
-  lines,      ///< from registers. Rows, and their segments of columns, begin at cache lines
-  realigned,  ///< from registers: each line is joined from two vectors of a row
-  staged,     ///< by way of a buffer in the L1 cache
+  lines,      ///< from registers; rows and their segments of columns begin at cache lines
+  realigned,  ///< from registers; each line is joined from two vectors of a row
+  staged,     ///< through a buffer in the L1 cache
 };
 
 /// How a kernel stores the rows of a call (store_plan.h).
 struct StorePlan {
-  StoreMethod method = StoreMethod::plain;  ///< of full panels
+  StoreMethod method = StoreMethod::plain;  ///< method for full panels
   bool at_pages = false;                    ///< rows are whole pages apart
-  bool narrow_panels = false;               ///< of kernels that write pairs of rows
+  bool narrow_panels = false;               ///< kernels that write pairs of rows use narrow panels
 };
 
 }  // namespace simd
@@ -32,7 +33,7 @@ struct RowTask {
   std::int64_t count;           ///< rows
   void* out;                    ///< address of the first row
   std::int64_t stride;          ///< elements from one row to the next
-  DataType type;                ///< of the elements of `out`
+  DataType type;                ///< element type of `out`
   simd::StorePlan stores = {};  ///< how kernels store them
 
   /// Row r. T must be the element type of `type`.

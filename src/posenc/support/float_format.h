@@ -1,5 +1,5 @@
-// The binary floating-point formats of the element types, rounding to them in integers, and a
-// double as an odd integer times a power of two.
+// The binary floating-point formats of the element types, and rounding to them in integers. Also
+// splits a double into an odd integer and a power of two.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -25,9 +25,9 @@ constexpr FloatFormat format_of(DataType type) noexcept {
   return {8, -133};
 }
 
-/// The bits, without a sign, of the value of that format nearest to significand 2^exponent, ties to
-/// even. The top bit of the significand must be set, and the result must not overflow. If `more`,
-/// the value to round is larger than significand 2^exponent by less than one unit of the
+/// The bits, without a sign, of the value of `format` that is nearest to significand 2^exponent,
+/// ties to even. The top bit of the significand must be set, and the result must not overflow. If
+/// `more`, the value to round is larger than significand 2^exponent by less than one unit of the
 /// significand.
 constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent,
                                       bool more) noexcept {

@@ -1,8 +1,8 @@
-// How rows of encodings over several axes are made. Internal: not installed.
+// Computes rows of encodings over several axes. Internal: not installed.
 //
-// Rows whose positions are equal on all axes, such as text, are those of one encoder of all pairs.
-// For others, each axis has an encoder of its own pairs: its distinct positions are encoded into a
-// table, from which rows are joined.
+// If positions are equal on all axes, as in text, one encoder of all pairs computes the rows.
+// Otherwise each axis has an encoder of its own pairs. It encodes the distinct positions of the
+// axis into a table, and rows are joined from these tables.
 #pragma once
 
 #include "posenc/model/axes.h"
@@ -14,7 +14,7 @@
 
 namespace posenc::detail {
 
-/// The least and the greatest of integers; of none, max_position and -max_position.
+/// The least and the greatest of some integers. If there are none, max_position and -max_position.
 struct Extent {
   std::int64_t least = max_position, most = -max_position;
 };
@@ -22,11 +22,12 @@ Extent extent_of(const IntegerView& integers);
 
 struct AxisPlan;
 
-/// All that may fail is done when it is made, so that a caller who writes some rows at a time need
-/// not stop between them. The encoder and the memory of the positions must outlive it.
+/// Rows that are ready to be written. Everything that may fail happens in the constructor, so a
+/// caller that writes a few rows at a time need not stop in between. The encoder and the memory of
+/// the positions must outlive the object.
 class PreparedRows {
  public:
-  /// Encodes the distinct positions of each axis, by so many threads. Requires valid positions.
+  /// Encodes the distinct positions of each axis with `threads` threads. Requires valid positions.
   /// Throws std::bad_alloc.
   PreparedRows(const AxesEncoder& encoder, const RowPositions& positions, DataType type,
                int threads);
@@ -34,9 +35,9 @@ class PreparedRows {
   PreparedRows& operator=(const PreparedRows&) = delete;
 
   std::int64_t count() const noexcept { return positions_.count(); }
-  /// Writes `count` rows, from row `begin` on, to the first rows of `out`, which is of the type
-  /// that they were prepared for. Allocates nothing if there is one thread, and any thread may call
-  /// it.
+  /// Writes `count` rows, starting at row `begin`, to the first rows of `out`. `out` has the type
+  /// that the rows were prepared for. Any thread may call this function. With one thread, it
+  /// allocates nothing.
   void write(std::int64_t begin, std::int64_t count, const OutputView& out,
              const EncodeOptions& options = {1, StorePolicy::cached}) const;
 
@@ -45,11 +46,11 @@ class PreparedRows {
 
   const AxesEncoder::Plan& plan_;
   const DataType type_;
-  std::vector<std::int64_t> list_;  ///< the positions of a range
+  std::vector<std::int64_t> list_;  ///< the positions, if they are a range
   RowPositions positions_;
-  bool all_equal_;                                  ///< one encoder writes all rows
-  std::vector<simd::JoinPart> parts_ = {};          ///< of all rows
-  std::vector<std::shared_ptr<void>> memory_ = {};  ///< of the parts
+  bool all_equal_;                                  ///< true if one encoder writes all rows
+  std::vector<simd::JoinPart> parts_ = {};          ///< the parts of every row
+  std::vector<std::shared_ptr<void>> memory_ = {};  ///< memory of the parts
 };
 
 }  // namespace posenc::detail
