@@ -1,5 +1,5 @@
-"""What may use what in src/posenc: no file includes one of a layer above its own, and only the
-files of an operating system include its headers."""
+"""Checks the layers of src/posenc: no file includes a file of a layer above its own, and only the
+files of an operating system include the headers of this system."""
 
 import pathlib
 import re
@@ -8,7 +8,7 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "posenc"
 
-# From the bottom. A file belongs to the first layer that names it or its folder.
+# Layers from the bottom up. A file belongs to the first layer that names it or its folder.
 LAYERS = [
     ("base", {"support", "cpu", "cxx20", "data_type", "encode_options", "error", "frequency_rule",
               "frequency_rule_text", "isa", "matrix", "names", "presets", "real_positions", "spec",
@@ -21,7 +21,8 @@ LAYERS = [
     ("model", {"model", "layers"}),
     ("suite", {"suite"}),
 ]  # fmt: skip
-# What tables do without, in support/ also: files, and libraries but the standard one.
+# Headers that tables must not use, also in support/: files, and libraries except the standard
+# library.
 FOREIGN = re.compile(r"^\s*#\s*include\s+<((?:fmt|nlohmann|CLI|filesystem)[^>]*)>", re.MULTILINE)
 SYSTEM_FOLDERS = {SOURCE / "support" / "posix", SOURCE / "support" / "windows"}
 SYSTEM_HEADER = re.compile(
@@ -32,7 +33,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"posenc/([^"]+)"', re.MULTILINE)
 
 
 def layer_of(path: str) -> int:
-    """The place of a file's layer: of "simd/kernels.h" or "encoder.cpp"."""
+    """The place of the layer of a file, such as "simd/kernels.h" or "encoder.cpp"."""
     first = path.split("/")[0].split(".")[0]
     return next(place for place, (_, members) in enumerate(LAYERS) if first in members)
 

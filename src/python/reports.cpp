@@ -60,14 +60,14 @@ Typed<"list[dict[str, Any]]"> pick_from_file(const std::string& file,
 
 // ---- Checks -------------------------------------------------------------------------------------
 
-/// A view of an array of any strides, whose dimensions of size 1 are left out.
+/// A view of an array of any strides. Dimensions of size 1 are left out.
 check::TableView view_of(const ArrayArgument& table) {
   const Shape shape = table.shape();
   Shape kept;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 1) kept.push_back(static_cast<py::ssize_t>(i));
   }
-  // (1, 8) is one row, and (8, 1) has eight.
+  // Shape (1, 8) is one row, and shape (8, 1) is eight rows.
   const auto last = static_cast<py::ssize_t>(shape.size()) - 1;
   if (last > 0 && kept.size() == 1) kept = {kept[0] == last ? 0 : kept[0], last};
   if (kept.size() != 2) table.refuse("shape", "two dimensions, besides those of size 1");
@@ -81,7 +81,7 @@ check::TableView view_of(const ArrayArgument& table) {
   return view;
 }
 
-/// The spec, if any of its parts is given.
+/// The spec if any of its parts is given; otherwise none.
 std::optional<EncodingSpec> spec_if_given(std::optional<std::int64_t> d_model,
                                           std::optional<double> base,
                                           std::optional<Spacing> spacing,
@@ -110,7 +110,8 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
   options.first = first;
   if (rotary != nullptr) {
     options.spec = spec_of_equal_positions(rotary->spec().angles);
-    if (rotary->spec().angles.axes() > 1) options.axes = check::TableAxes{.spec = rotary->spec().angles};
+    if (rotary->spec().angles.axes() > 1)
+      options.axes = check::TableAxes{.spec = rotary->spec().angles};
     options.unclaimed = {};
     if (!layout && rotary->spec().channels == RotaryLayout::halves)
       options.excluded = {check::Arrangement::cosines_repeated, check::Arrangement::sines_repeated};
@@ -123,7 +124,7 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
   return check::table(table, options);
 }
 
-/// Queries or keys: (rows, heads, channels), or with rows and heads exchanged.
+/// A view of queries or keys: (rows, heads, channels), or with rows and heads exchanged.
 check::HeadsTable heads_of(const ArrayArgument& array) {
   check::HeadsTable heads = {.data = array.array().data(), .type = array.type()};
   const py::ssize_t dimensions = array.array().ndim();
@@ -175,10 +176,10 @@ py::dict identity_of(const check::TableReport& report) {
 
 void bind_checks(py::module_& module) {
   using Report = check::TableReport;
-  py::class_<Report> report(module, "CheckReport", R"(What check() says of a table.
+  py::class_<Report> report(module, "CheckReport", R"(The verdict of check() on a table.
 
-Printed, it is three lines: the verdict, what the table is, and why it is wrong; and one for each
-finding.)");
+Its text has three lines (the verdict, the identity of the table, and the causes of an error), and
+one line for each finding.)");
   const auto bind = [&report](const char* name, auto get) {
     report.def_property_readonly(name, get);
   };
@@ -211,9 +212,9 @@ finding.)");
              "What check() calls. is_whole: all of the spec is expected, also what is not named.");
 
   using Rotated = check::HeadsReport;
-  py::class_<Rotated>(module, "RotatedReport", R"(What check_rotated() says of a kernel.
+  py::class_<Rotated>(module, "RotatedReport", R"(The verdict of check_rotated() on a kernel.
 
-Printed, it is three lines: the verdict, what was judged, and the causes.)")
+Its text has three lines: the verdict, a description of the heads, and the causes.)")
       .def_readonly("is_good", &Rotated::is_good)
       .def_readonly("angles_off", &Rotated::angles_off)
       .def_readonly("max_length_error", &Rotated::max_length_error)
@@ -253,9 +254,9 @@ Printed, it is three lines: the verdict, what was judged, and the causes.)")
       },
       "inv_freq"_a, py::kw_only(), "base"_a = py::none(), "spacing"_a = py::none(),
       "frequencies"_a = py::none(),
-      R"(Says whether these are the frequencies of a convention, in radians per position.
+      R"(Says whether these values are the frequencies of a convention, in radians per position.
 
-They are good if each is within 2**-19 of itself of the exact one, as in float32.)");
+They are good if no relative error exceeds 2**-19, the cost of an exponent computed in float32.)");
 }
 
 }  // namespace
@@ -270,10 +271,11 @@ void bind_reports(py::module_& module) {
 file: JSON of `posenc measure`.
 accuracy: a largest absolute error, or an Accuracy; None means correctly rounded.
 
-Returns a list with a dictionary for each class of table sizes: its "pick" (None if no backend
-promises the accuracy) and the "others", the fastest first, each with its speed, the ratio of its
-time to that of the pick, and its error. "disturbed" says why the times are not reliable, or is
-empty. Raises ValueError if the file is not such a document.)");
+Returns a list with one dictionary for each class of table sizes. "pick" is the fastest backend, or
+None if no backend promises the accuracy. "others" are the other backends that were compared, the
+fastest first. Each has its speed, the ratio of its time to the time of the pick, and its error.
+"disturbed" says why the times are not reliable, or is empty. Raises ValueError if the file is not
+such a document.)");
   bind_checks(module);
 }
 
