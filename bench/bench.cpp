@@ -29,7 +29,8 @@ namespace {
 
 bool is_any_wrong = false;
 
-/// Runs of rows at the start, at the end and in between, which cross the block edges of any method.
+/// Compares runs of rows at the start, at the end and in between, which cross the block edges of
+/// any method.
 Verdict compared(const OutputView& output, const Expected& expected) {
   constexpr std::int64_t run_rows = 8, runs = 5;
   Verdict verdict;
@@ -45,7 +46,7 @@ Verdict compared(const OutputView& output, const Expected& expected) {
     expected.row(row, exact);
     for (std::size_t c = 0; c < written.size(); ++c) {
       const auto error = static_cast<double>(std::fabs(written[c] - exact[c]));
-      // A little more than the bound for the rounding of the exact value.
+      // Allow a little more than the bound, because the exact value is rounded.
       if (!(error <= expected.bound + 0x1p-60)) {
         verdict.error = fmt::format(
             "row {} column {}: got {}, expected {}, which is off by more than {:.3g}", row, c,
@@ -58,7 +59,7 @@ Verdict compared(const OutputView& output, const Expected& expected) {
   return verdict;
 }
 
-/// Of the clock that Google Benchmark divides by.
+/// Seconds of the clock that Google Benchmark divides by.
 double now() {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -208,7 +209,7 @@ void run_checked(benchmark::State& state, const Work& work, std::optional<Verdic
 
 namespace {
 
-/// The flags of the program, declared as the options of a subcommand are.
+/// The flags of the program, declared like the options of a subcommand.
 cli::Subcommand flags_of(const Program& program) {
   std::string questions = "what is asked: ";
   for (const Question& each : program.questions) {
@@ -232,7 +233,7 @@ cli::Subcommand flags_of(const Program& program) {
   return flags;
 }
 
-/// Registers what the flags ask for.
+/// Registers the benchmarks that the flags ask for.
 void register_benchmarks(const Program& program, cli::Options options) {
   const bool names_tables = !options.presets.empty() || !options.shapes.empty() || options.rows ||
                             options.d_model || !options.firsts.empty() || options.base ||
@@ -281,7 +282,7 @@ int run(int argc, char** argv, const Program& program) try {
   const std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
   const bool asks_for_help = std::ranges::count(all, "--help") > 0;
   const cli::Subcommand flags = flags_of(program);
-  if (asks_for_help) cli::read_options(flags, {"--help"});  // and then Google Benchmark's
+  if (asks_for_help) cli::read_options(flags, {"--help"});  // then follows Google Benchmark's
   benchmark::Initialize(&argc, argv);
   const auto options = cli::read_options(flags, {argv + std::min(argc, 1), argv + argc});
   if (!options) return 0;
@@ -294,7 +295,7 @@ int run(int argc, char** argv, const Program& program) try {
   register_benchmarks(program, *options);
   const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  if (matches == 0) return 2;  // Google Benchmark says so.
+  if (matches == 0) return 2;  // Google Benchmark has printed the reason.
   return is_any_wrong ? 1 : 0;
 } catch (const std::bad_alloc&) {
   cli::print_message("not enough memory", program.name);

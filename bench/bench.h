@@ -1,5 +1,5 @@
-// What the benchmark binaries share: tables, encoders, and benchmarks that are compared with exact
-// values before they are timed. Flags and output are Google Benchmark's.
+// Shared by the benchmark binaries: tables, encoders, and benchmarks whose output is compared with
+// exact values before they are timed. Google Benchmark defines most flags and the output.
 #pragma once
 
 #include "cli/options.h"
@@ -40,8 +40,8 @@ Table table_of(const Preset& preset);
 /// The table's part of a benchmark name: suite::benchmark_path() and the offset.
 std::string to_string(const Table& table);
 
-/// At least `bytes` of memory, 64-byte aligned and touched before. All benchmarks share it: it is
-/// valid until the next call that asks for more.
+/// At least `bytes` of memory, 64-byte aligned and already touched. All benchmarks share it, and it
+/// is valid until the next call that asks for more.
 float* warm_memory(std::int64_t bytes);
 
 /// A view of the table in the given memory, which must be large enough, or in warm memory.
@@ -50,15 +50,15 @@ OutputView warm_view(const Table& table);
 
 /// Every backend that runs here.
 std::vector<const Backend*> running_backends();
-/// Each method's backend at its best ISA.
+/// The backend of each method at its best ISA.
 std::vector<const Backend*> best_backends();
 /// The fastest backends at their best ISA, for questions about the memory.
 std::vector<const Backend*> fast_backends();
 
-/// The backend's encoder for the spec, planned once a process.
+/// The backend's encoder for the spec, planned once per process.
 const Encoder& planned(const Backend& backend, const EncodingSpec& spec);
 
-/// What a benchmark should write.
+/// The output that a benchmark should write.
 struct Expected {
   /// Replaces the written values of a row with the expected values.
   std::function<void(std::int64_t row, std::span<long double> values)> row;
@@ -68,7 +68,8 @@ struct Expected {
 /// The sines and cosines of a position, in the layout of the spec.
 void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long double> values);
 
-/// Exact rows at any positions, within the encoder's bound over `bound_rows`; or at those rows.
+/// Expects exact rows, within the encoder's bound. expected_at() takes rows at any positions, with
+/// the bound over `bound_rows`; expected_of() takes consecutive rows.
 Expected expected_at(const Encoder& encoder, std::function<std::int64_t(std::int64_t row)> position,
                      RowRange bound_rows, DataType type = DataType::float32);
 Expected expected_of(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
@@ -84,7 +85,7 @@ std::function<void(benchmark::State&)> loop_of(Call call) {
   };
 }
 
-/// What a benchmark does.
+/// The work of a benchmark.
 struct Work {
   template <class Call>
   Work(std::int64_t element_count, Expected exact, const Call& writes)
@@ -92,30 +93,30 @@ struct Work {
 
   std::int64_t elements;  ///< number of elements that an iteration writes
   Expected expected;
-  std::function<OutputView()> call;             ///< returns what it writes
+  std::function<OutputView()> call;             ///< returns the table that it writes
   std::function<void(benchmark::State&)> loop;  ///< the timed loop; by default it repeats the call
   std::int64_t rows = 0;  ///< rows per iteration; if set, seconds_per_row is counted
-  /// Counts the share of the limit: the time of the faster store loop (plain or non-temporal) for
-  /// as many bytes, over the time of an iteration. The loop is timed once per process and size, so
-  /// a disturbance at that moment affects every share. posenc measure times the same loops between
-  /// the backends.
+  /// If set, the share of the limit is counted: the time of the faster store loop (plain or
+  /// non-temporal) for as many bytes, divided by the time of an iteration. The loop is timed once
+  /// per process and size, so a disturbance at that moment affects every share. posenc measure
+  /// times the same loops between the backends.
   bool has_limit = false;
 };
 
-/// The work that writes the table by the encoder of the backend, into warm memory.
+/// The work of writing the table into warm memory with the encoder of the backend.
 Work encoding_of(const Backend& backend, const Table& table);
 
-/// What is known of a benchmark after its first call.
+/// The verdict on a benchmark after its first call.
 struct Verdict {
-  std::string error = {};  ///< empty if it is right
-  double largest = 0;      ///< error of the rows that were compared
+  std::string error = {};  ///< empty if the output is right
+  double largest = 0;      ///< largest error of the rows that were compared
 };
 
-/// Compares rows of the output with the expected ones, unless there is a verdict, and times the
-/// loop. If a value is off by more than the bound, it is skipped with an error.
+/// Compares rows of the output with the expected rows, unless there is a verdict already, and times
+/// the loop. If a value is off by more than the bound, the benchmark is skipped with an error.
 void run_checked(benchmark::State& state, const Work& work, std::optional<Verdict>& verdict);
 
-/// Registers the benchmark of the work that make() returns, which is called when it runs.
+/// Registers a benchmark. When it runs, make() is called and returns its work.
 template <class Make>
 auto* add(const std::string& name, Make make) {
   return benchmark::RegisterBenchmark(
@@ -142,15 +143,16 @@ struct Program {
   std::vector<Question> questions;  ///< the first one is asked by default
   std::vector<DataType> types;      ///< element types that it can write
   std::string options;              ///< names of the options that choose tables and backends
-  std::string example;              ///< of a command line with a shape
+  std::string example;              ///< example of a command line with a shape
   /// Registers the benchmarks of a table that the user names.
   void (*add)(const Table& table, const std::vector<const Backend*>& backends) = nullptr;
 };
 
 /// The main program. It takes Google Benchmark's flags, and the options of posenc measure that name
-/// tables. If the flags name a table, the program calls add() for it, by default in every type, and
-/// with one thread and all threads. Otherwise it asks its questions. Returns the exit code: 0
-/// good, 1 a benchmark was wrong and not timed, 2 bad flags or no benchmark of that name.
+/// tables. If the flags name a table, the program calls add() for it, by default in every type,
+/// with one thread and with all threads. Otherwise it answers the questions of --question, by
+/// default the first one. Returns the exit code: 0 good, 1 a benchmark was wrong and not timed, 2
+/// bad flags or no matching benchmark.
 int run(int argc, char** argv, const Program& program);
 
 }  // namespace posenc::bench

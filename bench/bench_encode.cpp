@@ -3,8 +3,9 @@
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (names: bench.h)
 //   encode_fresh/<backend>:<isa>/memory:matrix/rows:512/d:512   memory that is allocated each time
 //
-// Without flags, it compares the backends on three tables. --question asks what no option says, and
-// --shape times every backend, ISA, type and number of threads on a table of the user's own.
+// Without flags, the program compares the backends on three tables. --question chooses another set
+// of benchmarks. --shape times every backend, ISA, type and number of threads on a table of the
+// user's own.
 
 #include "bench.h"
 #include "peers.h"
@@ -33,7 +34,8 @@ void add_encodes(const Table& table, const std::vector<const Backend*>& backends
   }
 }
 
-/// What do page faults cost? Owner is a Matrix or a vector, which is made and destroyed each time.
+/// Measures the cost of page faults. Owner is a Matrix or a vector, which is made and destroyed
+/// each time.
 template <class Owner, class... Sizes>
 void add_fresh(const char* name, const Table& table, Sizes... sizes) {
   for (const Backend* backend : fast_backends()) {
@@ -52,15 +54,15 @@ void add_fresh(const char* name, const Table& table, Sizes... sizes) {
   }
 }
 
-/// A table in the L1 cache, one in the caches, and one beyond most of them.
+/// Times a table in the L1 cache, a table in the caches, and a table beyond most caches.
 void compare_backends() {
   for (const auto& [rows, d_model] : {std::pair{8, 512}, {5000, 512}, {8192, 4096}})
     add_encodes(table_of(rows, d_model), best_backends());
 }
 
-/// Rows that are whole pages apart fall into few sets of a cache; a cache line more, and they fall
-/// into all of them. Rows that begin within a cache line end in one, too: beyond the caches,
-/// non-temporal stores write whole lines.
+/// Rows that are whole pages apart fall into few sets of a cache. With one more cache line between
+/// rows, they fall into all sets. Rows that begin within a cache line also end within a line, while
+/// beyond the caches, non-temporal stores write whole lines.
 void compare_strides() {
   for (const auto& [rows, d_model] : {std::pair{256, 1024}, {32768, 1024}, {262144, 128}}) {
     for (const auto& [offset, more] : {std::pair{0, 0}, {1, 0}, {0, 16}, {0, 3}}) {
@@ -84,7 +86,7 @@ void compare_stores() {
 
 void compare_fresh_memory() {
 #ifdef M_MMAP_THRESHOLD
-  // glibc keeps freed memory, and hands it out again, warm, unless the threshold is a fixed one.
+  // Unless this threshold is fixed, glibc keeps freed memory and hands it out again, warm.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {

@@ -1,13 +1,13 @@
-// What do sums and rotary embeddings cost beside a plain loop over a kept table? Wall time.
+// Times sums and rotary embeddings beside a plain loop over a kept table, by wall time.
 //
 //   add/source:fused/batch:1/rows:512/d:512/threads:1   x += PE
 //   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys
 //
-// Sources: automatic (what the layer does by itself), fused (PE is computed), cached (a table is
-// kept) and plain: without posenc, on one thread, a loop over a float32 table, compiled for the
-// compiler's ISA, which converts float16 by calls on x86-64. `rotate` has fused and plain. Types
-// but float32 follow as /dtype:float16. Errors of `rotate` are of turned channels, of pairs of
-// length 0.98.
+// Sources: automatic (the layer chooses), fused (PE is computed), cached (a table is kept) and
+// plain. The plain source is a loop over a float32 table without posenc, on one thread. It is
+// compiled for the compiler's default ISA, and on x86-64 converts float16 by calls. `rotate` has
+// only fused and plain. Types other than float32 are named at the end, as in /dtype:float16. Errors
+// of `rotate` are errors of rotated channels, in pairs of length 0.98.
 
 #include "bench.h"
 
@@ -29,7 +29,7 @@
 namespace posenc::bench {
 namespace {
 
-// Elements of plain loops, as programs widen and round them.
+// Widening and rounding of elements in the plain loops, as programs do it.
 float widened(float value) { return value; }
 float widened(BFloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 
@@ -57,7 +57,7 @@ Float16 rounded<Float16>(float value) {
 }
 #endif
 
-/// How far a result below `limit`, a power of two, is off, rounded to float32 and to the type.
+/// The error of a result below `limit`, a power of two, after rounding to float32 and to the type.
 template <class T>
 constexpr double rounding_below(double limit) {
   const double of_float32 = 0x1p-25, of_type = half_ulp_of_one(data_type_of<T>);
@@ -68,7 +68,7 @@ struct Shape {
   std::int64_t batch, rows, d_model;
 };
 
-/// When does computing encodings beat a table?
+/// Adds encodings to x. The sources show when computing encodings beats a table.
 template <class T>
 Work sum(std::string_view source, const Shape& shape, int threads) {
   const auto [batch, rows, d_model] = shape;
@@ -114,13 +114,13 @@ struct Heads {
   std::int64_t columns() const { return count * dimension; }
 };
 
-/// Llama's.
+/// Llama's heads.
 constexpr Heads usual_heads = {32, 128};
 
-/// Every pair of channels before it is turned, the same in all types.
+/// The values of every pair of channels before the rotation. They are the same in all types.
 constexpr float pair_a = 0.625f, pair_b = 0.75f;
 
-/// A row of turned heads. Each channel is two products and a sum.
+/// A row of rotated heads. Each channel is the sum of two products.
 void exact_heads(const Heads& heads, std::int64_t position, std::span<long double> values) {
   const auto dimension = static_cast<std::size_t>(heads.dimension), pairs = dimension / 2;
   std::vector<long double> angles(dimension);  // cosines, then sines
@@ -132,7 +132,8 @@ void exact_heads(const Heads& heads, std::int64_t position, std::span<long doubl
   }
 }
 
-/// Of each row cosines, then sines. Transformers computes frequency, phase and values in float32.
+/// Each row has cosines, then sines. Frequency, phase and values are computed in float32, as in
+/// Transformers.
 std::vector<float> plain_cache(const Heads& heads, std::int64_t rows) {
   const std::int64_t dimension = heads.dimension, pairs = heads.pairs();
   std::vector<float> angles(static_cast<std::size_t>(rows * dimension));
@@ -148,7 +149,7 @@ std::vector<float> plain_cache(const Heads& heads, std::int64_t rows) {
   return angles;
 }
 
-/// How programs turn heads without this library: channel k with k + dimension / 2.
+/// Rotates heads as programs do without this library: channel k with channel k + dimension / 2.
 template <class T>
 void turn_plainly(T* x, const Heads& heads, std::int64_t rows, const float* angles) {
   const std::int64_t dimension = heads.dimension, pairs = heads.pairs();
@@ -164,7 +165,8 @@ void turn_plainly(T* x, const Heads& heads, std::int64_t rows, const float* angl
   }
 }
 
-/// What do programs get that turn by a cache of cosines and sines themselves?
+/// Rotates heads. The plain source shows the speed of programs that apply a cache of cosines and
+/// sines themselves.
 template <class T>
 Work rotate(std::string_view source, const Heads& heads, std::int64_t rows, int threads) {
   const std::int64_t dimension = heads.dimension, columns = heads.columns();
@@ -173,13 +175,13 @@ Work rotate(std::string_view source, const Heads& heads, std::int64_t rows, int 
   T* const x = static_cast<T*>(out.data);
   for (std::int64_t i = 0; i < rows * columns; ++i)
     x[i] = rounded<T>(i % dimension < heads.pairs() ? pair_a : pair_b);
-  // Products and sum are rounded, of cosines and sines that are, too.
+  // The products and the sum are rounded, and so are the cosines and sines.
   Expected expected = {[heads](std::int64_t position, std::span<long double> values) {
                          exact_heads(heads, position, values);
                        },
                        4 * 0x1p-25 + rounding_below<T>(1)};
   if (source == "plain") {
-    // Phases and frequencies carry three roundings of 2^-24, of pairs of 1.4.
+    // Phases and frequencies carry three roundings of 2^-24, and the pairs add up to at most 1.4.
     expected.bound += 5 * 0x1p-24 * static_cast<double>(rows);
     return {rows * columns, expected, [=, angles = plain_cache(heads, rows)] {
               turn_plainly(x, heads, rows, angles.data());
@@ -192,7 +194,7 @@ Work rotate(std::string_view source, const Heads& heads, std::int64_t rows, int 
           }};
 }
 
-/// By wall time. `make` makes the work of an element type.
+/// Adds a benchmark by wall time. `make` makes the work of an element type.
 template <class Make>
 void add_layer(std::string name, DataType type, int threads, Make make) {
   name += fmt::format("/threads:{}", threads);
@@ -223,8 +225,8 @@ void add_rotations(const Heads& heads, std::int64_t rows, DataType type, int thr
   }
 }
 
-/// Rows of one sequence. They are heads of Llama's dimension, or one head if that does not divide
-/// the channels.
+/// Adds benchmarks for the rows of one sequence. A row has heads of Llama's dimension, or a single
+/// head if this dimension does not divide the channels.
 void add_shape(const Table& table, const std::vector<const Backend*>&) {
   const std::int64_t rows = table.rows.count, d_model = table.spec.d_model;
   add_sums({1, rows, d_model}, table.type, table.threads);
@@ -233,7 +235,7 @@ void add_shape(const Table& table, const std::vector<const Backend*>&) {
   add_rotations({d_model / dimension, dimension}, rows, table.type, table.threads);
 }
 
-/// Tables and batches in the caches of one core, in the shared one, and beyond it.
+/// Tables and batches in the caches of one core, in the shared cache, and beyond the caches.
 void add_usual_sums() {
   for (const int threads : {1, 2}) {
     for (const Shape& shape : {Shape{1, 64, 64},

@@ -1,17 +1,17 @@
-// What does a row cost if rows are not asked for as a table, and what does planning cost?
+// Times rows that are not requested as a table, and planning.
 //
-// Without flags, it asks for rows of d_model 512. --question asks something else, and --shape for
-// rows of the user's own.
+// Without flags, the program times rows of d_model 512. --question chooses another set of
+// benchmarks, and --shape a shape of the user's own.
 //
 //   row_random/<backend>:<isa>/rows:1/d:512               one row at random positions
 //   row_cursor/<backend>:<isa>/rows:32/d:512              consecutive rows from a Cursor
 //   gather_random/<backend>:<isa>/rows:1024/d:512         random positions in one call
-//   plan/<backend>:<isa>/d:512/spacing:paper              planning, with a base of its own
+//   plan/<backend>:<isa>/d:512/spacing:paper              planning, with a new base each time
 //   plan_again/<backend>:<isa>/d:512/spacing:paper        planning the same spec again
 //   axes/<system>/rows:4096/d:128                         the cells of a grid, on several axes
-//   axes/one/rows:4096/d:128                              the same of one axis, by an Encoder
+//   axes/one/rows:4096/d:128                              as many rows on one axis, by an Encoder
 //
-// Positions are below 2^20. The formula as it is read is `naive`.
+// Positions of rows are below 2^20. `naive` computes the formula literally.
 
 #include "bench.h"
 
@@ -34,10 +34,10 @@ namespace {
 
 using Positions = std::vector<std::int64_t>;
 
-/// Consecutive rows begin in the middle: naive is faster where most phases are below one.
+/// Consecutive rows begin in the middle, because naive is faster where most phases are below 1.
 constexpr std::int64_t middle = 1 << 19;
 
-/// The same positions in every run, spread evenly over [0, 2 * middle).
+/// Random positions in [0, 2 * middle), evenly spread and the same in every run.
 Positions random_positions(std::int64_t count) {
   std::mt19937_64 random;  // the default seed
   Positions positions(static_cast<std::size_t>(count));
@@ -64,8 +64,8 @@ Work row_random(const Encoder& encoder, Table table) {
   return work;
 }
 
-/// A cursor encodes that many rows at a time: an iteration that gave fewer would time all or none
-/// of their cost.
+/// A cursor encodes this many rows at a time. An iteration with fewer rows would time all of their
+/// cost, or none of it.
 constexpr std::int64_t cursor_run = 32;
 
 Work row_cursor(const Encoder& encoder, const Table& table) {
@@ -101,7 +101,7 @@ Work gather_random(const Encoder& encoder, const Table& table) {
   return work;
 }
 
-/// Single rows have one thread, and a cursor writes float32.
+/// Single rows are encoded by one thread, and the cursor writes float32.
 void add_rows(const Table& table, const std::vector<const Backend*>& backends) {
   for (const Backend* backend : backends) {
     if (!backend->supports(table.type)) continue;
@@ -155,7 +155,7 @@ void add_planning(std::int64_t d_model, Spacing spacing) {
 /// Exact values of rows at positions on the axes of a spec whose positions are integers.
 Expected expected_on_axes(const AxesSpec& spec, const RowPositions& positions) {
   const auto exact = [=](std::int64_t row, std::span<long double> values) {
-    std::vector<std::vector<long double>> rows;  // of the parts
+    std::vector<std::vector<long double>> rows;  // one for each part
     for (const AxisPairs& part : spec.parts) {
       rows.emplace_back(static_cast<std::size_t>(part.spec.d_model));
       exact_row(part.spec, positions(part.axis, row), rows.back());
@@ -170,7 +170,7 @@ Expected expected_on_axes(const AxesSpec& spec, const RowPositions& positions) {
   return {exact, 0x1p-25};
 }
 
-/// A row for each cell of a grid.
+/// Encodes the cells of a grid, each as a row.
 Work axes(const std::string& system, const GridSizes& sizes) {
   const auto table = std::make_shared<AxesTable>(axes_table(system, sizes));
   const auto encoder = std::make_shared<AxesEncoder>(table->spec);

@@ -4,10 +4,10 @@
 //   add/<backend>:<isa>/rows:512/d:512      x + encoding
 //   plan/<backend>:<isa>/d:512              planning, and destroying the encoder
 //
-// Prints compiler and xsimd, which decide the counts, then the name and the elements of each call
-// before it is made. Sizes are such that a count depends on the kernels alone: stores are named,
-// since `automatic` depends on the caches, and backends that call libm are left out, since its
-// versions differ.
+// The program prints the versions of the compiler and of xsimd, on which the counts depend. Before
+// each counted call it prints the name of the call and its number of elements. A count depends only
+// on the kernels: the kind of store is fixed, because `automatic` depends on the caches, and
+// backends that call libm are left out, because versions of libm differ.
 #include "bench.h"
 
 #include "posenc/version.h"
@@ -35,7 +35,8 @@ void count(const std::string& name, std::int64_t elements, const Call& call) {
   CALLGRIND_DUMP_STATS_AT(name.c_str());
 }
 
-/// Plain stores go without saying.
+/// Counts the encoding of a table. Automatic stores are replaced with plain stores, and the name
+/// does not mention them.
 void count_encode(const Backend& backend, const Table& table) {
   if (!backend.supports(table.type)) return;
   const auto encoder = backend.plan(table.spec);
@@ -73,7 +74,7 @@ void count_all(const Backend& backend) {
   for (const auto type : {DataType::float64, DataType::float16, DataType::bfloat16})
     count_encode(backend, table_of(256, 512, type));
   count_add(backend);
-  // A base of its own each time, whose constants the process does not keep from an earlier call.
+  // Each call has a new base, so that the process has not kept its constants from an earlier call.
   EncodingSpec spec = {.d_model = 512};
   count(fmt::format("plan/{}/d:512", backend.full_name()), spec.d_model, [&] {
     static double base = 10000;

@@ -2,12 +2,13 @@
 """Times PyTorch, NumPy and this library's Python package side by side on one thread of the CPU.
 
 Works (float32, the paper's convention):
-  kept table     sin and cos into a table that is there; here Encoder.encode
-  new table      the constructor of the tutorial's module; here planning, allocating and encoding
+  kept table     sin and cos into an existing table; for posenc, Encoder.encode
+  new table      the constructor of the tutorial's module; for posenc, planning, allocating and
+                 encoding
 
-PyTorch computes the tutorial's formula in float32, NumPy the textbook's in double, rounded once.
-Errors are of all rows, against exact values. --output writes the kept tables of both as a document,
-whose rows report.py shows beside the backends."""
+PyTorch computes the tutorial's formula in float32. NumPy computes the textbook's formula in double
+and rounds once. Errors cover all rows and are measured against exact values. --output writes the
+kept tables of PyTorch and NumPy as a document; report.py shows its rows beside the backends."""
 
 import argparse
 import json
@@ -40,7 +41,7 @@ except ImportError as missing:
 
 Shape = tuple[int, int]  # rows, d_model
 
-SECONDS, SAMPLES = 0.02, 5  # of each process and work
+SECONDS, SAMPLES = 0.02, 5  # for each process and work
 PROGRAMS = ("pytorch", "numpy", "posenc")
 PHASES = {"pytorch": "float32", "numpy": "double"}
 KEPT = "kept table"
@@ -61,7 +62,7 @@ class TutorialModule(torch.nn.Module):
 
 
 def parse_shape(text: str) -> Shape:
-    """ "5000x512"."""
+    """Reads a shape, such as "5000x512"."""
     found = re.fullmatch(r"(\d{1,8})x(\d{1,8})", text)
     rows, d_model = (int(found[1]), int(found[2])) if found else (0, 0)
     if min(rows, d_model) < 1 or d_model % 2 or rows * d_model > 1 << 28:
@@ -71,12 +72,12 @@ def parse_shape(text: str) -> Shape:
 
 
 def kept_table(library: Any, position: Any, frequencies: Any, table: Any) -> Callable[[], Any]:
-    """The formula by PyTorch or NumPy, into a table that is there."""
+    """Returns a function that computes the formula with PyTorch or NumPy into an existing table."""
     phases, values = position * frequencies, position * frequencies
 
     def fill() -> Any:
         library.multiply(position, frequencies, out=phases)
-        # Faster than sin and cos straight into every other channel.
+        # This is faster than sin and cos directly into every other channel.
         table[:, 0::2] = library.sin(phases, out=values)
         table[:, 1::2] = library.cos(phases, out=values)
         return table
@@ -85,7 +86,7 @@ def kept_table(library: Any, position: Any, frequencies: Any, table: Any) -> Cal
 
 
 def works_of(shape: Shape) -> dict[tuple[str, str], Callable[[], Any]]:
-    """By work and program."""
+    """The functions to time, by work and program."""
     rows, d = shape
     torch.set_num_threads(1)
     encoder = posenc.Encoder(d, rows=rows)
@@ -103,7 +104,7 @@ def works_of(shape: Shape) -> dict[tuple[str, str], Callable[[], Any]]:
 
 
 def median_seconds(work: Callable[[], Any]) -> float:
-    """Of one call, after two that warm up."""
+    """Median seconds of one call, after two calls that warm up."""
     work()
     once = timeit(work, number=1)
     calls = max(1, int(SECONDS / SAMPLES / max(once, 1e-7)))
@@ -111,7 +112,7 @@ def median_seconds(work: Callable[[], Any]) -> float:
 
 
 def time_once(shapes: list[Shape]) -> list[tuple[str, Shape, str, float]]:
-    """In this process: work, shape, program, and seconds of each."""
+    """Times all works in this process. Returns work, shape, program and seconds of each."""
     found = []
     with torch.no_grad():
         for shape in shapes:
@@ -122,7 +123,7 @@ def time_once(shapes: list[Shape]) -> list[tuple[str, Shape, str, float]]:
 
 
 def error_of(got: Any) -> dict[str, float]:
-    """Of a float32 table, against exact values."""
+    """The errors of a float32 table against exact values."""
     report = posenc.check(got, base=10000.0, layout="interleaved", spacing="paper", first=0)
     known = ("max_abs", "max_ulp", "rms", "correctly_rounded")
     return {**{each: getattr(report, each) for each in known}, "checked": 1}
@@ -130,7 +131,8 @@ def error_of(got: Any) -> dict[str, float]:
 
 def document_of(program: str, shape: Shape, seconds: list[float], error: dict[str, float],
                 command: str) -> dict[str, Any]:  # fmt: skip
-    """That of posenc for one row of the table, with the program's row in place of its own."""
+    """A document of posenc for one row of the table, with the program's measurement in place of
+    its own."""
     rows, d = shape
     words = ("--rows", "1", "--d-model", str(d), "--backend", "rotation", "--format", "json")
     document: dict[str, Any] = json.loads(call_posenc(command, "accuracy", *words)[0])
@@ -157,7 +159,7 @@ def main() -> int:
     if options.output:
         check_writable(options.output)
     seconds: dict[tuple[str, Shape], dict[str, list[float]]] = {}
-    # A new process each time: addresses differ, and times with them.
+    # Use a new process each time: addresses differ between processes, and times with them.
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for found in pool.imap(time_once, [options.shapes] * options.processes):
             for work, shape, program, each in found:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the missing Debian packages of the named groups. If some cannot be installed, it names
-# them in one line and still exits with 0, since CMake reports what a build needs, wherever it is
-# from.
+# Installs the missing Debian packages of the named groups. If some cannot be installed, the script
+# names them in one line and still exits with 0: a dependency may come from elsewhere, and CMake
+# reports what a build lacks.
 #   install_dependencies.sh [GROUP ...]   the default group is build
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,7 +33,7 @@ packages_of() {
   esac
 }
 
-# Sets what is missing of the wanted packages.
+# Sets `missing` to the wanted packages that are not installed.
 look() {
   local package status
   missing=""

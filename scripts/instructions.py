@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Instructions per element of each kernel, counted by valgrind: what no neighbour disturbs.
+"""Counts the instructions per element of each kernel with valgrind, undisturbed by other programs.
 
-Compares them with those of the same compiler in tests/data/instructions.json, and names every call
-that differs by more than the tolerance, with the count that is kept, the new one, and their ratio.
-Both directions count: keep what was gained, so that it cannot be lost again unseen. Valgrind runs
-no AVX-512: kernels of the others share its source. Where no counts of a compiler (and xsimd) are
-kept, the new ones are shown only, and the exit code is that of a skipped test."""
+Compares the counts with the kept counts of the same compiler in tests/data/instructions.json. Names
+every call that differs by more than the tolerance, with the kept count, the new count, and their
+ratio. Both directions count: keep a gain, so that it cannot be lost unnoticed. Valgrind does not
+run AVX-512, but these kernels share their source with the others. If no counts are kept for a
+compiler (and xsimd), the new counts are only shown, and the exit code means "skipped"."""
 
 import json
 import re
@@ -24,7 +24,7 @@ TOLERANCE = 0.02
 
 
 def count(program: str) -> tuple[str, dict[str, float]]:
-    """The compiler, such as "g++ 12, xsimd 8", and instructions per element by benchmark."""
+    """The compiler, such as "g++ 12, xsimd 8", and the instructions per element by benchmark."""
     if not Path(program).exists():
         raise BadInput(f"--program is '{program}'; allowed: counted_calls, which a build makes")
     if shutil.which("valgrind") is None:
@@ -49,8 +49,8 @@ def count(program: str) -> tuple[str, dict[str, float]]:
 
 
 def difference(before: float | None, now: float | None) -> list[str]:
-    """Kept, new and ratio of a call that is not kept, not run, or differs by more than the
-    tolerance; else empty."""
+    """The kept count, the new count and their ratio, if one of them is missing or they differ by
+    more than the tolerance. Otherwise empty."""
     if before and now and abs(now / before - 1) <= TOLERANCE:
         return []
     ratio = f"{now / before:.3f}" if before and now else "-"
@@ -67,7 +67,7 @@ def main() -> int:
     compiler, new = count(arguments.program)
     document = json.loads(KEPT.read_text(encoding="utf-8"))
     kept = document.get(compiler, {})
-    # A call of an ISA that this CPU does not run is no difference.
+    # Calls of an ISA that this CPU does not run are no difference.
     isas = {name.split("/")[1] for name in new}
     names = dict.fromkeys([*new, *(name for name in kept if name.split("/")[1] in isas)])
     rows = {name: difference(kept.get(name), new.get(name)) for name in names}
@@ -76,7 +76,7 @@ def main() -> int:
         header = ["instructions per element", "kept", "now", "ratio"]
         print(aligned([header, *([name, *row] for name, row in changed.items())]))
     if arguments.update:
-        # What did not change stays, so that the file shows what a change of a kernel cost.
+        # Unchanged counts stay, so that the file shows the cost of a change to a kernel.
         stays = {name: now for name, now in kept.items() if name not in changed}
         document = dict(sorted({**document, compiler: {**new, **stays}}.items()))
         write_file(KEPT, json.dumps(document, indent=1) + "\n")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Compares a document of posenc measure with the newest one of its CPU in docs/measured, by posenc
-compare: what got slower or faster, and on which tables. Exit code 1: a regression, a broken bound,
-or times that are not reliable; the last two are never kept."""
+"""Compares a document of posenc measure with the newest document of its CPU in docs/measured.
+
+posenc compare names what became slower or faster, and on which tables. The exit code is 1 on a
+regression, on a broken bound, or if the times are not reliable. In the last two cases, the document
+is never kept."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,19 +18,19 @@ from reporting.tables import Rows, columns_of, facts, heading, markdown, speeds,
 FOLDER = ROOT / "docs" / "measured"
 PAGE = ROOT / "docs" / "measured.md"
 
-Kept = Mapping[str, Document]  # by the name of their document, the newest of a CPU first
+Kept = Mapping[str, Document]  # documents by name; for each CPU, the newest comes first
 
 
 def cpu_name(document: Document) -> str:
-    """The common name, the CPU's own name and the best ISA:
-    "zen-5-amd-epyc-family-26-model-2-stepping-1-avx512". posenc compare judges times if both
-    documents have the same name and ISA."""
+    """The name of the design, the CPU's own name and the best ISA:
+    "zen-5-amd-epyc-family-26-model-2-stepping-1-avx512". posenc compare judges the times of two
+    documents with the same name and ISA."""
     name = f"{document.design} {document.cpu} {document.isas[-1]}".lower()
     return re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", name).strip("-")
 
 
 def document_name(document: Document) -> str:
-    """With the compiler and the digest of the kernels: "..._g++-12.2.0_670fae7886d8"."""
+    """The CPU, the compiler and the digest of the kernels: "..._g++-12.2.0_670fae7886d8"."""
     compiler = str(document.facts["compiler"]).replace(" ", "-")
     return f"{cpu_name(document)}_{compiler}_{document.facts['kernels']}"
 
@@ -44,12 +46,13 @@ def read_kept() -> Kept:
 
 
 def newest(kept: Kept, cpu: str) -> tuple[str, Document] | None:
-    """The document of the CPU of that name that was measured last."""
+    """The newest document of the CPU with this name, and the document's name."""
     return next((each for each in kept.items() if cpu_name(each[1]) == cpu), None)
 
 
 def named(rows: Rows) -> str:
-    """In Markdown, the names of backends as code: all but the heading, the copy and the limit."""
+    """The rows in Markdown. Names of backends are code, but not the heading, the copy and the
+    limit."""
     return markdown([rows[0], *([f"`{row[0]}`", *row[1:]] for row in rows[1:-2]), *rows[-2:]])
 
 
@@ -62,7 +65,7 @@ def page_of(document: Document) -> str:
 
 
 def index_of(page: str, kept: Kept) -> str:
-    """The page of all documents, below what it says first."""
+    """The page of all documents: its first part stays, and the table is written anew."""
     rows = [["CPU", "shown as", "ISA", "compiler", "kernels", "date", ""]]
     for name, document in kept.items():
         at, compiler = document.facts["measured_at"][:10], document.facts["compiler"]
@@ -73,8 +76,8 @@ def index_of(page: str, kept: Kept) -> str:
 
 
 def keep(path: Path, document: Document) -> None:
-    """Writes the document, its page and the index; nothing if one of them cannot be made. Older
-    documents of the CPU stay."""
+    """Writes the document, its page and the index. Writes nothing if the index cannot be made.
+    Older documents of the CPU stay."""
     kept = in_order([*read_kept().values(), document])
     index = index_of(PAGE.read_text(encoding="utf-8"), kept)
     FOLDER.mkdir(exist_ok=True)

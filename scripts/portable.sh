@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the command as one static file, for Linux machines without a compiler, libraries or an
-# installation: portable.sh x86_64|aarch64. It holds the documents of docs/measured, too. Prints the
-# file's path.
+# installation: portable.sh x86_64|aarch64. The file contains the documents of docs/measured. Prints
+# the path and the size of the file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Shows documents of measurements: what posenc measure and accuracy write with --format json, and
-compare_torch.py with --output. Each document has a table of its own, under its CPU, compiler and
-date: figures of two documents are never mixed.
+"""Shows documents of measurements, which posenc measure and posenc accuracy write with --format
+json, and compare_torch.py with --output. Each document has a table of its own, under its CPU,
+compiler and date. Figures of two documents are never mixed.
 
-Prints Gfloat/s of one thread for each table and backend at its best ISA, beside a copy of a
-finished table and the limit of the memory. With --page, it writes index.html, which has the figures
-in it, and each figure as SVG."""
+Prints Gfloat/s of one thread for each table and each backend at its best ISA, beside a copy of a
+finished table and the limit of the memory. With --page, it writes index.html, which contains the
+figures, and each figure as SVG."""
 
 from pathlib import Path
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The main job: builds the programs and benchmarks, measures the errors and the speed of every
-# backend, draws a page of figures, and picks the fastest backends for this CPU. It installs what is
-# missing, and otherwise writes below build/ alone: documents to build/results/, the page to
+# backend, draws a page of figures, and picks the fastest backends for this CPU. It installs missing
+# packages, and otherwise writes only below build/: documents to build/results/, the page to
 # build/results/report/, logs to build/logs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-processes=3  # 7, the default of posenc measure, for figures that are quoted
+processes=3  # for figures to quote, use 7, the default of posenc measure
 bin=build/release/bin
 results=build/results
 measured=$results/measurements.json
@@ -40,8 +40,8 @@ fi
 ./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
 
-# Keeps caches and temporary files below build/: nothing of the user's is written, and no figure
-# depends on the user's settings.
+# Keep caches and temporary files below build/, so that no file of the user is written, and no
+# figure depends on the user's settings.
 export XDG_CACHE_HOME=$PWD/build/cache TMPDIR=$PWD/build/tmp
 export MPLCONFIGDIR=$XDG_CACHE_HOME/matplotlib PYTHONPYCACHEPREFIX=$XDG_CACHE_HOME/python
 unset POSENC_BACKEND
@@ -53,21 +53,21 @@ step "Backends of this build, and other libraries to compare with"
 
 step "Errors of the tutorial's table"
 "$bin/posenc" accuracy --preset tutorial
-# A long table in whole, and the first rows of every octave of positions up to 10^12.
+# Measure a whole long table, and the first rows of every octave of positions up to 10^12.
 firsts=0
 for ((first = 256; first <= 10 ** 12; first *= 2)); do firsts+=,$first; done
 accuracy long_context --shape 131072x128
 accuracy far --shape 256x64 --first "$firsts" --backend naive,div_term,xsimd,rotation,rotation32
 
 step "How the backends compare: bench_encode"
-# Google Benchmark writes what it knows of the machine to standard error.
+# Google Benchmark describes the machine on standard error.
 "$bin/bench_encode" --benchmark_min_time=0.1 2>"$results/bench_encode.log" || {
   cat "$results/bench_encode.log" >&2
   exit 1
 }
 
 step "Times, errors and the limits of the memory, for tables of all sizes"
-# Exit code 1: other work ran meanwhile, as the document says.
+# Exit code 1 means that other work disturbed the times, or that a bound is broken.
 may_fail "$check_failed" "$bin/posenc_peers" measure --processes "$processes" --format json \
   --output "$measured"
 may_fail "$skipped" ./scripts/python_with.sh torch numpy -- \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the header-only libraries of this machine visible to a cross compiler, as CMake packages in
-# a folder of their own: stage_headers.sh PREFIX. Only the folders of these libraries are copied,
+# a separate folder: stage_headers.sh PREFIX. Only the folders of these libraries are copied,
 # because /usr/include also holds the libc of this machine.
 set -euo pipefail
 

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Installs missing dependencies, builds the preset release, and runs the tests, but for those with
-# the label thorough: the proofs, and builds of what is installed. Arguments go to ctest; those that
-# select tests select of all: scripts/test.sh -R rotation, scripts/test.sh -L thorough. All output
-# goes to a log; the terminal shows the progress, failed and skipped tests, and ctest's summary;
-# with -V everything. It installs packages, and otherwise writes below build/ alone.
+# Installs missing dependencies, builds the preset release, and runs all tests except the tests with
+# the label thorough (the proofs, and builds with the installed library). Arguments go to ctest. If
+# they select tests, they select from all tests: scripts/test.sh -R rotation, scripts/test.sh -L
+# thorough. All output goes to a log. The terminal shows the progress, failed and skipped tests, and
+# ctest's summary; with -V it shows everything. The script installs packages, and otherwise writes
+# only below build/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/logs/test.log
 
-# Of ctest's lines, "  12/1700 Test   #12: name ....   Passed    0.01 sec", every tenth of the
-# tests, and those of other results with what the test printed: 80 lines at most, and 35 of the
-# summary.
+# Filters ctest's lines, such as "  12/1700 Test   #12: name ....   Passed    0.01 sec". Prints the
+# progress after every tenth of the tests. Prints each test that did not pass, with the output of
+# the test, in at most 80 lines, and at most 35 lines of the summary.
 show() {
   awk -v log_file="$log" '
     BEGIN { left = 80 }

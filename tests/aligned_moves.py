@@ -2,7 +2,7 @@
 """Fails if an object for Windows has an aligned move of 32 or 64 bytes from or to memory.
 
 Windows aligns the stack to 16 bytes only. GCC moves vectors on it as if it were aligned to their
-size (GCC's bug 54412), so that a program crashes, or not, as the stack of its caller happens to be.
+size (GCC's bug 54412). Whether a program crashes then depends on the stack of its caller.
 """
 
 import argparse

@@ -6,8 +6,8 @@ whole program, which then crashes on a CPU without that ISA. An undefined symbol
 kernels call code compiled elsewhere (libm or the standard library): the next compiler or library
 version may replace that call by an inline function, which is a weak symbol.
 
-It reads objects of ELF. Of others, as on macOS and Windows, nm does not say which symbols are weak,
-and the test is skipped.
+It reads ELF objects. For other objects, as on macOS and Windows, nm does not tell which symbols are
+weak, and the test is skipped.
 """
 
 import argparse
@@ -46,8 +46,8 @@ def complaints(nm, path, may_call):
     # has an inline function of the same name.
     own = [f"xsimd_{isa_of(path)}::"]
     text = subprocess.run([nm, "-C", path], check=True, capture_output=True, text=True).stdout
-    # Objects of Windows do not mark what the linker may merge: only the table of kernels is known
-    # to be no inline function.
+    # Objects of Windows do not mark the symbols that the linker may merge. Only the table of
+    # kernels is known to be no inline function.
     shared_kinds = SHARED_KINDS + ("TRDB" if path.endswith(".obj") else "")
     own.append(f"posenc::simd::{isa_of(path)}_kernels()")
     exported = 0

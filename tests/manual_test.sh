@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# manual_test.sh FOLDER: every manual page has its sections and passes groff without a warning.
-# Exits with 77 if help2man, which makes the pages, or groff is missing.
+# manual_test.sh FOLDER: checks that every manual page has its sections and passes groff without a
+# warning. Exits with 77 if groff, or help2man, which makes the pages, is missing.
 set -euo pipefail
 if ! command -v help2man >/dev/null || ! command -v groff >/dev/null; then exit 77; fi
 for command in "" -list -accuracy -measure -pick -generate -check -compare; do

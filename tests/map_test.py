@@ -1,6 +1,6 @@
-"""docs/map.md follows a call through the sources: each function of its table stands in the file
-that it names, in this order of calls, and the table is short. Other files that the docs name exist,
-too."""
+"""Checks docs/map.md, which follows a call through the sources: each function of its table is in
+the file that the table names, the order is the order of the calls, and the table is short. Other
+files that the docs name must exist, too."""
 
 import pathlib
 import re
@@ -30,7 +30,7 @@ class Walk(unittest.TestCase):
                 self.assertTrue(re.search(rf"\b{name} *[({{<]", text))
 
     def test_files_name_what_they_call(self) -> None:
-        # Not across virtual functions and pointers to kernels.
+        # Virtual functions and pointers to kernels hide the name of the called function.
         indirect = {"RotationEncoder", "encode", "write", "rotation_kernel"}
         for number, name, _ in self.rows[1:]:
             if name not in indirect:
@@ -50,7 +50,7 @@ class Walk(unittest.TestCase):
         path = re.compile(r"`(?:\./)?((?:\w[\w.-]*/)*\w[\w-]*\.(?:h|cpp|inc|sh|v|cc|cmake|py))`")
         names = {file.name for part in FOLDERS for file in (ROOT / part).rglob("*.*")}
         folders = [ROOT, ROOT / "src", ROOT / "src" / "c", SOURCE]
-        # Of vLLM, llama.cpp and Google Benchmark.
+        # Files of vLLM, llama.cpp and Google Benchmark.
         foreign = {"rotary_embedding/base.py", "ggml-cpu/ops.cpp", "compare.py"}
         for page in pages:
             for name in set(path.findall(page.read_text(encoding="utf-8"))) - foreign:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether the tests notice a change: makes single changes in the sources, and runs the tests.
+"""Finds changes that no test notices: makes single changes in the sources, and runs the tests.
 
-Draws COUNT changes of the core (simd, exact, backends) or of the suite: an operator, an integer by
-one, a condition negated, or a statement deleted. Each is made alone, in a copy of the committed
-tree below build/mutants, which is built (kernels for one ISA first) and tested. If it does not
-compile, another replaces it. Prints those that no test notices. Outcomes are kept in build/mutants
-by the hash of src: a run that is cut off goes on, and new tests are tried on what survived.
+Draws COUNT changes of the core (simd, exact, backends) or of the suite: another operator, an
+integer changed by one, a negated condition, or a deleted statement. Each change is made alone, in a
+copy of the committed tree below build/mutants, which is built (kernels for one ISA first) and
+tested. If it does not compile, another change replaces it. Prints the changes that no test notices.
+Outcomes are kept in build/mutants by the hash of src: a run that was cut off continues, and new
+tests are tried on the changes that survived.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "mutants"
 PARTS = {"core": ("simd", "exact", "backends"), "suite": ("suite",)}
-# Of each part: the tests, those that take long last. Others cover other parts.
+# The tests of each part; tests that take long come last. Other tests cover other parts.
 TESTS = {
     "core": ("*Hash*:*Exact*:*Frequency*:*Float32*:*RoundedEntry*:*Rotary*:Layers/*",
              "*-*Check*:*Command*:*Config*:*Pick*:*Measure*:*Timing*:*Compare*:*Page*:*Progress*:"
@@ -40,7 +41,7 @@ INTEGER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 CONDITION = re.compile(r"\b(?:if|if constexpr|while) \((.*)\)(?= )")
 STATEMENT = re.compile(r"^ +(?!return|using|const|static|constexpr|typedef|break|continue)"
                        r"[\w.\->\[\]():]+(?: [+\-*/|&^]?= |\(|\+\+|--).*;$")
-# What no test sees: comments, the preprocessor, checks at compile time, types, and prefetches.
+# Lines that no test sees: comments, the preprocessor, compile-time checks, types, and prefetches.
 SKIPPED = re.compile(r"^\s*(//|#|\*|template|static_assert|using |namespace|friend|case .*:$)"
                      r"|throw_invalid|InvalidArgument|operator|alignas|prefetch")
 
@@ -51,13 +52,13 @@ def run(*command: object, cwd: Path = ROOT) -> str:
 
 
 def succeeds(seconds: int, *command: object) -> bool:
-    """Whether it does so in time; otherwise, what it has started ends, too."""
+    """True if the command succeeds in time. If it does not, the processes that it started end."""
     limited = ["timeout", "--signal=KILL", str(seconds), *(str(each) for each in command)]
     return subprocess.run(limited, cwd=FOLDER, check=False, capture_output=True).returncode == 0
 
 
 class Mutant(NamedTuple):
-    """A line of a file, and what it becomes."""
+    """A line of a file, and the line that replaces it."""
 
     file: str
     line: int
@@ -70,12 +71,12 @@ class Mutant(NamedTuple):
 
 
 def changes_of(line: str) -> Iterator[str]:
-    """What a line of code may become, without its comment and texts."""
+    """The possible changes of a line of code. Its comment and its texts are not changed."""
     code = re.sub(r'"[^"]*"', lambda found: "\0" * len(found[0]), line.partition("//")[0])
     for old, new in OPERATORS.items():
         for found in re.finditer(re.escape(old), code):
             if old in (" < ", " > ", " & ", " * ") and re.search(r"\btemplate\b|<.*>", code):
-                continue  # of types
+                continue  # part of a type
             yield line[:found.start()] + new + line[found.end():]
     for found in INTEGER.finditer(code):
         value = int(found[0])
@@ -117,7 +118,7 @@ class Tree:
         run("cp", "-a", self.build, self.kept)
 
     def outcome(self, mutant: Mutant, tests: tuple[str, ...]) -> str:
-        """What becomes of it: "invalid", "killed" or "survived"."""
+        """The outcome of the mutant: "invalid", "killed" or "survived"."""
         file = self.root / mutant.file
         original, modified = file.read_text(), file.stat().st_mtime_ns
         lines = original.split("\n")
@@ -136,7 +137,7 @@ class Tree:
             run("cp", "-a", "--remove-destination", f"{self.kept}/.", self.build)
 
     def _commands(self, mutant: Mutant) -> str:
-        """What compiles all that depends on its file, but of the kernels those of one ISA."""
+        """Commands that compile everything that depends on the file, with kernels for one ISA."""
         others = ["portable", "sse2", "avx512", "avx2"]
         others.remove(next((isa for isa in others if isa in str(mutant)), "avx2"))
         steps = ["ar qc ", "-o bin/posenc"]

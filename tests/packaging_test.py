@@ -1,4 +1,5 @@
-"""The recipes for other repositories can be filled in, read, and name what the library needs."""
+"""Checks that the recipes for other repositories can be filled in and read, and that they name the
+packages that the library needs."""
 
 import hashlib
 import json
@@ -12,12 +13,12 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILL = ROOT / "packaging" / "fill.py"
 
-# The names of a CMake package in each recipe.
+# CMake packages, and patterns for their names in the recipes.
 PACKAGES = {"nlohmann_json": "nlohmann[-_]json", "xsimd": "xsimd"}
 
 
 def required_packages() -> set[str]:
-    """What the library does not build without."""
+    """The packages without which the library does not build."""
     text = (ROOT / "src/posenc/dependencies.cmake").read_text(encoding="utf-8")
     return set(re.findall(r"^ *posenc_need\((\w+) ", text, re.MULTILINE)) - {"CLI11", "fmt"}
 

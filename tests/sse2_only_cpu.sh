@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # sse2_only_cpu.sh POSENC: runs the command on an emulated CPU that has SSE4.2 but no AVX. A stray
-# AVX instruction ends it with SIGILL. Exits with 77 if it cannot be emulated here.
+# AVX instruction ends the command with SIGILL. Exits with 77 if the CPU cannot be emulated here.
 set -euo pipefail
 posenc=$1
 
@@ -22,7 +22,7 @@ listed=$(on_old_cpu list)
 echo "$listed"
 [[ $listed == *sse2* ]] || fail "posenc list does not name sse2"
 
-# Large positions reach code that small ones do not.
+# Large positions reach code that small positions do not.
 for first in 0 1000000000000; do
   for backend in naive div_term xsimd rotation; do
     shape=(--rows 70 --d-model 34 --first "$first" --format raw)

@@ -1,4 +1,5 @@
-"""The version stands in CMakeLists.txt. The papers that repeat it, and the date, agree with it."""
+"""Checks the version. It is set in CMakeLists.txt; the files that repeat it, and the date, must
+agree with it."""
 
 import pathlib
 import re

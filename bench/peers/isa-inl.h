@@ -1,5 +1,5 @@
-// The libraries that were found, at one ISA. Included once by each ISA file, which includes the
-// ISA's vectors first and says what the libraries call its functions.
+// The libraries that were found, at one ISA. Each ISA file includes the ISA's vectors, defines the
+// names of the libraries' functions, and then includes this file once.
 #pragma once
 
 #include "kernels.h"
@@ -25,8 +25,8 @@ inline void store(const Both<F32>& values, const Columns& columns, std::int64_t 
   }
 }
 
-/// Of float_lanes frequencies the sines, then the cosines; in vectors of float32, or in two of
-/// double, which are rounded once.
+/// The sines, then the cosines of float_lanes frequencies. They are computed in vectors of float32,
+/// or in two vectors of double, which are rounded once.
 template <auto sincos, class T>
 inline Both<F32> values_at(const T* radians, T position) {
   if constexpr (std::is_same_v<T, float>) {
@@ -70,8 +70,9 @@ inline Both<Vector> sleef(Vector phases) {
 #endif
 
 #ifdef POSENC_PEER_LIBMVEC
-// By the names of the x86 vector ABI. A compiler calls these by itself only under -ffast-math. sin
-// and cos are called apart: the vector ABI's sincos scatters its results through a pointer a lane.
+// These are names of the x86 vector ABI. A compiler calls the functions by itself only under
+// -ffast-math. sin and cos are called separately, because sincos of the vector ABI scatters its
+// results through one pointer per lane.
 extern "C" F32::register_type POSENC_PEER_LIBMVEC_FLOAT(sinf)(F32::register_type);
 extern "C" F32::register_type POSENC_PEER_LIBMVEC_FLOAT(cosf)(F32::register_type);
 extern "C" F64::register_type POSENC_PEER_LIBMVEC_DOUBLE(sin)(F64::register_type);

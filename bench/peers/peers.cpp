@@ -18,8 +18,9 @@
 namespace posenc::peers {
 namespace {
 
-/// w_k as a user of a vectorised sine computes it: in double, then rounded to the type of phases. A
-/// rule of frequencies gives them in double. Padded with zeros to a multiple of simd::padding.
+/// The frequencies w_k in double, as a user of a vectorised sine computes them before rounding them
+/// to the type of the phases. A rule of frequencies gives them in double. The list is padded with
+/// zeros to a multiple of simd::padding.
 std::vector<double> radians_of(const EncodingSpec& spec) {
   const std::int64_t count = spec.d_model / 2;
   constexpr std::int64_t multiple = simd::padding;
@@ -45,13 +46,13 @@ class SincosWriter final : public RowWriter {
         doubles_(radians_of(spec)),
         floats_(doubles_.begin(), doubles_.end()) {}
 
-  /// In float32 the position, the frequency and their product each carry a relative 2^-24. In
-  /// double the frequency carries 2^-53 of pow and 2^-53 |ln w| of the exponent, the product 2^-53
-  /// more; w |ln w| is at most 1 / e. A frequency of a rule is at most pi.
+  /// In float32, the position, the frequency and their product each carry a relative error of
+  /// 2^-24. In double, the frequency carries 2^-53 from pow and 2^-53 |ln w| from the exponent, and
+  /// the product adds 2^-53; w |ln w| is at most 1 / e. A frequency of a rule is at most pi.
   double error_bound(RowRange rows, DataType) const noexcept override {
     const double ulp = is_float_ ? 0x1p-24 : 0x1p-53, rounding = is_float_ ? 0 : 0x1p-25;
     const double of_phase = 3.01 * ulp * (has_rule_ ? 3.15 : 1);
-    constexpr double any_error = 2;  // of values between -1 and 1
+    constexpr double any_error = 2;  // values are between -1 and 1
     return std::min(any_error, rounding + library_.ulps * ulp +
                                    static_cast<double>(rows.farthest()) * of_phase);
   }
@@ -69,7 +70,7 @@ class SincosWriter final : public RowWriter {
   const LibraryKernel& library_;
   bool is_float_;  ///< true if phases are float32
   std::vector<double> doubles_;
-  std::vector<float> floats_;  ///< the same
+  std::vector<float> floats_;  ///< the frequencies of doubles_, rounded
 };
 
 /// Registers a library at one ISA. It writes float32 tables, as the libraries' users do.

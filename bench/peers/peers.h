@@ -6,11 +6,11 @@
 
 namespace posenc::peers {
 
-/// Adds every peer of this build to the registry, once: further calls do nothing.
+/// Adds every peer of this build to the registry. Further calls do nothing.
 void register_peers();
 
-/// Peers that this build is without, and where they come from: "libmvec_f32 (a part of glibc)".
-/// Empty if it has all.
+/// Peers that this build lacks, and where they come from: "libmvec_f32 (a part of glibc)". Empty if
+/// no peer is missing.
 std::string_view missing_peers();
 
 }  // namespace posenc::peers

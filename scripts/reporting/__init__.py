@@ -1,11 +1,11 @@
-"""Shows what was measured: it times nothing and judges nothing, which `posenc measure` and
+"""Shows measurements. The package times nothing and judges nothing: `posenc measure` and
 `posenc pick` do. The scripts beside this package are its commands.
 
-A module uses only those above it:
+A module uses only the modules above it:
   command     failures of one line, arguments, exit codes, files, calls of posenc
   documents   documents of measurements
-  tables      numbers as text, and tables of what was measured
+  tables      numbers as text, and tables of measurements
   computed    picks and tables, by calls of posenc
-  figures     everything that is drawn, with matplotlib
+  figures     all figures, drawn with matplotlib
   page        the page of figures and tables
 """

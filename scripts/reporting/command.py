@@ -1,5 +1,5 @@
-"""What every script does in the same way: failures of one line, arguments, exit codes,
-modules that may be missing, files, and calls of posenc."""
+"""Code that all scripts share: failures of one line, arguments, exit codes, modules that may be
+missing, files, and calls of posenc."""
 
 import argparse
 import importlib.util
@@ -14,16 +14,17 @@ ROOT = Path(__file__).resolve().parents[2]
 POSENC = ROOT / "build" / "release" / "bin" / "posenc"
 CHECK_FAILED = 1
 BAD_INPUT = 2
-SKIPPED = 77  # what ctest and automake take for "skipped"
+SKIPPED = 77  # ctest and automake understand this code as "skipped"
 EXIT_CODES = "Exit codes: 0 good, 2 bad input or failed I/O, 77 skipped: a module is missing."
 
 
 class BadInput(Exception):
-    """One line that names the argument, its value and what is allowed."""
+    """An error of one line, which names the argument, its value and the allowed values."""
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """Errors of one line, without the usage; help that keeps its lines and ends with an example."""
+    """Prints errors in one line, without the usage. The help keeps its lines and ends with an
+    example."""
 
     def __init__(self, example: str, description: str | None) -> None:
         super().__init__(
@@ -46,7 +47,7 @@ def run_main(main: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     except (BadInput, OSError) as error:
-        # Else the interpreter would write what is buffered once more, at its end.
+        # Otherwise the interpreter would write buffered output once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader has seen enough
             sys.exit(0)
@@ -55,7 +56,7 @@ def run_main(main: Callable[[], int]) -> NoReturn:
 
 
 def skip(reason: str) -> NoReturn:
-    """In one line that names what is missing."""
+    """Ends the script as skipped, with one line that names what is missing."""
     print(f"{os.path.basename(sys.argv[0])}: skipped: {reason}", file=sys.stderr)
     sys.exit(SKIPPED)
 
@@ -68,7 +69,7 @@ def need_modules(*names: str) -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Before minutes of work, not after."""
+    """Refuses a file that cannot be written before minutes of work, and not after."""
     target, folder = Path(path), Path(path).parent
     if target.is_dir() or not folder.is_dir() or not os.access(
             target if target.exists() else folder, os.W_OK):  # fmt: skip
@@ -81,9 +82,9 @@ def write_file(path: str | Path, content: str | bytes) -> None:
 
 
 def call_posenc(path: str | Path, *arguments: str, quiet: bool = False) -> tuple[bytes, bool]:
-    """What the command writes to its standard output, and whether its checks are good (exit code 0
-    and not 1). Its bad input is ours: it says so on stderr. With `quiet`, it does not say which
-    check failed."""
+    """Returns the standard output of the command, and whether its checks are good (exit code 0 and
+    not 1). If the command refuses its input, this script ends with the same exit code. Messages of
+    the command go to stderr; with `quiet`, not the message about a failed check."""
     try:
         done = subprocess.run([path, *arguments], capture_output=True, check=False)
     except OSError as error:

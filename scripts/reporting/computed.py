@@ -1,4 +1,4 @@
-"""What the posenc command computes for the page: its picks, and tables."""
+"""Picks and tables for the page, computed by the posenc command."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy
 
 
 def picks(posenc: str | Path, document: Path, *accuracy: str) -> list[dict[str, Any]]:
-    """What posenc pick says of a document: an entry for each class of tables."""
+    """The picks of posenc pick for a document: an entry for each class of tables."""
     words = ("pick", str(document), *accuracy, "--format", "json")
     found = json.loads(call_posenc(posenc, *words, quiet=True)[0])
     return list(found["classes"])
@@ -27,8 +27,9 @@ def table(posenc: str | Path, rows: int, d_model: int, backend: str = "rotation"
 
 def shift_errors(posenc: str | Path, rows: int, d_model: int, shift: int,
                  backends: Sequence[str]) -> dict[str, Any]:  # fmt: skip
-    """By backend and position p, the largest difference over all channels between row p + shift,
-    and row p with each pair of channels turned by shift times its frequency, in double."""
+    """Rotates each pair of channels of row p in double by shift times its frequency, and compares
+    the result with row p + shift. Returns the largest difference over all channels, by backend and
+    position p."""
     angles = shift * 10000.0 ** (-numpy.arange(0, d_model, 2) / d_model)
     sine, cosine = numpy.sin(angles), numpy.cos(angles)
     found = {}

@@ -1,5 +1,5 @@
 """Documents of measurements, as posenc measure, posenc accuracy and compare_torch.py write them. A
-figure belongs to one document: two documents are never merged, also if they are of one CPU."""
+figure belongs to one document: two documents are never merged, even if they are from one CPU."""
 
 import json
 import math
@@ -17,19 +17,19 @@ USUAL = {
     "base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base",
     "first": 0, "dtype": "float32", "threads": 1, "stores": "automatic",
 }  # fmt: skip
-COPY = "copy"  # a loop over memory; the others store
+COPY = "copy"  # a loop over memory; the other loops only store
 
 
 @dataclass(frozen=True)
 class Table:
-    """What was encoded, and how it was stored."""
+    """The table that was encoded, and how it was stored."""
 
     rows: int
     d_model: int
     first: int = 0
     dtype: str = "float32"
     threads: int = 1
-    unusual: str = ""  # what tells it from the paper's float32 table, such as "layout halves"
+    unusual: str = ""  # differences from the paper's float32 table, such as "layout halves"
 
     @property
     def entries(self) -> int:
@@ -41,7 +41,7 @@ class Table:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The greater, the further a table shows how errors grow."""
+        """A sort key: the greater it is, the further the table shows how errors grow."""
         return self.first + self.rows - 1, self.entries
 
     @property
@@ -64,13 +64,13 @@ class ErrorMap:
 
 @dataclass(frozen=True)
 class Error:
-    """Against exact values."""
+    """Errors against exact values."""
 
     max_abs: float
     correctly_rounded: float  # share of the entries
-    checked: float  # share of the table's entries; 0: some, the document does not say how many
-    by_position: list[tuple[int, float]]  # of each octave the last position and the largest error
-    map: "ErrorMap | None"  # in a report of posenc accuracy
+    checked: float  # share of the table's entries; 0 if the document does not say how many
+    by_position: list[tuple[int, float]]  # last position and largest error of each octave
+    map: "ErrorMap | None"  # only in a report of posenc accuracy
 
 
 @dataclass
@@ -81,11 +81,11 @@ class Measurement:
     isa: str
     role: str  # "backend", "peer" or "limit"
     table: Table
-    seconds: list[float]  # a median of each process
+    seconds: list[float]  # one median per process
     error: Error | None
     bound: float  # proven
     is_correctly_rounded: bool  # proven
-    phases: str  # how they are rounded before the sine: "exact", "double", "float32"
+    phases: str  # how phases are rounded before the sine: "exact", "double", "float32"
 
     @property
     def name(self) -> str:
@@ -93,7 +93,7 @@ class Measurement:
 
     @property
     def speed(self) -> float:
-        """10^9 entries a second; 0 if it was not timed."""
+        """10^9 entries per second; 0 if there are no times."""
         return self.table.entries / median(self.seconds) / 1e9 if self.seconds else 0.0
 
     @property
@@ -108,25 +108,25 @@ class Measurement:
 
 @dataclass(eq=False)
 class Document:
-    """What one session measured on one CPU."""
+    """The measurements of one session on one CPU."""
 
     cpu: str
-    design: str  # its microarchitecture, "Zen 5"; empty if it is not recognised
+    design: str  # the microarchitecture, such as "Zen 5"; empty if it is not recognised
     facts: dict[str, Any]  # compiler, kernels, measured_at, logical_cores
-    isas: list[str]  # from the least
+    isas: list[str]  # in ascending order
     caches: dict[str, int]  # bytes, by level
     measurements: list[Measurement] = field(default_factory=list)
-    disturbed: str = ""  # why the times are not reliable
+    disturbed: str = ""  # why the times are not reliable; empty if they are
     path: Path = Path()
 
     @property
     def not_reliable(self) -> str:
-        """Why its times are not reliable, in a sentence; empty if they are."""
+        """Why the times are not reliable, in a sentence; empty if they are."""
         return f"Not reliable: {self.disturbed}." if self.disturbed else ""
 
     @property
     def session(self) -> str:
-        """What else than the CPU its times depend on: "avx512; g++ 12.2.0, 2026-11-27"."""
+        """Further influences on the times, besides the CPU: "avx512; g++ 12.2.0, 2026-11-27"."""
         return f"{self.isas[-1]}; {self.facts['compiler']}, {self.facts['measured_at'][:10]}"
 
     @property
@@ -135,15 +135,16 @@ class Document:
         return f"{self.design or self.cpu}, {self.session}"
 
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
-        """Of those that are kept, and of each backend and table, the one of the highest ISA."""
+        """The measurements that `kept` accepts; for each backend and table, only the best ISA."""
         rank = {isa: place for place, isa in enumerate(self.isas)}
         lowest_first = sorted(self.measurements, key=lambda each: rank.get(each.isa, -1))
         return list({(each.backend, each.table): each for each in lowest_first if kept(each)}
                     .values())  # fmt: skip
 
     def plain(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
-        """Encoders of these roles (all of none) that were timed, to float32 and by one thread, the
-        smallest table first; of each backend and table that of the best ISA."""
+        """Measurements with times, for float32 tables and one thread, of encoders with these roles
+        (default: all roles). The smallest table comes first. For each backend and table, only the
+        best ISA is returned, unless `every_isa`."""
 
         def is_wanted(each: Measurement) -> bool:
             is_plain = each.table.threads == 1 and each.table.dtype == "float32"
@@ -163,7 +164,7 @@ class Document:
 
 
 def _number(value: float | None) -> float:
-    """JSON has no NaN: such a number is null."""
+    """Reads null as NaN, which JSON does not have."""
     return math.nan if value is None else float(value)
 
 
@@ -186,7 +187,7 @@ def _map_of(values: Mapping[str, Any]) -> ErrorMap:
 
 
 def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
-    """With the report of posenc accuracy, which is of all rows."""
+    """The errors of a measurement. A report of posenc accuracy covers all rows."""
     return Error(
         _number(values["max_abs"]), float(values["correctly_rounded"]),
         float(values.get("checked", bool(report))),
@@ -215,7 +216,7 @@ def _measurement_of(values: Mapping[str, Any]) -> Measurement:
 
 
 def read_document(path: str | Path) -> Document:
-    """What one document says."""
+    """Reads one document."""
     path = Path(path)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
-"""Everything that is drawn, with matplotlib: one panel a figure, narrow enough for a phone. A
-backend looks the same in every figure, and none needs its colour to be told apart."""
+"""All figures, drawn with matplotlib and narrow enough for a phone. A backend looks the same in
+every figure, and can be recognised without its colour."""
 
 import html
 import io
@@ -23,8 +23,8 @@ Figure = Any
 Look = dict[str, Any]  # keyword arguments of matplotlib's Axes.plot
 
 WIDTH, HEIGHT = 5.6, 4.2  # inches
-HALF_ULP = 2.0**-25  # of 1, the largest value: no float32 table can promise less
-LEAST_ERROR = 1e-9  # an error of 0 has no place on a logarithmic axis
+HALF_ULP = 2.0**-25  # half an ulp of 1, the largest value: no float32 table can promise less
+LEAST_ERROR = 1e-9  # stands for smaller errors: 0 has no place on a logarithmic axis
 
 INK, MUTED = "#1c2733", "#5b6875"
 # Dark and light alternate; no two share a dash pattern or a marker.
@@ -35,23 +35,24 @@ BACKENDS: dict[str, Look] = {
     "naive": {"color": "#7b838c", "linestyle": (0, (8, 2, 2, 2)), "marker": "D"},
     "div_term": {"color": "#b0175b", "linestyle": (0, (4, 1, 1, 1, 1, 1)), "marker": "v"},
 }
-# Of the first backends that a user has added; the others are pale.
+# Looks of the first backends that a user has added. Further backends are pale.
 ADDED: tuple[Look, ...] = (
     {"color": "#5e3c99", "linestyle": (0, (5, 1, 1, 1)), "marker": "P"},
     {"color": "#d9a400", "linestyle": (0, (1, 1)), "marker": "X"},
     {"color": "#3d7a2a", "linestyle": (0, (9, 3)), "marker": "p"},
 )
 PALE: Look = {"color": "#a9b1b9", "linestyle": "-", "linewidth": 0.9, "zorder": 1}
-# Wide and pale, below the others: a backend at the limit stays visible, and so does the limit.
+# Limits are wide, pale lines below the others: a backend at the limit stays visible, and so does
+# the limit.
 LOOPS: dict[str, Look] = {
     "store": {"color": "#c3ccd5", "linewidth": 6, "label": "limit: stores", "zorder": 1},
     "non_temporal_store": {"color": "#e3c9a8", "linewidth": 6, "zorder": 1,
                            "label": "limit: non-temporal stores"},
     COPY: {"color": MUTED, "linewidth": 1.2, "linestyle": "--", "label": "copy of a table"},
 }  # fmt: skip
-PHASES = {"exact": "o", "double": "s", "float32": "D"}  # marks of other libraries
+PHASES = {"exact": "o", "double": "s", "float32": "D"}  # markers of other libraries
 REFERENCE: Look = {"color": MUTED, "linewidth": 0.9, "linestyle": ":", "zorder": 0}
-# What a colour becomes on dark pages: it keeps its hue and its contrast.
+# The colours on dark pages. Each colour keeps its hue and its contrast.
 IN_THE_DARK = {
     "#ffffff": "#12171d", INK: "#e6edf3", MUTED: "#9aa7b4", "#d9dee3": "#2c3640",
     "#0f4c81": "#6cb2f0", "#e07b00": "#ffa94d", "#2a9d8f": "#4fd1c1", "#7b838c": "#b4bcc5",
@@ -72,7 +73,7 @@ pyplot.rcParams.update({
 
 
 def panel(title: str, note: str, height: float = HEIGHT) -> tuple[Figure, Axes]:
-    """A title at the left, and below it a smaller line that says what was drawn."""
+    """A figure with a title at the left, and below it a smaller line that describes the data."""
     figure, axes = pyplot.subplots(figsize=(WIDTH, height), layout="constrained")
     axes.set_title(title, pad=24)
     axes.annotate(note, (0, 1), xycoords="axes fraction", xytext=(0, 9), fontsize=9, color=MUTED,
@@ -81,7 +82,7 @@ def panel(title: str, note: str, height: float = HEIGHT) -> tuple[Figure, Axes]:
 
 
 def looks_of(measured: Iterable[Measurement]) -> dict[str, Look]:
-    """Of those that are shown in colour, the library's backends, the look by name."""
+    """The looks of the library's backends, which are shown in colour, by name."""
     ours = dict.fromkeys(each.backend for each in measured if each.role == "backend")
     looks = {**BACKENDS, **dict(zip(sorted(ours.keys() - BACKENDS), ADDED))}
     return {name: {**look, "label": name} for name, look in looks.items() if name in ours}
@@ -94,8 +95,8 @@ def power_text(power: int) -> str:
 
 
 def log_axis(axis: Any) -> None:
-    """Labels of a logarithmic axis at powers of ten, and at 2 and 5 between them if there are few.
-    All labels of an axis have one form. Call it when everything is drawn."""
+    """Labels a logarithmic axis at powers of ten, and also at 2 and 5 if there are few powers. All
+    labels of an axis have the same form. Call this when everything is drawn."""
     low, high = sorted(axis.get_view_interval())
     between = (1.0, 2.0, 5.0) if high / low < 300 else (1.0,)
 
@@ -112,7 +113,7 @@ def log_axis(axis: Any) -> None:
 
 
 def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
-    """A logarithmic axis of sizes in bytes, with room beside the first and the last point."""
+    """Makes a logarithmic axis of sizes in bytes, with room beside the first and last points."""
     axes.set(xscale="log", xlabel="size of the table",
              xlim=(min(sizes) / 1.6, max(sizes) * 1.6))  # fmt: skip
     powers = range(int(math.log2(min(sizes))), int(math.log2(max(sizes))) + 2, 4)
@@ -121,7 +122,8 @@ def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
 
 
 def legend_below(axes: Axes, columns: int = 3) -> None:
-    """The figure grows by its lines, so that the axes keep their size."""
+    """Puts the legend below the axes. The figure grows by the lines of the legend, so that the axes
+    keep their size."""
     figure, lines = axes.figure, math.ceil(len(axes.get_legend_handles_labels()[0]) / columns)
     figure.set_figheight(figure.get_figheight() + 0.19 * lines)
     axes.legend(bbox_to_anchor=(0.5, -0.16), loc="upper center", ncol=columns, columnspacing=1.2,
@@ -129,8 +131,8 @@ def legend_below(axes: Axes, columns: int = 3) -> None:
 
 
 def label_beside(axes: Axes, points: Sequence[tuple[str, float, float, Look]]) -> None:
-    """Names in a column right of the axes, in the order of their points and evenly apart, each with
-    a line to its point: no text covers another, however close the points are."""
+    """Puts names in a column right of the axes, in the order of their points and evenly spaced. A
+    line joins each name to its point. No text covers another, however close the points are."""
     low, high = (math.log10(edge) for edge in axes.get_ylim())
     points = sorted(points, key=lambda point: point[2])
     leader: Look = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.5, "relpos": (0, 0.5)}
@@ -144,14 +146,14 @@ def label_beside(axes: Axes, points: Sequence[tuple[str, float, float, Look]]) -
 
 
 def speed_against_error(document: Document, table: Table) -> Figure:
-    """The encoders of one table. Other libraries are hollow, and their marks say how their phases
-    are rounded."""
+    """Speed against error of the encoders of one table. Other libraries have hollow markers, which
+    show how their phases are rounded."""
     measured = [each for each in document.plain() if each.table == table and each.max_abs >= 0]
     limit, looks = document.limit(table), looks_of(measured)
     note = "one thread" + (f"; line: limit of the memory, {limit:.3g}" if limit else "")
     figure, axes = panel(table.name, note, max(HEIGHT, 1.2 + 0.24 * len(measured)))
     points: list[tuple[str, float, float, Look]] = []
-    for each in sorted(measured, key=lambda each: each.speed):  # no mark covers the fastest
+    for each in sorted(measured, key=lambda each: each.speed):  # no marker covers the fastest
         mark: Look = {"marker": PHASES.get(each.phases.partition(",")[0], "X"), "color": MUTED}
         mark |= {"markerfacecolor": "white", "markersize": 7}
         if look := looks.get(each.backend):
@@ -174,8 +176,8 @@ def speed_against_error(document: Document, table: Table) -> Figure:
 
 
 def throughput(document: Document) -> Figure | None:
-    """The library's backends: other libraries would hide them, and stand against their errors. Of
-    tables of one size, the fastest."""
+    """Throughput of the library's backends by size of the table. Other libraries would hide them,
+    and are in speed_against_error(). If tables have the same size, the narrowest one is shown."""
     ours = document.plain("backend")
     if not ours:
         return None
@@ -204,8 +206,8 @@ def throughput(document: Document) -> Figure | None:
 
 
 def across_cpus(documents: Sequence[Document], backend: str = "rotation") -> Figure | None:
-    """One backend at the best ISA of each CPU, on the float32 tables that all of them have. A line
-    joins tables of neighbouring sizes."""
+    """One backend at the best ISA of each CPU, on the float32 tables that all documents have. A
+    line joins tables of neighbouring sizes."""
     speeds = [{each.table: each.speed for each in document.plain("backend")
                if each.backend == backend} for document in documents]  # fmt: skip
     common = [table for table in speeds[0] if all(table in each for each in speeds)]
@@ -214,7 +216,7 @@ def across_cpus(documents: Sequence[Document], backend: str = "rotation") -> Fig
     figure, axes = panel(f"{backend} on several CPUs", "float32, warm memory, one thread")
     looks = [*BACKENDS.values(), *ADDED]
     for place, (document, of_table) in enumerate(zip(documents, speeds)):
-        fastest: dict[int, float] = {}  # of tables of one size
+        fastest: dict[int, float] = {}  # the highest speed by size of the table
         for table in common:
             fastest[table.bytes] = max(fastest.get(table.bytes, 0), of_table[table])
         look = {**looks[place % len(looks)], "label": document.label}
@@ -229,7 +231,7 @@ def across_cpus(documents: Sequence[Document], backend: str = "rotation") -> Fig
 
 def error_by_position(document: Document) -> Figure | None:
     """The largest error of each backend in each octave of positions, over the document's tables. A
-    line joins only octaves that follow each other: between others, nothing was measured."""
+    line joins only consecutive octaves: between other octaves, nothing was measured."""
     found = document.best_isas(lambda each: each.error and each.error.by_position)
     by_backend: dict[str, dict[int, tuple[int, float]]] = {}
     for each in found:
@@ -250,7 +252,8 @@ def error_by_position(document: Document) -> Figure | None:
                   if each in octaves or each - 1 in octaves]  # fmt: skip
         look = PALE
         if name in looks:
-            # Markers that coincide would hide each other; so would the default backend's line.
+            # Coinciding markers would hide each other, and the default backend's line would hide
+            # other lines.
             has_gaps = len(every) > len(octaves)
             look = {**looks[name], "markevery": 1 if has_gaps else (place % 3, 3)}
             look |= {"linewidth": 4.5, "alpha": 0.55, "zorder": 1} if name == "rotation" else {}
@@ -270,7 +273,7 @@ def error_by_position(document: Document) -> Figure | None:
 
 def error_maps(document: Document) -> Figure | None:
     """A map of the errors, positions by channels, with a panel for each backend and library at its
-    best ISA: of the table that reaches furthest, of those from position 0 if there are some."""
+    best ISA. It shows the table that reaches furthest, and prefers tables from position 0."""
     found = document.best_isas(lambda each: each.error and each.error.map)
     if not found:
         return None
@@ -285,7 +288,7 @@ def error_maps(document: Document) -> Figure | None:
     figure.suptitle(f"Where the errors are: {note}", x=0.01, ha="left", fontsize=11,
                     fontweight="bold")  # fmt: skip
     largest = max(each.max_abs for each in found)
-    # Lightness rises with the values: the picture says the same in greyscale.
+    # Lightness rises with the values, so that the picture can be read in greyscale.
     scale: Look = {"cmap": "cividis", "vmin": math.log10(LEAST_ERROR), "vmax": math.log10(largest)}
     panels = list(grid.flat)
     for axes in panels[len(found):]:
@@ -339,9 +342,9 @@ def some_channels(values: Any, channels: Sequence[int] = (4, 5, 6, 7)) -> Figure
 
 
 def shift_error(errors: dict[str, Any], shift: int, d_model: int) -> Figure:
-    """How far a table is from the shifts that make relative positions linear: row p + k is row p,
-    each pair of channels turned by k times its frequency. By backend, the largest difference over
-    all channels at each position."""
+    """Errors of the shifts that make relative positions linear: row p + k should be row p with each
+    pair of channels rotated by k times its frequency. Shows the largest difference over all
+    channels, by backend and position."""
     note = f"d_model {d_model}, k = {shift}; the largest over all channels"
     figure, axes = panel("PE[p + k] as a rotation of PE[p]", note)
     for name, by_position in errors.items():
@@ -366,7 +369,8 @@ def data_of(figure: Figure) -> str:
 
 
 def _dark_style() -> str:
-    """Other colours where the reader prefers dark pages. matplotlib styles each element itself."""
+    """Rules that replace the colours if the reader prefers dark pages. They are `!important`,
+    because matplotlib styles each element itself."""
     rules = "".join(
         f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
         for light, dark in IN_THE_DARK.items() for what in ("fill", "stroke")
@@ -375,8 +379,8 @@ def _dark_style() -> str:
 
 
 def svg_of(figure: Figure) -> str:
-    """Without a date, so that the same picture has the same bytes, and small: without metadata, and
-    with coordinates to a hundredth of a point."""
+    """The figure as SVG. It has no date, so that the same picture has the same bytes. To stay
+    small, it has no metadata, and coordinates to a hundredth of a point."""
     buffer, data = io.StringIO(), f"<desc>{html.escape(data_of(figure))}</desc>"
     unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     figure.savefig(buffer, format="svg", metadata=unsaid)

@@ -1,4 +1,4 @@
-"""The page of documents: verdicts, figures and tables in one file of HTML."""
+"""The page of documents: verdicts, figures and tables in one HTML file."""
 
 import html
 from base64 import b64encode
@@ -29,12 +29,13 @@ SHIFT = (
 LEVELS = {"l1": "in L1", "l2": "in L2", "l3": "in L3", "memory": "beyond the caches"}
 PICK_HEADINGS = ["", "picked", "Gfloat/s", "bound", "next", "times as long", "tied with"]
 LARGER_ERROR = "1e-6"  # the second accuracy that posenc pick shows
-# Name of a figure, what draws it, and its caption.
+# The name of a figure, the function that draws it, and its caption.
 Drawn = tuple[str, Callable[[], "figures.Figure | None"], str]
 
 
 def figures_of(document: Document) -> Iterator[Drawn]:
-    """Speed against error of the tutorial's table (else the smallest) and of the largest, ..."""
+    """The figures of a document: speed against error of the tutorial's table (or the smallest
+    table) and of the largest table, throughput, errors by position, and maps of the errors."""
     tables = list(dict.fromkeys(each.table for each in document.plain() if each.error))
     first = [table for table in tables if table.size == "5000 x 512"] or tables
     for number, table in enumerate(dict.fromkeys([*first[:1], *tables[-1:]])):
@@ -67,7 +68,7 @@ def computed_figures(posenc: str | Path) -> Iterator[Drawn]:
 
 
 def _pick_row(verdict: dict[str, Any]) -> list[str]:
-    """What was picked for one class of tables, what comes next, and what is as fast."""
+    """The row of one class of tables: the pick, the next backend, and backends that are as fast."""
 
     def name(of: dict[str, Any]) -> str:
         return f"{of['backend']}:{of['isa']}"
@@ -86,7 +87,7 @@ def _pick_row(verdict: dict[str, Any]) -> list[str]:
 
 
 def verdicts(posenc: str | Path, document: Document) -> tuple[list[str], dict[str, Rows]]:
-    """Sentences that name the fastest correctly rounded backends; and a table of picks for each
+    """Sentences that name the fastest correctly rounded backends, and a table of picks for each
     accuracy that posenc pick shows."""
     tables = {}
     for title, options in (("Correctly rounded", ()),
@@ -112,8 +113,8 @@ def _figure(name: str, svg: str, caption: str) -> str:
 
 
 def _table(rows: Rows, kind: str = "speeds") -> str:
-    """Names at the left, numbers at the right. If it is wider than the page, it scrolls beside its
-    first column, and says so."""
+    """A table with names at the left and numbers at the right. If it is wider than the page, it
+    scrolls beside its first column, and a hint says so."""
 
     def line(row: Sequence[str], tag: str) -> str:
         cells = (f"<{tag}>{html.escape(cell).replace(' x ', '&nbsp;x&nbsp;')}</{tag}>"
@@ -126,7 +127,7 @@ def _table(rows: Rows, kind: str = "speeds") -> str:
 
 
 def _errors_first(rows: Rows) -> Rows:
-    """The errors beside the names, where no scrolling hides them."""
+    """Puts the errors beside the names, where scrolling does not hide them."""
     count = len(ERROR_HEADINGS)
     return [[row[0], *row[-count:], *row[1:-count]] for row in rows]
 
@@ -140,7 +141,7 @@ def _origin(document: Document, is_one_of_many: bool) -> str:
 
 
 def write_page(documents: Sequence[Document], folder: str, posenc: str | Path) -> list[Path]:
-    """Writes index.html and the figures; returns their paths, the page's first."""
+    """Writes index.html and the figures. Returns their paths; the path of the page comes first."""
     paths, body = [Path(folder, "index.html")], []
 
     def add(name: str, figure: "figures.Figure | None", caption: str) -> None:

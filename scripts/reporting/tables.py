@@ -1,5 +1,5 @@
-"""Numbers as text, each kind in one way; and tables of what was measured, Gfloat/s beside errors.
-A table is rows of text, the heading first."""
+"""Numbers as text, each kind in the same form, and tables of measurements: Gfloat/s beside errors.
+A table is a list of rows of text; the heading comes first."""
 
 import math
 import textwrap
@@ -10,7 +10,7 @@ from reporting.documents import COPY, Document, Measurement, Table
 
 Rows = list[list[str]]
 ERROR_HEADINGS = ["largest error", "at most", "correctly rounded"]
-Column = tuple[str, Table]  # a heading, and what stands below it
+Column = tuple[str, Table]  # a heading, and the table whose figures stand below it
 
 
 def speed_text(speed: float) -> str:
@@ -20,8 +20,8 @@ def speed_text(speed: float) -> str:
 
 
 def share_text(share: float, is_of_all: bool) -> str:
-    """Of entries: of all of a table, or of some. It says "all" only of all, and 100 % only of a
-    whole."""
+    """A share of the entries of a table, or of some of them. The text is "all" only if the share is
+    1 and covers the whole table, and 100 % only if the share is 1."""
     if share == 1 and is_of_all:
         return "all"
     decimals = 0 if share == 1 else 6 if share > 0.99999 else 3 if share > 0.99 else 1
@@ -30,14 +30,14 @@ def share_text(share: float, is_of_all: bool) -> str:
 
 
 def error_text(error: float) -> str:
-    """The nearest number of three digits: "2.98e-8"."""
+    """The nearest number with three digits: "2.98e-8"."""
     if math.isnan(error):
         return "not a number"
     return f"{error:.2e}".replace("e-0", "e-").replace("e+00", "")
 
 
 def bound_text(bound: float) -> str:
-    """Rounded up, so that what is printed is a bound, too, and can be typed back in: "2.99e-8"."""
+    """The bound rounded up, so that the text is a bound, too, and can be typed in: "2.99e-8"."""
     nearest = f"{bound:.2e}"
     if math.isfinite(bound) and float(nearest) < bound:
         bound += 0.5 * 10.0 ** (int(nearest.split("e")[1]) - 2)
@@ -53,7 +53,7 @@ def size_text(size: int) -> str:
 
 
 def of_which_rows(each: Measurement) -> str:
-    """Of which rows the error is: "of 2 % of the rows"."""
+    """The rows that the error covers: "of 2 % of the rows"."""
     checked = each.error.checked if each.error else 0
     if checked in (0, 1):
         return "of all rows" if checked else "of sampled rows"
@@ -61,8 +61,8 @@ def of_which_rows(each: Measurement) -> str:
 
 
 def error_cells(each: Measurement) -> list[str]:
-    """The largest error, what it is at most, and the share that is correctly rounded, of the rows
-    that of_which_rows() names. "all" is proven, or was counted."""
+    """The largest error, its proven bound, and the share of correctly rounded entries, over the
+    rows that of_which_rows() names. "all" is either proven or counted."""
     if each.error is None:
         return ["", "", ""]
     at_most = "" if math.isnan(each.bound) else bound_text(each.bound)
@@ -72,14 +72,14 @@ def error_cells(each: Measurement) -> list[str]:
 
 
 def wrapped(text: str) -> str:
-    """In lines of at most 100 characters, which break no size such as "8 x 512"."""
+    """Wraps the text in lines of at most 100 characters. Sizes such as "8 x 512" are not broken."""
     joined = text.replace(" x ", "\u00a0x\u00a0")
     return textwrap.fill(joined, width=100).replace("\u00a0x\u00a0", " x ")
 
 
 def aligned(rows: Rows, left: Collection[int] = (0,)) -> str:
-    """Cells two spaces apart, the heading among the rows; the columns in `left` are aligned at the
-    left, the others at the right."""
+    """The rows as text, with two spaces between cells. The columns in `left` are aligned at the
+    left, and the others at the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     sides = ["<" if column in left else ">" for column in range(len(widths))]
     lines = ("  ".join(map("{:{}{}}".format, row, sides, widths)) for row in rows)
@@ -95,21 +95,22 @@ def markdown(rows: Rows, left: Collection[int] = (0,)) -> str:
 
 
 def heading(document: Document) -> str:
-    """ "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7 processes"."""
-    # The library's rows say how many processes.
+    """The heading of a document, such as "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7
+    processes"."""
+    # A row of the library tells how many processes were timed.
     timed = min((each for each in document.measurements if each.seconds), key=lambda e: e.role)
     return f"{document.cpu}, {document.session}; medians of {len(timed.seconds)} processes"
 
 
 def facts(document: Document) -> str:
-    """ "L1 32 KiB, L2 512 KiB, 2 logical cores, kernels 3f9c0a"."""
+    """Facts such as "L1 32 KiB, L2 512 KiB, 2 logical cores, kernels 3f9c0a"."""
     said = [f"{level} {size_text(size)}" for level, size in document.caches.items()]
     said.append(f"{document.facts['logical_cores']} logical cores")
     return ", ".join([*said, f"kernels {document.facts['kernels']}"])
 
 
 def columns_of(document: Document, *roles: str) -> list[Column]:
-    """Every table, by its size alone where that tells the tables apart."""
+    """A column for every table. Its heading is the size alone if no other table has this size."""
     tables = list(dict.fromkeys(each.table for each in document.plain(*roles)))
     tables.sort(key=lambda table: (table.entries, table.rows, table.name))
     sizes = [table.size for table in tables]
@@ -121,10 +122,11 @@ def speeds(
     document: Document, columns: Sequence[Column], roles: Collection[str] = ("backend",),
     by_isa: bool = False,
 ) -> tuple[str, Rows]:  # fmt: skip
-    """A row for each encoder of these roles, by name or also by ISA: encoders that are proven to
-    round correctly first, the fastest of each first. Libraries are marked by a star. The last
-    columns are errors of the table that reaches furthest; the sentence says of which rows. The last
-    rows are a copy and the limit of the memory."""
+    """Returns a sentence about the errors, and a table with a row for each encoder of these roles,
+    by name or also by ISA. Encoders that are proven to round correctly come first, and in each
+    group the fastest. Other libraries are marked by a star. The last columns are errors of the
+    table that reaches furthest; the sentence names the rows that they cover. The last rows are a
+    copy and the limit of the memory."""
     found: dict[str, dict[Table, Measurement]] = {}
     for each in document.plain(*roles, every_isa=by_isa):
         name = (each.name if by_isa else each.backend) + "*" * (each.role == "peer")

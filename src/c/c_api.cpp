@@ -84,7 +84,7 @@ T& checked(T* pointer, std::string_view name) {
   return *pointer;
 }
 
-/// Sets *result to a new object of what make() returns.
+/// Sets *result to a new object made from the value that make() returns.
 template <class T, class Make>
 posenc_status create(T** result, std::string_view name, const Make& make) noexcept {
   return status_of([&] {
@@ -93,14 +93,14 @@ posenc_status create(T** result, std::string_view name, const Make& make) noexce
   });
 }
 
-/// The enumerator of that number, where 0 to `last` are allowed.
+/// The enumerator with this number; 0 to `last` are allowed.
 template <class Enum>
 Enum enumerator(std::string_view name, std::int32_t number, Enum last) {
   check_range(name, number, 0, static_cast<std::int32_t>(last));
   return static_cast<Enum>(number);
 }
 
-/// A flag that is 1, or 0.
+/// A flag, which must be 0 or 1.
 bool flag(std::string_view name, std::int32_t value) {
   if (value != 0 && value != 1) throw_invalid("{} is {}; allowed: 0, 1", name, value);
   return value == 1;
@@ -110,7 +110,7 @@ void check_reserved(std::int32_t reserved) {
   if (reserved != 0) throw_invalid("reserved is {}; allowed: 0", reserved);
 }
 
-/// `count` elements, at most `most`.
+/// A list of `count` elements; at most `most` are allowed.
 template <class T>
 std::span<const T> list_of(std::string_view name, const T* first, std::int64_t count,
                            std::int64_t most) {
@@ -172,7 +172,7 @@ const Encoder& encoder_of(const posenc_encoder* encoder) {
   return *checked(encoder, "encoder").encoder;
 }
 
-/// Of any type but float64.
+/// A batch of sequences of any type except float64.
 WritableSequences sequences_of(std::string_view name, const posenc_sequences* sequences) {
   const posenc_sequences& from = checked(sequences, name);
   const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
@@ -229,7 +229,7 @@ posenc_spec posenc_default_spec(int64_t d_model) {
 // ---- Encoders -----------------------------------------------------------------------------------
 
 const char* posenc_backend_name(int64_t index) {
-  // The names are collected by the first call that has memory for them.
+  // The first call that has memory for the names collects them.
   using AllNames = std::vector<std::string>;
   static std::atomic<const AllNames*> known = nullptr;
   status_of([] {

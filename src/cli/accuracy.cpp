@@ -97,8 +97,8 @@ std::string page_of(const TableRows& measured, const MeasuredTable& of, const Op
 }
 
 /// One line per part of a report: the whole table, octaves of positions, channels, quantiles, bars
-/// of the histogram in ulp, and worst entries. Columns are the keys of the JSON; those that a part
-/// lacks are empty.
+/// of the histogram in ulp, and worst entries. The columns are the keys of the JSON. If a part has
+/// no value for a key, its cell is empty.
 std::string csv_of(const Json& rows, const Measurements& document) {
   constexpr const char* columns[] = {"backend",
                                      "isa",
@@ -169,8 +169,8 @@ int accuracy(const Options& options) {
   Measurements document = measurements_of_this_machine();
   Json all = Json::array();
   std::string page;
-  Options of_one_thread =
-      options;  // --threads is how many compute, and each table has the same bits
+  // --threads sets how many threads compute a table, which has the same bits in any case.
+  Options of_one_thread = options;
   of_one_thread.threads.clear();
   const Preset& usual = preset("tutorial");
   for (const MeasuredTable& table :

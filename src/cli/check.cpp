@@ -1,4 +1,4 @@
-// posenc check: how wrong a table from elsewhere is, what it is, and why it is wrong.
+// posenc check: says what a table from elsewhere is, how wrong it is, and why.
 #include "posenc/check/heads.h"
 #include "posenc/check/table.h"
 
@@ -51,8 +51,9 @@ std::vector<std::int64_t> read_positions(const std::string& file) {
                  : elements_of<std::int32_t>(input, header.bytes, header.shape[0]);
 }
 
-/// What a table or tensor of that name holds: cosines under the name cos_cached, and sines under
-/// sin_cached. A model with these exchanged turns by other angles. Empty if the name says nothing.
+/// The arrangements that the name of the table or tensor implies: cosines for cos_cached, sines for
+/// sin_cached. A model with the two exchanged would rotate by other angles. Empty if the name does
+/// not tell.
 std::vector<check::Arrangement> arrangements_by_name(const Options& options) {
   std::string name = options.tensor.empty() ? std::filesystem::path(options.table).stem().string()
                                             : options.tensor;
@@ -71,15 +72,15 @@ std::vector<check::Arrangement> arrangements_by_name(const Options& options) {
           check::Arrangement::cosines_repeated};
 }
 
-/// What the table should be: parts that the command line does not name are found.
+/// The table that the command line expects. check::table() finds out the parts that it leaves open.
 check::TableOptions expected_of(const Options& options) {
   check::TableOptions expected;
   expected.first = options.first();
   if (!options.config.empty()) {  // the cache of a model, in any arrangement
     const RotaryReading reading = reading_of(options);
     const RotarySpec rotary = layers_of(reading, options.layers).rotary;
-    // Models that turn halves keep no cosine twice side by side. Of models that turn neighbours,
-    // some keep the halves of their caches alike, and exchange channels instead; Cohere's do not.
+    // Models that rotate halves never cache a cosine twice in adjacent columns. Some models that
+    // rotate neighbours cache two equal halves and exchange channels instead; Cohere's do not.
     if (rotary.channels == RotaryLayout::halves)
       expected.excluded = {check::Arrangement::cosines_repeated,
                            check::Arrangement::sines_repeated};
@@ -120,7 +121,7 @@ check::TableOptions expected_of(const Options& options) {
   if (options.is_repeated)
     expected.arrangements = {check::Arrangement::cosines_repeated,
                              check::Arrangement::sines_repeated};
-  // Only the caches of models are told by their names: other tables have names of any kind.
+  // A name is evidence only for the cache of a model: other tables have names of any kind.
   if (!options.config.empty() && expected.arrangements.empty())
     expected.arrangements = arrangements_by_name(options);
   if (!options.positions.empty()) expected.positions = read_positions(options.positions);
@@ -199,7 +200,8 @@ std::string page_of(const Json& document, const check::TableReport& report) {
                      details_page(details, report.identity.arrangement));
 }
 
-/// Positions of a file, or on axes, or from --first on; and what the kernel turns by.
+/// The rotation that a kernel should have applied: its angles, and its positions, which come from a
+/// file, from axes, or start at --first.
 struct Rotation {
   RotarySpec rotary;
   check::HeadsOptions options;

@@ -1,4 +1,4 @@
-// The subcommands of posenc, what each of them uses, and what measure and pick share.
+// The subcommands of posenc, and the functions that several of them share.
 #pragma once
 
 #include "cli/options.h"
@@ -14,8 +14,8 @@ inline constexpr int good = 0;
 inline constexpr int check_failed = 1;
 inline constexpr int bad_input = 2;
 
-/// The whole command; returns its exit code. A program that registers backends of its own calls it
-/// afterwards.
+/// Runs the whole command and returns its exit code. A program with backends of its own registers
+/// them first.
 int run_command(int argc, char** argv);
 
 /// Parses arguments that may contain the options of this subcommand only. If they ask for help,
@@ -30,44 +30,45 @@ Subcommand generate_command();
 Subcommand check_command();
 Subcommand compare_command();
 
-/// The tables that the options name, or tables of all sizes.
+/// The tables that the options name; by default, tables of all sizes.
 std::vector<suite::MeasuredTable> tables_to_measure(const Options& options);
 
-/// Measures in several processes, and shows the progress. If no process can be started, measures in
-/// this process, and the document gives the reason.
+/// Measures in several processes and shows the progress. If no process can be started, it measures
+/// in this process, and the document gives the reason.
 suite::Measurements measure_here(const Options& options);
 
-/// True if --backend and --isa ask for the backend.
+/// True if --backend and --isa select this backend.
 bool counts(const Options& options, const suite::MeasuredBackend& backend);
 
-/// The rows of the document that the options ask for, with the limits of their tables and the rows
-/// that say how noisy the times are. `name` names the document in messages. Throws InvalidArgument
-/// if a value matches no row, or the document has no times.
+/// The rows of the document that the options ask for, the limits of their tables, and the rows that
+/// show how noisy the times are. `name` names the document in messages. Throws InvalidArgument if a
+/// value matches no row, or if the document has no times.
 suite::Measurements rows_asked_for(const Options& options, const std::string& name,
                                    suite::Measurements document);
 
-/// What readers must know about the document's times, one sentence each; may be empty.
+/// Caveats about the document's times, one sentence each; empty if there are none.
 std::string notes_of(const suite::Measurements& document);
 
 using TimeRows = std::function<suite::Timing(const suite::TimingRequest&)>;
 
-/// Times each request in a process of this program. If the first process cannot be run, as in some
-/// sandboxes and emulators, or the system has none, times in this process; `why_one_process`, which
-/// must outlive the result, then says why.
+/// Times each request in a new process of this program. If the first process cannot be run, as in
+/// some sandboxes and emulators, or if the system starts no processes, it times in this process.
+/// `why_one_process` then says why; it must outlive the result.
 TimeRows time_in_own_processes(std::string& why_one_process);
 
 /// Prints a line on standard error for every backend that breaks its bound. Returns the exit code.
 int check_promises(const suite::Measurements& document);
 
 #ifdef POSENC_STARTS_PROCESSES
-/// Lets a process of a posenc command answer the request. Throws std::runtime_error on failure.
+/// Runs the posenc command `program`, which answers the request. Throws std::runtime_error on
+/// failure.
 suite::Timing time_by_program(const std::string& program, const suite::TimingRequest& request);
 
-/// Keeps argv[0], by which this program starts itself again on systems without /proc.
+/// Keeps argv[0]. On systems without /proc, this program starts itself again by that name.
 void remember_program(const char* name);
 
-/// With this as its only argument, the program answers a request of posenc measure: it reads the
-/// rows from standard input, times them, and writes the result. Returns an exit code.
+/// If this is its only argument, the program answers a request of posenc measure: it reads the rows
+/// from standard input, times them, and writes the result. Returns an exit code.
 inline constexpr const char* timing_argument = "--time-on-request";
 int time_on_request();
 #endif

@@ -1,5 +1,5 @@
-// posenc compare: two documents of one machine, documents of several machines side by side, or two
-// builds that run in turn.
+// posenc compare: compares two documents of one machine, shows documents of several machines side
+// by side, or times two builds in turn.
 #include "posenc/suite/compare.h"
 
 #include "cli/commands.h"
@@ -37,7 +37,7 @@ Json to_json(const ComparedRow& row) {
           {"time_high", row.time.high},       {"verdict", row.verdict()}};
 }
 
-/// What the page shows of a row.
+/// The row with the values that the page shows.
 Json shown(const ComparedRow& row) {
   Json json = to_json(row);
   json["table"] = row.any().table.text();
@@ -64,7 +64,7 @@ std::string changes_page(const Comparison& comparison) {
   std::map<std::string, int> others;
   for (const ComparedRow& row : comparison.rows) ++others[row.verdict()];
   Json rows = Json::array();
-  bool shows_errors = false;  // only if one has changed
+  bool shows_errors = false;  // true if an error has changed
   for (const ComparedRow& row : changed) {
     --others[row.verdict()];
     rows.push_back(shown(row));
@@ -109,8 +109,8 @@ std::string count_text_of(const Comparison& comparison) {
                      comparison.missing);
 }
 
-/// The rows of an accuracy report; of another document, none. Backends with the same errors share
-/// a row.
+/// The rows of an accuracy report; empty if the document is none. ISAs with the same errors share a
+/// row.
 Json reports_in(const std::string& origin, const std::string& file) {
   Json reports = Json::array();
   const Json document = parse_json_text<Json>(read_document(file), "the document");
@@ -123,7 +123,7 @@ Json reports_in(const std::string& origin, const std::string& file) {
 }
 
 /// The errors of two accuracy reports over the whole table, by position, and by channel. Empty
-/// unless both documents have accuracy reports, all of one table.
+/// unless both documents are accuracy reports of the same table.
 std::string reports_page(const Names& files) try {
   constexpr std::size_t most_octaves = 128, most_channels = 8;
   Json reports = reports_in("A", files[0]);
@@ -166,8 +166,8 @@ bool has_times(const Measurements& document) {
   return std::ranges::any_of(document.all, &Measurement::is_timed);
 }
 
-/// Two documents of one machine, or two accuracy reports, whose errors do not depend on the
-/// machine.
+/// Compares two documents of one machine, or two documents without times: errors do not depend on
+/// the machine.
 int compare_two(const Options& options, const Measurements& before, const Measurements& after) {
   const Comparison comparison =
       suite::compare(before, after, {.tolerance = options.tolerance.value_or(0)});
@@ -205,7 +205,8 @@ int compare_two(const Options& options, const Measurements& before, const Measur
   return !shares_rows || comparison.regressions + comparison.missing == 0 ? good : check_failed;
 }
 
-/// The machine and the day: "Zen 5, avx512, 2026-11-27". A CPU without a name has its place.
+/// The machine and the day: "Zen 5, avx512, 2026-11-27". If the CPU has no known name, its place
+/// among the documents identifies it.
 std::string label_of(const Measurements& document, std::size_t place) {
   const Microarchitecture* const known = microarchitecture_of(document.machine);
   return fmt::format("{}, {}, {}",
@@ -213,11 +214,11 @@ std::string label_of(const Measurements& document, std::size_t place) {
                      to_string(document.machine.isas.back()), document.measured_at.substr(0, 10));
 }
 
-/// The speed of each backend at its best ISA on a table, and of the memory.
+/// The speed of each backend at its best ISA on a table, and the speeds of the copy and the limit.
 Json speeds_of(const Measurements& document, const MeasuredTable& table) {
   Json speeds;
   double limit = 0;
-  for (const Measurement& each : document.all) {  // ISAs stand in order of preference
+  for (const Measurement& each : document.all) {  // ISAs ascend, so the best one is kept
     MeasuredTable its = each.table;
     its.name = table.name;
     if (its != table || !each.is_timed() || each.role == Role::peer) continue;
@@ -231,7 +232,7 @@ Json speeds_of(const Measurements& document, const MeasuredTable& table) {
   return speeds;
 }
 
-/// Documents of several machines: their speeds side by side. There is no verdict.
+/// Shows the speeds of several machines side by side, without a verdict.
 int show_side_by_side(const Options& options, const std::vector<Measurements>& documents) {
   std::vector<MeasuredTable> common;
   for (const Measurement& row : documents.front().all) {
@@ -302,7 +303,7 @@ int show_side_by_side(const Options& options, const std::vector<Measurements>& d
 
 #ifdef POSENC_STARTS_PROCESSES
 
-/// The backends that run in a posenc command here, by full name.
+/// Full names of the backends of a posenc command that run on this machine.
 Names backends_of_program(const std::string& program) {
   Json listed;
   try {
@@ -320,7 +321,7 @@ Names backends_of_program(const std::string& program) {
   return names;
 }
 
-/// Two builds in turn.
+/// Times two builds in turn and compares their times.
 int compare_builds(const Options& options) {
   const std::string &old_build = options.documents[0], &new_build = options.documents[1];
   const Names in_old = backends_of_program(old_build), in_new = backends_of_program(new_build);
@@ -385,7 +386,7 @@ int compare_builds(const Options& options) {
 
 #endif
 
-/// The options that say what builds are timed on.
+/// The options that choose how --run times the builds, and on which tables. Each needs --run.
 std::vector<std::pair<std::string, std::string>> needs_of_run() {
   std::vector<std::pair<std::string, std::string>> needs;
   for (const std::string& each : words_of("--rounds" + tables_options + "--backend --isa"))

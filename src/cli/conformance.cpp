@@ -23,13 +23,14 @@ using namespace suite;
 
 namespace {
 
-/// Where float32 phases are still right, where they fail, and beyond 32 bits.
+/// Positions where float32 phases are still right, positions where they fail, and one that does not
+/// fit in int32.
 const std::vector<std::int64_t> positions = {0, 1, 40, 2048, 65536, 131071, 1048576, 2147483648};
 
 struct ConformanceTable {
   std::string name;
   EncodingSpec spec;
-  Names presets = {};  ///< whose convention it is
+  Names presets = {};  ///< the presets with this convention
 
   /// The attention factor of the rule, by which all entries are multiplied.
   double factor() const { return attention_factor(spec.frequencies); }
@@ -60,7 +61,8 @@ std::vector<ConformanceTable> conformance_tables() {
       {"rotary_deepseek_v3", 64, 1e4, "yarn:factor=40,trained_rows=4096,attention_factor=1"},
       {"rotary_gpt_oss", 64, 1.5e5,
        "yarn:factor=32,trained_rows=4096,truncate=false,attention_factor=1"},
-      // A power of two, so that products are exact: who ignores attention factors fails this one.
+      // The factor is a power of two, so that products are exact. An implementation that ignores
+      // attention factors fails this table.
       {"rotary_attention_factor_2", 128, 1e6,
        "yarn:factor=4,trained_rows=32768,attention_factor=2"},
       {"rotary_gemma_3", 256, 1e6, "linear:factor=8"},
@@ -84,7 +86,8 @@ std::string file_of(const ConformanceTable& table, DataType type) {
   return fmt::format("{}.{}", table.name, to_string(type));
 }
 
-/// Of FIPS 180-4. The constants are the leading fractions of the cube and square roots of primes.
+/// SHA-256 as in FIPS 180-4. The constants are the leading bits of the fractional parts of the cube
+/// and square roots of the first primes.
 std::string sha256_of(std::string_view message) {
   static constexpr std::uint32_t constants[] = {
       0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
@@ -129,7 +132,7 @@ std::string sha256_of(std::string_view message) {
   return text;
 }
 
-/// The elements of a table as a file has them.
+/// The elements of a table in the byte order of files.
 std::string bytes_of(const ConformanceTable& table, DataType type) {
   return with_type(type, [&]<class T>(T) {
     BasicMatrix<T> matrix(std::ssize(positions), table.spec.d_model);

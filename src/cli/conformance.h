@@ -1,5 +1,5 @@
-// The conformance set: correctly rounded tables at positions that tell right ones from wrong ones,
-// and the verdict on those of another implementation.
+// The conformance set: correctly rounded tables at positions that tell right implementations from
+// wrong ones, and the verdict on the tables of another implementation.
 #pragma once
 
 #include "cli/options.h"
@@ -8,11 +8,11 @@
 
 namespace posenc::cli {
 
-/// Writes a file of little-endian elements for each table and type, and manifest.json, which says
-/// what each holds, and its SHA-256.
+/// Writes a file of little-endian elements for each table and type, and manifest.json, which
+/// describes each table and gives the SHA-256 of each file.
 void write_conformance_set(const std::filesystem::path& folder);
 
-/// Judges the files of the set that a folder has, as posenc check does each; returns an exit code.
+/// Judges every file of the set that is in the folder, as posenc check would. Returns an exit code.
 int check_conformance_set(const Options& options);
 
 }  // namespace posenc::cli

@@ -1,5 +1,5 @@
-// posenc generate: a table, or the cache of a rotary embedding, to a file or standard output. Its
-// rows are encoded as they are written, in constant memory.
+// posenc generate: writes a table, or the cache of a rotary embedding, to a file or standard
+// output. It encodes the rows block by block as it writes them, in constant memory.
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
@@ -28,7 +28,7 @@ const Names formats = {"npy", "safetensors", "raw", "csv"};
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
 
 struct Table {
-  std::string name = "positional_encoding";  ///< of the tensor in .safetensors
+  std::string name = "positional_encoding";  ///< name of the tensor in .safetensors
   std::int64_t columns = 0;
   RowPositions positions = RowRange{};
   /// Writes the rows of these positions.
@@ -36,7 +36,8 @@ struct Table {
   std::string description = "encoding";  ///< a line of metadata in .safetensors
 };
 
-/// The format asked for; by default csv on standard output, and npy in a file without a suffix.
+/// The format that the options ask for. The default is csv on standard output, and npy in a file
+/// without a suffix.
 std::string format_of(const Options& options) {
   if (!options.format.empty()) return options.format;
   if (is_standard_output(options.output)) return "csv";
@@ -63,8 +64,8 @@ std::string npy_header(const Table& table, DataType type) {
          static_cast<char>(length >> 8) + fields;
 }
 
-/// The format of Hugging Face: the length of the fields in 8 bytes, the fields as JSON, padded to a
-/// multiple of 8 bytes, and the elements.
+/// The format of Hugging Face: the length of the fields in 8 bytes, the fields as JSON padded to a
+/// multiple of 8 bytes, then the elements.
 /// https://github.com/huggingface/safetensors
 std::string safetensors_header(const Table& table, DataType type) {
   constexpr const char* types[] = {"F32", "F64", "F16", "BF16"};
@@ -83,7 +84,8 @@ std::string safetensors_header(const Table& table, DataType type) {
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + fields;
 }
 
-/// One row as a line of csv: the shortest digits that read back as the same element.
+/// Appends one row as a line of csv. Each element has the fewest digits that read back as the same
+/// value.
 template <class T>
 void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
   using Printed = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -92,8 +94,8 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
   text.data()[text.size() - 1] = '\n';
 }
 
-/// Throws InvalidArgument if the disk of the output has less space than the table needs. The
-/// temporary file stands beside an existing one, whose space is thus not free yet.
+/// Throws InvalidArgument if the disk of the output has less space than the table needs. The space
+/// of an existing file does not count as free: the file is replaced only at the end.
 void check_space(const Options& options, double bytes) {
   std::error_code error;
   std::filesystem::path file = options.output;
@@ -142,7 +144,7 @@ void write_rows(OutputFile& output, const Table& table, const std::string& forma
   }
 }
 
-/// The cache of a rotary embedding, by default vLLM's.
+/// Makes the table the cache of a rotary embedding, by default in vLLM's arrangement.
 void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
   const auto rotary = std::make_shared<const Rotary>(spec, options.accuracy());
   rotary->selection().backend->check_supports(options.data_type());
@@ -158,7 +160,7 @@ void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
                                   is_interleaved ? "interleaved" : "halves", spec.attention_factor);
 }
 
-/// The cache of the model that --config describes; by default at all its positions.
+/// Makes the table the cache of the model that --config describes, by default at all its positions.
 void set_model(Table& table, const Options& options) {
   // The rules "dynamic" and "longrope" depend on the length of the longest sequence.
   const std::int64_t first = options.first().value_or(0);
@@ -235,7 +237,7 @@ int generate(const Options& options) {
   const std::string header = format == "npy"           ? npy_header(table, type)
                              : format == "safetensors" ? safetensors_header(table, type)
                                                        : "";
-  // On a terminal it would mix with the rows.
+  // On a terminal, the progress would mix with the rows.
   Progress progress(!is_standard_output(options.output));
   if (format != "csv") {
     check_space(options, static_cast<double>(table.positions.count()) *

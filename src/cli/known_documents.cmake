@@ -1,6 +1,6 @@
-# Makes a source of the documents of measurements that come with posenc:
+# Writes a source file that holds the documents of measurements that come with posenc:
 #   cmake -DOUTPUT=FILE -DDOCUMENTS=FILES -P known_documents.cmake
-# A literal has at most 60,000 bytes, which every compiler takes.
+# A literal has at most 60,000 bytes, because some compilers limit the length of literals.
 set(text "#include \"cli/known_documents.h\"\n\n#include \"posenc/suite/document.h\"\n\n")
 string(APPEND text "using namespace posenc;\n\n"
   "const std::vector<suite::Measurements>& cli::known_documents() {\n"

@@ -1,4 +1,4 @@
-// The documents of docs/measured, which are a part of the program: another machine needs one file.
+// The documents of docs/measured, built into the program so that it needs no other file.
 #pragma once
 
 #include "posenc/suite/measurement.h"

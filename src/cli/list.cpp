@@ -20,7 +20,7 @@ namespace posenc::cli {
 using namespace suite;
 namespace {
 
-/// The bounds that are listed: over the tutorial's rows, and over a long context.
+/// Error bounds are listed for this spec, over the tutorial's rows and over a long context.
 const EncodingSpec bound_spec = {.d_model = 512};
 constexpr RowRange bound_rows[] = {{0, 5000}, {0, 1 << 20}};
 
@@ -44,7 +44,7 @@ Json entry_of(const Backend& backend) {
   return entry;
 }
 
-/// What a program gets that names no backend.
+/// The backend that a program gets if it names none.
 Json selection_of(const Accuracy& accuracy) {
   const Selection selected = select_backend(bound_spec, bound_rows[0], {.accuracy = accuracy});
   return {{"accuracy", to_string(accuracy)},
@@ -169,13 +169,13 @@ Json cpus_document() {
 std::string cpus_page(const Json& document) {
   Json rows = Json::array();
   std::string last;
-  for (const Json& each : document.at("cpus")) {  // the newest of each CPU
+  for (const Json& each : document.at("cpus")) {  // keep only the newest document of each CPU
     const auto cpu_name = each.at("cpu").get<std::string>();
     if (std::exchange(last, cpu_name) == cpu_name) continue;
     Json& row = rows.emplace_back(each);
     row["best"] = each.at("isas").back();
     row["day"] = each.at("measured_at").get<std::string>().substr(0, 10);
-    // The name tells family, model and stepping, which have columns of their own.
+    // Cut family, model and stepping from the name: family and model have columns of their own.
     row["name"] = last.substr(0, last.find(" (family"));
   }
   return fmt::format(

@@ -10,7 +10,7 @@
 
 namespace posenc::detail {
 
-/// Makes the bytes of each element those of a little-endian machine, on which this does nothing.
+/// Puts the bytes of each element in little-endian order. Does nothing on a little-endian machine.
 template <class T>
 void to_little_endian(std::span<T> elements) noexcept {
   if constexpr (std::endian::native == std::endian::big) {

@@ -1,4 +1,4 @@
-// The posenc command: its subcommands, the parser of its arguments, and what becomes of errors.
+// The posenc command: its subcommands, the parser of its arguments, and the reporting of errors.
 #include "cli/commands.h"
 
 #include "posenc/support/program.h"
@@ -18,9 +18,10 @@ namespace posenc::cli {
 using namespace suite;
 namespace {
 
-/// help2man takes a name and its description apart if the description begins here or further right.
+/// help2man separates a description from its name only if it begins at this column or further
+/// right.
 constexpr std::size_t help_column = 24;
-/// Newer versions of the parser break lines at 65 columns, older ones do not.
+/// Newer versions of CLI11 break lines at 65 columns; older versions do not break them.
 constexpr std::size_t help_width = 65;
 
 constexpr const char* common_sections = R"(
@@ -33,8 +34,8 @@ Exit status:
   1                     a check failed
   2                     bad input, or failed input or output)";
 
-/// Words what each version of the parser words in its own way. help2man makes the manual pages of
-/// the result.
+/// Formats the help the same way with every version of CLI11. help2man makes the manual pages from
+/// it.
 class Formatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
@@ -48,7 +49,7 @@ class Formatter : public CLI::Formatter {
                        arguments, make_positionals(app), make_groups(app, mode),
                        make_subcommands(app, mode), app->get_footer());
   }
-  /// Without the options that this one excludes, whose order would vary.
+  /// Leaves out the list of excluded options, because its order would vary.
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_name().empty() ? "" : ' ' + option->get_type_name();
   }
@@ -63,7 +64,7 @@ std::string footer_of(const std::vector<Subcommand::Example>& examples) {
   return footer + common_sections;
 }
 
-/// Adds the options of the subcommand, and its footer.
+/// Adds the options and the footer of the subcommand.
 void fill(CLI::App& command, Options& options, const Subcommand& subcommand) {
   command.footer(footer_of(subcommand.examples));
   const std::vector<Rule> known = rules(subcommand);
@@ -103,7 +104,7 @@ void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
   fill(command, options, subcommand);
 }
 
-/// The look of the help.
+/// Sets how the help looks.
 void dress(CLI::App& app) {
   app.formatter(std::make_shared<Formatter>());
   app.get_formatter()->column_width(help_column);
@@ -112,7 +113,8 @@ void dress(CLI::App& app) {
   app.set_help_flag("-h,--help", "print this help and exit");
 }
 
-/// Why the parser refused the command line: an argument that nothing takes, or its own reason.
+/// Why the parser refused the command line: an argument that no option takes, or the parser's own
+/// reason.
 std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   Names stray = app.remaining(true);
@@ -123,7 +125,7 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
                      chosen.empty() ? "" : " " + chosen.front()->get_name());
 }
 
-/// False if the arguments ask for help, which is then written.
+/// Returns false if the arguments ask for the help or the version, after printing it.
 bool parse(CLI::App& app, const Names& arguments) {
   try {
     app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
@@ -157,7 +159,7 @@ int run(const std::vector<std::string>& arguments) {
                              generate_command, check_command, compare_command})
     add(app, options, command());
   if (!parse(app, arguments)) return good;
-  // Before long work.
+  // Refuse an output that cannot be written before long work begins.
   check_output(options.output);
   return options.run(options);
 }

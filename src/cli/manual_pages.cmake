@@ -14,8 +14,8 @@ foreach(page IN LISTS PAGES)
   string(REGEX REPLACE "\n*Usage:.*" "" name "${help}")
   string(REPLACE "\n" " " name "${name}")
 
-  # help2man takes the page's name from the file that it runs, and sections that it does not know
-  # from titles between asterisks.
+  # help2man takes the name of the page from the file that it runs. It recognises titles between
+  # asterisks as sections of their own.
   set(wrapper ${FOLDER}/${page})
   file(WRITE ${wrapper} "#!/bin/sh
 '${PROGRAM}' ${subcommand} \"$@\" |

@@ -1,5 +1,5 @@
-// posenc measure: errors and times of every backend, and what the memory system allows, as one
-// document.
+// posenc measure: measures errors and times of every backend, and the limits of the memory system,
+// in one document.
 #include "posenc/suite/measure.h"
 
 #include "cli/commands.h"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Of the faster store loop on the same table; NaN if the document has none.
+/// Time of the faster store loop on the same table; NaN if the document has no store loop for it.
 double seconds_of_limit(const MeasuredTable& table, const Measurements& document) {
   double limit = infinity;
   for (const Measurement& each : document.all) {
@@ -37,7 +37,8 @@ double seconds_of_limit(const MeasuredTable& table, const Measurements& document
   return limit < infinity ? limit : std::nan("");
 }
 
-/// By size of the table; within a table backends and peers by time, and then the limits.
+/// Sorts by the size of the table. Within a table, backends and peers come first, sorted by time;
+/// the limits follow.
 std::vector<const Measurement*> in_order(const Measurements& document) {
   std::vector<const Measurement*> order;
   for (const Measurement& each : document.all) order.push_back(&each);
@@ -48,7 +49,8 @@ std::vector<const Measurement*> in_order(const Measurements& document) {
   return order;
 }
 
-/// Says how many entries the errors are of, unless it is all.
+/// The heading of a table: its size, and the share of its rows whose errors were measured, unless
+/// the errors cover all rows.
 std::string heading_of(const Measurement& first, const Cpu& machine) {
   const MeasuredTable& table = first.table;
   std::string heading =
@@ -123,7 +125,7 @@ int run_measure(const Options& options) {
   return check_failed;
 }
 
-/// What a document has, for messages.
+/// The contents of a document, for messages.
 std::string contents_of(const Measurements& document) {
   Names tables, backends, isas;
   for (const Measurement& each : document.all) {
@@ -177,7 +179,7 @@ Measurements rows_asked_for(const Options& options, const std::string& name,
   if (!has_row(&Measurement::is_timed)) {
     throw_invalid("document is {}, which has no times; allowed: JSON of posenc measure", name);
   }
-  // Each value must match some row, and all of them together the same ones.
+  // Each value must match a row, and at least one row must match all of them together.
   const auto check = [&](const char* option, const std::string& value, const auto& is_wanted) {
     if (has_row(is_wanted)) return;
     throw_invalid("{} is '{}'; allowed: what {} has, {}", option, value, name,

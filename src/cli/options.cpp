@@ -69,7 +69,7 @@ Rule integer(
           }};
 }
 
-/// A finite number above `least`, or equal to it if that is allowed.
+/// A finite number above `least`, or equal to it if `may_be_least`.
 Rule real(const char* key, std::optional<double> Options::*field, const char* description,
           double least, bool may_be_least = false) {
   return {key, "X", description, [=](Options& options, const std::string& text) {
@@ -82,7 +82,7 @@ Rule real(const char* key, std::optional<double> Options::*field, const char* de
           }};
 }
 
-/// One of the names, which the description lists.
+/// One of several names; the description lists them.
 Rule choice_of(const char* key, const std::string& what, const Names& known,
                const std::string& by_default,
                const std::function<void(Options& options, const std::string& name)>& use) {
@@ -155,7 +155,8 @@ std::string take_grid(Options& options, const std::string& text) {
   return is_read ? "" : "three integers with commas between them";
 }
 
-/// The format that the suffix of the file names; empty if it names none of any command.
+/// The format that the suffix of the file names; empty if no command has such a format. Throws
+/// InvalidArgument if only other commands have it.
 std::string format_of_suffix(const std::string& file, const Names& allowed) {
   const std::string suffix = std::filesystem::path(file).extension().string();
   const std::string format = suffix.empty() ? "" : suffix.substr(1);
@@ -167,9 +168,8 @@ std::string format_of_suffix(const std::string& file, const Names& allowed) {
 
 constexpr std::string_view default_preset = "tutorial";
 
-/// The table with what the options override, with another size unless `size` is empty, and at
-/// another first position if one is given; validated. It keeps its name if it keeps its spec and
-/// rows.
+/// The table after `size`, `first` and the options have replaced its parts; validated. A size of 0
+/// replaces nothing. The table keeps its name if its spec and rows do not change.
 MeasuredTable overridden(const Options& options, const MeasuredTable& usual, TableSize size,
                          std::optional<std::int64_t> first) {
   EncodingSpec spec = usual.spec;
@@ -183,7 +183,7 @@ MeasuredTable overridden(const Options& options, const MeasuredTable& usual, Tab
   rows.count = options.rows.value_or(size.rows > 0 ? size.rows : rows.count);
   validate(spec);
   validate(rows);
-  table_bytes(spec, rows.count, size_of(usual.type));  // throws if they overflow
+  table_bytes(spec, rows.count, size_of(usual.type));  // throws if the bytes overflow
   MeasuredTable table = {.name = size_name(spec, rows),
                          .spec = spec,
                          .rows = rows,
@@ -210,7 +210,7 @@ Names words_of(const std::string& text) {
 }
 
 std::vector<Rule> rules(const Subcommand& subcommand) {
-  // A command takes one value of these, or a list.
+  // Some commands take one value of these options, others take a list.
   const Rule preset = choice("--preset", "convention and shape of a real system",
                              names_of(presets(), &Preset::name), "", &Options::presets);
   const Rule shape = {"--shape", "ROWSxD", "rows and d_model in one, as in 777x768", take_shape};
@@ -358,7 +358,7 @@ std::vector<MeasuredTable> tables_of(const Options& options,
     for (const int threads : or_default(options.threads, 1)) {
       usual.threads = threads;
       const MeasuredTable table = overridden(options, usual, shape, first);
-      table_of(table.spec, table.rows, type, threads);  // throws if it cannot be measured
+      table_of(table.spec, table.rows, type, threads);  // throws if the table cannot be measured
       add_once(tables, table);
     }
   };
@@ -385,7 +385,7 @@ bool names_table(const Options& options, const MeasuredTable& table) {
   };
   if (!is_one_of(options.types, table.type) || !is_one_of(options.threads, table.threads))
     return false;
-  if (!options.presets.empty()) {  // and what the other options make of them
+  if (!options.presets.empty()) {  // the presets, with the parts that other options override
     Options one = options;
     one.types = {table.type};
     one.threads = {table.threads};

@@ -1,4 +1,4 @@
-// What a command line says, and how a subcommand is declared.
+// The options of a command line, and how a subcommand is declared.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -32,7 +32,7 @@ Names names_of(const Range& all, NameOf name_of) {
   return names;
 }
 
-/// Appends a value that the list does not have.
+/// Appends the value unless the list already contains it.
 template <class T>
 void add_once(std::vector<T>& list, const T& value) {
   if (std::ranges::count(list, value) == 0) list.push_back(value);
@@ -44,7 +44,8 @@ struct TableSize {
   std::int64_t d_model = 0;
 };
 
-/// What a command line says. Text is empty, and an optional has no value, if it is not given.
+/// The values of a command line. If a value is not given, its text is empty, or its optional has no
+/// value.
 struct Options {
   int (*run)(const Options& options) = nullptr;  ///< the chosen subcommand; returns an exit code
 
@@ -71,30 +72,30 @@ struct Options {
 
   // Documents of measurements.
   Names documents;             ///< the arguments of compare
-  std::string document, save;  ///< no document: measure now
+  std::string document, save;  ///< if document is empty, the command measures now
   std::string cpu;             ///< name of the CPU that pick answers for
-  bool runs = false;           ///< compare runs programs
-  Names questions;             ///< what a benchmark binary is asked
+  bool runs = false;           ///< compare runs two programs
+  Names questions;             ///< the questions that a benchmark program answers
   std::optional<double> tolerance;
   std::optional<int> processes, rounds, worst;
 
   // Output.
   bool lists_presets = false, lists_cpus = false;
-  std::string format, output;  ///< no format: neither --format nor a suffix names it
+  std::string format, output;  ///< format is empty if neither --format nor a suffix names it
 
   std::optional<std::int64_t> first() const {
     return firsts.empty() ? std::nullopt : std::optional(firsts.front());
   }
   DataType data_type() const { return types.empty() ? DataType::float32 : types.front(); }
   int thread_count(int by_default) const { return threads.empty() ? by_default : threads.front(); }
-  /// The accuracy that --max-error or --max-ulp asks for; else the default.
+  /// The accuracy that --max-error or --max-ulp asks for; the default accuracy if neither is given.
   Accuracy accuracy() const;
 };
 
-/// A subcommand, as it is declared.
+/// The declaration of a subcommand.
 struct Subcommand {
   struct Example {
-    std::string line;  ///< as typed
+    std::string line;  ///< the command line as typed
     std::string what;
   };
 
@@ -104,10 +105,10 @@ struct Subcommand {
   std::vector<Example> examples;
   /// Descriptions that replace the text in options.cpp.
   std::map<std::string, std::string> descriptions = {};
-  /// Pairs of options that exclude each other.
+  /// Pairs of an option, and the options that it excludes, separated by blanks.
   std::vector<std::pair<std::string, std::string>> excludes = {};
-  std::vector<std::pair<std::string, std::string>> needs =
-      {};  ///< an option, and the option it needs
+  /// Pairs of an option, and the option that it needs.
+  std::vector<std::pair<std::string, std::string>> needs = {};
   Names formats = {"table", "json"};
   std::string default_format = "table";
 };
@@ -123,47 +124,49 @@ inline const std::string tables_options =
 /// Options of a command that measures, or shows some rows of a document.
 inline const std::string measuring_options = tables_options + "--backend... --isa --processes ";
 
-/// An option or an argument, and what takes its value. The parser's own conversions are not used:
-/// they round twice, read octal numbers, and differ by version.
+/// An option or an argument, and the function that stores its value. The parser's own conversions
+/// are not used: they round twice, read octal numbers, and differ between versions.
 struct Rule {
-  std::string key;    ///< "--rows", "TABLE"; "--preset..." may be repeated, "DOCUMENT?" left out
+  std::string key;    ///< "--rows", "TABLE"; "--preset..." takes a list, "DOCUMENT?" is optional
   std::string value;  ///< name of the value in the help; empty for a flag
   std::string description;
-  /// Stores the value. Returns what is allowed if the value is refused.
+  /// Stores the value. If the value is refused, returns a text that lists the allowed values.
   std::function<std::string(Options& options, const std::string& text)> take;
 };
 
-/// All that a subcommand may have.
+/// All options and arguments that a subcommand can choose from.
 std::vector<Rule> rules(const Subcommand& subcommand);
 
-/// The words between blanks.
+/// The words of a text that blanks separate.
 Names words_of(const std::string& text);
 
-/// --shape excludes its parts.
+/// --shape excludes --rows and --d-model, its two parts.
 inline const std::pair<std::string, std::string> shape_or_its_parts = {"--shape",
                                                                        "--rows --d-model"};
 
-/// The table that a command is asked for: the preset (by default the tutorial's) with what the
-/// other options override; validated.
+/// The table that the options ask for: the preset (default: tutorial), with the parts that the
+/// other options override. The table is validated.
 Preset shape_of(const Options& options);
 
-/// The tables that a command is asked for: each preset at each shape, in each type, by each number
-/// of threads, with what the other options override. If the options name neither a preset nor a
-/// shape, these are the given ones. Each is validated, and appears once.
+/// The tables that the options ask for: every preset at every shape, first position, type and
+/// number of threads, with the parts that the other options override. If the options name no preset
+/// and no size, the tables `by_default` take the place of presets. Every table is validated and
+/// appears once.
 std::vector<suite::MeasuredTable> tables_of(const Options& options,
                                             const std::vector<suite::MeasuredTable>& by_default);
 
 /// True if the options ask for this table of a document.
 bool names_table(const Options& options, const suite::MeasuredTable& table);
 
-/// The one backend that --backend names; if it names none, the library's selection.
+/// The backend that --backend names; without --backend, the backend that the library selects.
 const Backend& backend_of(const Options& options, const Preset& shape);
 
-/// Every backend that --backend names, each once; if it names none, every backend that runs here,
-/// at --isa if given.
+/// Every backend that --backend names, each once. Without --backend, every backend that runs here,
+/// limited to --isa if given.
 std::vector<const Backend*> backends_of(const Options& options);
 
-/// What --config says. Throws InvalidArgument, or std::system_error if it cannot be read.
+/// The rotary embedding that --config describes. Throws InvalidArgument, or std::system_error if
+/// the file cannot be read.
 RotaryReading reading_of(const Options& options, std::optional<std::int64_t> rows = {});
 
 }  // namespace posenc::cli

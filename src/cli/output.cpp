@@ -22,7 +22,8 @@ namespace posenc::cli {
 using namespace suite;
 namespace {
 
-/// Name of the temporary file that a signal removes. If it was renamed, there is none of that name.
+/// Name of the temporary file that a signal handler removes. If the file has been renamed, nothing
+/// has that name, and nothing is removed.
 std::atomic<const char*> temporary_file = nullptr;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
@@ -48,11 +49,11 @@ void remove_if_interrupted(const std::filesystem::path& temporary) {
 #endif
   for (const int each : signals) {
     const bool is_ignored = std::signal(each, remove_temporary_and_end) == SIG_IGN;
-    if (is_ignored) std::signal(each, SIG_IGN);  // as under nohup
+    if (is_ignored) std::signal(each, SIG_IGN);  // still ignored, as under nohup
   }
 }
 
-/// Replaces the last line of a terminal, which may have gone: that is no reason to stop.
+/// Replaces the last line of the terminal. Errors are ignored: the terminal may be gone.
 void show(const std::string& line) {
   const std::string text = "\r\033[K" + line;
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -106,7 +107,7 @@ Progress::~Progress() {
 }
 
 void Progress::operator()(double share, std::string_view doing) {
-  constexpr double least_share = 0.05;  // after which the time left is estimated
+  constexpr double least_share = 0.05;  // the time left is estimated from this share on
   const auto now = Clock::now();
   if (!is_wanted_ || now < next_) return;
   next_ = now + std::chrono::milliseconds(100);

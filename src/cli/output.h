@@ -1,4 +1,4 @@
-// The output of a subcommand: standard output, or a file that appears whole or not at all; its
+// The output of a subcommand (standard output, or a file that appears whole or not at all), its
 // messages, and its progress.
 #pragma once
 
@@ -13,11 +13,12 @@
 
 namespace posenc::cli {
 
-/// Standard output if `file` is empty or "-". If a signal such as that of Ctrl-C ends the program,
-/// the temporary file of the output is removed.
+/// Opens the file, or standard output if `file` is empty or "-". If a signal such as SIGINT ends
+/// the program, the temporary file of the output is removed.
 OutputFile open_output(const std::string& file);
 
-/// Before long work: throws what open_output() would throw. Does not wait for the reader of a pipe.
+/// Throws the errors that open_output() would throw; call it before long work. It does not wait for
+/// the reader of a pipe.
 void check_output(const std::string& file);
 
 bool is_standard_output(const std::string& file);
@@ -28,15 +29,15 @@ void write_all(const std::string& file, std::string_view text);
 /// A document with "version", "library_version", "compiler" and "machine".
 suite::Json new_document();
 
-/// Writes the document as JSON, or the page for people that was made from it. A page may quote a
-/// file: a terminal gets no control characters.
+/// Writes the document as JSON, or the page for people that was made from it. Control characters in
+/// the page are escaped, because a page may quote a file.
 void write_document(const Options& options, const suite::Json& document, const std::string& page);
 
-/// Writes the name of the program, the message, escaped and shortened to one line, and its end to
-/// standard error. Where that cannot be written, the exit code alone tells.
+/// Writes "PROGRAM: MESSAGE" to standard error. The message is escaped and shortened to one line.
+/// If standard error cannot be written, only the exit code reports the failure.
 void print_message(std::string_view message, std::string_view program = "posenc");
 
-/// Progress of long work, with the time left, on standard error if that is a terminal.
+/// Shows the progress of long work, and the time left, if standard error is a terminal.
 class Progress {
  public:
   explicit Progress(bool wanted = true);
@@ -52,7 +53,7 @@ class Progress {
   bool is_wanted_;
   bool is_shown_ = false;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point next_;  ///< of the next drawing: late enough that short work shows nothing
+  Clock::time_point next_;  ///< time of the next drawing; short work ends before the first one
 };
 
 }  // namespace posenc::cli

@@ -1,5 +1,5 @@
-// posenc pick: which backend is the fastest of those that promise an accuracy, by a document of
-// measurements, or measured now.
+// posenc pick: finds the fastest backend that promises an accuracy, by a document of measurements
+// or by measuring now.
 #include "posenc/suite/pick.h"
 
 #include "cli/commands.h"
@@ -29,7 +29,7 @@ struct Picks {
   std::vector<Verdict> levels, tables;
 };
 
-/// The measurements that decide, and why they stand for the CPU that was asked for.
+/// The measurements that decide, and why they stand for the requested CPU.
 struct Source {
   Measurements document;
   std::string why;
@@ -41,8 +41,8 @@ Picks picks_of(const Source& source, const Accuracy& accuracy) {
           pick(source.document, accuracy, Grouping::tables, source.counts)};
 }
 
-/// What tells a table from the others of its level, type and number of threads: its size, if that
-/// is enough.
+/// A text that distinguishes a table from the others of its level, type and number of threads: the
+/// size if it is unique, and otherwise the text of the table without type and threads.
 std::string shape_text(MeasuredTable table, const MeasuredClass& level) {
   const auto size_of_table = [](const MeasuredTable& each) {
     return size_name(each.spec, each.rows);
@@ -54,7 +54,7 @@ std::string shape_text(MeasuredTable table, const MeasuredClass& level) {
   return table.text();
 }
 
-/// "l2, to 1 MiB": the bytes of a table of that class.
+/// A class and the most bytes of its tables: "l2, to 1 MiB".
 std::string class_text(ShapeClass shape, const Cpu& machine) {
   const std::string name(to_string(shape));
   const std::int64_t ends[] = {machine.l1_bytes, machine.l2_bytes, machine.l3_bytes, 0};
@@ -79,8 +79,8 @@ Json row_of(const Verdict& verdict, std::string name) {
   return row;
 }
 
-/// A row for each level, and below it one for each of its tables, unless each level has one. With
-/// `if_promised`, a level of which no backend promises the accuracy has none.
+/// One row per level, and below it one row per table of the level, unless every level has a single
+/// table. With `if_promised`, levels on which no backend promises the accuracy are skipped.
 std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const Cpu& machine,
                            bool if_promised = false) {
   Json rows = Json::array();
@@ -207,7 +207,7 @@ int run_pick(const Options& options) {
   const Accuracy accuracy = options.accuracy();
   if (!file.empty()) check_output(file);
   const bool is_new = options.document.empty() && options.cpu.empty();
-  if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
+  if (is_new) {  // throw before measuring if no backend promises the accuracy
     for (const MeasuredTable& each : tables_to_measure(options))
       select_backend(each.spec, each.rows, {.accuracy = accuracy, .type = each.type});
   }
@@ -220,7 +220,7 @@ int run_pick(const Options& options) {
         options.document, why);
   }
   const Picks picks = picks_of(source, accuracy);
-  // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
+  // An existing document is judged even if it was disturbed; the page warns of it.
   const bool is_refused = (is_new || !file.empty()) && !document.disturbed.empty();
   std::string page = page_of(source, accuracy, picks);
   if (!file.empty() && !is_refused) {

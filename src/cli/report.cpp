@@ -23,7 +23,7 @@ namespace {
 constexpr const char* byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 constexpr const char* time_units[] = {"ns", "us", "ms", "s"};
 
-/// In the largest unit of which it is at least 1.
+/// The value in the largest unit in which it is at least 1.
 std::string with_unit(double value, double step, std::span<const char* const> units) {
   std::size_t unit = 0;
   for (; value >= step && unit + 1 < units.size(); ++unit) value /= step;
@@ -42,7 +42,8 @@ std::size_t width_of(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// Of the columns: as wide as their cells, and narrower for wrapped ones if the page ends before.
+/// Widths of the columns. A column is as wide as its cells; wrapped columns are narrower if the
+/// page would be too wide.
 std::vector<std::size_t> widths_of(const std::vector<Column>& columns,
                                    const std::vector<Cells>& lines) {
   std::vector<std::size_t> widths(columns.size());
@@ -63,7 +64,7 @@ std::vector<std::size_t> widths_of(const std::vector<Column>& columns,
   return widths;
 }
 
-/// One row, of as many lines as its highest cell.
+/// One row of the table. It takes as many lines as its tallest cell.
 std::string row_text(const Cells& cells, const std::vector<Column>& columns,
                      const std::vector<std::size_t>& widths) {
   std::vector<Cells> parts;
@@ -93,7 +94,7 @@ bool is_marked(const Json& row) {
 
 std::string share_text(double share) { return fmt::format("{:g} %", 100 * share); }
 
-/// The histogram of errors in ulp. Bars without entries are left out, because a few errors may be
+/// The histogram of errors in ulp. Bars without entries are left out, because a few errors may
 /// spread over many powers of two.
 std::string histogram(const Json& bars, double entries) {
   constexpr double longest_bar = 50;
@@ -113,7 +114,7 @@ std::string histogram(const Json& bars, double entries) {
                       number("share", "/share", percent_text), text("", "/bar")});
 }
 
-/// The columns, and those of an error.
+/// Appends the columns of an error to the given columns.
 std::vector<Column> with_errors(std::vector<Column> columns) {
   columns.push_back(number("max |error|", "/max_abs", error_text));
   columns.push_back(number("max ulp", "/max_ulp", ulp_text));
@@ -298,7 +299,7 @@ Json to_json(const WorstEntry& entry) {
 Json to_json(const ErrorMap& map) {
   Json largest = Json::array();
   for (const float error : map.largest)
-    largest.push_back(std::stod(bound_text(double{error})));  // short
+    largest.push_back(std::stod(bound_text(double{error})));  // few digits
   return {{"rows", map.rows}, {"columns", map.columns}, {"largest", std::move(largest)}};
 }
 
@@ -351,7 +352,7 @@ std::string parts_page(const Json& reports, const std::string& list, const Colum
   for (std::size_t first = 0; first < reports.size(); first += most_columns) {
     std::vector<Column> columns = {part};
     for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
-      const std::string origin = reports[r].value("origin", "");  // of posenc compare
+      const std::string origin = reports[r].value("origin", "");  // set by posenc compare
       columns.push_back(number((origin.empty() ? "" : origin + " ") + name_of(reports[r]),
                                "/" + std::to_string(r), error_text));
     }

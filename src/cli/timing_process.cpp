@@ -1,4 +1,5 @@
-// How a posenc command times in processes: it starts one for each request, which answers it.
+// Timing in separate processes: a posenc command starts a new process for each request, and the
+// process answers it.
 #include "cli/commands.h"
 
 #include "posenc/support/limits.h"
@@ -32,7 +33,7 @@ std::string& first_argument() {
   return name;
 }
 
-/// This program, as start_process() finds it, also if its file was replaced since the start.
+/// The file by which start_process() finds this program, even if it was replaced since the start.
 std::string program_file() {
   std::error_code error;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -44,8 +45,8 @@ std::string program_file() {
   throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
 }
 
-/// Times in processes of this program. If the first one cannot be run, as in some sandboxes and
-/// emulators, times in this process, and says why.
+/// Times each request in a process of this program. If the first process cannot be run, as in some
+/// sandboxes and emulators, it times in this process and keeps the reason.
 class OwnProcesses {
  public:
   explicit OwnProcesses(std::string& why_one_process) : why_(why_one_process) {}

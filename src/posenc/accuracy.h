@@ -1,6 +1,6 @@
 /// @file
-/// The accuracy that a program asks for, and what a backend promises: proven bounds, never
-/// measurements.
+/// The accuracy that a program asks for, and the accuracy that a backend promises. Both are proven
+/// bounds, never measurements.
 ///
 ///     posenc::Accuracy::within(1e-6)
 #pragma once
@@ -17,45 +17,47 @@ class Encoder;
 
 /// Proven bounds of the errors of a table.
 struct Promise {
-  double max_abs = std::numeric_limits<double>::infinity();  ///< of |entry - exact value|
-  /// Of |entry - exact value| in ulp, the spacing of the type at the exact value; infinity if there
-  /// is none.
+  /// Bound of |entry - exact value|.
+  double max_abs = std::numeric_limits<double>::infinity();
+  /// Bound of |entry - exact value| in ulp, the spacing of the type at the exact value. Infinity if
+  /// there is no bound in ulp.
   double max_ulp = std::numeric_limits<double>::infinity();
-  /// Every entry is the value of its type nearest to the exact one.
+  /// True if every entry is the value of its type nearest to the exact value.
   bool is_correctly_rounded = false;
 
   bool operator==(const Promise&) const = default;
 };
 
-/// What the encoder promises for a table of that type over these rows.
+/// The bounds that the encoder promises for a table of this type over these rows.
 Promise promise_of(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
 
-/// The accuracy that a program asks for. Of the backends that promise it, the fastest is selected.
+/// The accuracy that a program asks for. The fastest backend that promises it is selected.
 class Accuracy {
  public:
-  /// What most() limits: nothing, the absolute error, or the error in ulp.
+  /// The quantity that most() limits: none, the absolute error, or the error in ulp.
   enum class Measure { correctly_rounded, absolute, ulp };
 
-  /// Correctly rounded.
+  /// Asks for correctly rounded entries.
   constexpr Accuracy() noexcept = default;
 
-  /// Every entry is the value of its type nearest to the exact one, on every machine.
+  /// Every entry is the value of its type nearest to the exact value, on every machine.
   static constexpr Accuracy correctly_rounded() noexcept { return {}; }
 
-  /// |entry - exact value| <= error, for every entry. Throws InvalidArgument unless `error` is
+  /// |entry - exact value| <= error for every entry. Throws InvalidArgument unless `error` is
   /// finite and above 0.
   static Accuracy within(double error);
 
-  /// |entry - exact value| <= ulp spacings of the type at the exact value, for every entry, which
-  /// only correctly rounded backends promise. Throws InvalidArgument unless finite and above 0.
+  /// |entry - exact value| <= `ulp` spacings of the type at the exact value, for every entry. Only
+  /// correctly rounded backends promise a bound in ulp. Throws InvalidArgument unless `ulp` is
+  /// finite and above 0.
   static Accuracy within_ulp(double ulp);
 
-  /// In what the error is limited.
+  /// The quantity that is limited.
   Measure measure() const noexcept { return measure_; }
   /// The largest allowed error; 0 if correctly rounded.
   double most() const noexcept { return most_; }
 
-  /// True if a backend that promises this keeps the accuracy.
+  /// True if a backend with this promise meets the accuracy.
   bool is_kept_by(const Promise& promise) const noexcept;
 
   bool operator==(const Accuracy&) const = default;
@@ -67,7 +69,7 @@ class Accuracy {
   double most_ = 0;
 };
 
-/// "correctly rounded", "within 1e-06", "within 1 ulp"
+/// The accuracy as text: "correctly rounded", "within 1e-06" or "within 1 ulp".
 std::string to_string(const Accuracy& accuracy);
 
 }  // namespace posenc

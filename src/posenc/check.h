@@ -1,5 +1,6 @@
 /// @file
-/// Includes every header of posenc::check: the judge of tables, of frequencies and of rotated heads.
+/// Includes every header of posenc::check: the judge of tables, of frequencies and of rotated
+/// heads.
 #pragma once
 
 #include "posenc/check/arrangement.h"

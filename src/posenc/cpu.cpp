@@ -28,17 +28,17 @@ struct Registers {
 
 Registers cpuid(unsigned leaf) {
   Registers r;
-  // Leaves all registers 0 if the CPU does not have the leaf.
+  // If the CPU does not have the leaf, all registers stay 0.
   __get_cpuid(leaf, &r.a, &r.b, &r.c, &r.d);
   return r;
 }
 
 constexpr Isa isas_in_order[] = {Isa::portable, Isa::sse2, Isa::avx2, Isa::avx512};
 
-/// Those whose registers the operating system saves, too.
+/// The instruction sets of this CPU whose registers the operating system saves, too.
 std::span<const Isa> detect_isas() noexcept {
   __builtin_cpu_init();
-  const bool has_f16c = (cpuid(1).c >> 29 & 1) != 0;  // clang 14 does not know its name
+  const bool has_f16c = (cpuid(1).c >> 29 & 1) != 0;  // clang 14 does not know the name
   const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;
   const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") &&
                           __builtin_cpu_supports("avx512cd") &&
@@ -48,13 +48,13 @@ std::span<const Isa> detect_isas() noexcept {
 
 std::string detect_model() {
   if (cpuid(0x80000000).a < 0x80000004) return "x86-64";
-  std::array<Registers, 4> text{};  // the last are 0 and end it
+  std::array<Registers, 4> text{};  // the last registers stay 0 and end the text
   for (unsigned i = 0; i < 3; ++i) text[i] = cpuid(0x80000002 + i);
   std::string model(reinterpret_cast<const char*>(text.data()));
   model.erase(0, model.find_first_not_of(' '));
   model.erase(model.find_last_not_of(' ') + 1);
-  // Virtual machines shorten the name, so that different CPUs may share it. Family, model and
-  // stepping distinguish them.
+  // Virtual machines shorten the name, so different CPUs may share it. Family, model and stepping
+  // distinguish them.
   const unsigned signature = cpuid(1).a;
   const unsigned family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
   const unsigned number = ((signature >> 4) & 0xf) | ((signature >> 12) & 0xf0);
@@ -78,7 +78,8 @@ std::span<const Isa> detect_isas() noexcept {
   return std::span(isas_in_order).first(architecture == "AArch64" ? 2 : 1);
 }
 
-/// The architecture, and the processor's details in /proc/cpuinfo, by keys of each architecture.
+/// The architecture, and the processor's details from /proc/cpuinfo. Each architecture has its own
+/// keys there.
 std::string detect_model() {
   std::ifstream info("/proc/cpuinfo");
   std::string details;
@@ -116,7 +117,7 @@ const Cpu& cpu() {
 }
 
 bool cpu_has(Isa isa) noexcept {
-  static std::atomic<std::size_t> known = 0;  // without memory, unlike cpu()
+  static std::atomic<std::size_t> known = 0;  // allocates nothing, unlike cpu()
   if (known == 0) known = detect_isas().size();
   return std::ranges::count(std::span(isas_in_order).first(known), isa) > 0;
 }
@@ -124,7 +125,7 @@ bool cpu_has(Isa isa) noexcept {
 std::string_view to_string(ShapeClass shape) noexcept { return shape_names[shape]; }
 
 ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine) {
-  // If the system does not know a size, that of a common CPU is used.
+  // If the system does not report a size, the size of a common CPU is used.
   const auto known = [](std::int64_t bytes, std::int64_t typical) {
     return bytes > 0 ? bytes : typical;
   };

@@ -12,12 +12,14 @@ namespace posenc {
 
 /// A CPU, as programs see it.
 struct Cpu {
-  std::string model;          ///< "AMD EPYC 9B14"; the architecture's name if the system gives none
-  std::vector<Isa> isas;      ///< that CPU and operating system support, ascending
+  /// For example "AMD EPYC 9B14"; the architecture's name if the system gives no model.
+  std::string model;
+  /// The instruction sets that both the CPU and the operating system support, ascending.
+  std::vector<Isa> isas;
   std::int64_t l1_bytes = 0;  ///< data cache of one core; 0 if unknown
   std::int64_t l2_bytes = 0;  ///< L2 cache of one core; 0 if unknown
   std::int64_t l3_bytes = 0;  ///< shared L3 cache; 0 if unknown
-  int logical_cores = 1;      ///< that this process may run on
+  int logical_cores = 1;      ///< cores that this process may run on
 
   bool operator==(const Cpu&) const = default;
 };
@@ -28,9 +30,9 @@ const Cpu& cpu();
 /// True if this CPU and its operating system support the instruction set.
 bool cpu_has(Isa isa) noexcept;
 
-/// The smallest cache of the CPU that a table fits in, else memory.
+/// The smallest cache of the CPU that a table fits in, or memory if it fits in none.
 enum class ShapeClass { l1, l2, l3, memory };
-/// The class of a table of that many bytes.
+/// The class of a table of `table_bytes` bytes.
 ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine = cpu());
 
 /// "l1", "l2", "l3" or "memory".

@@ -22,8 +22,8 @@ void BasicCursor<T>::seek(std::int64_t position) {
 
 template <class T>
 std::span<const T> BasicCursor<T>::next() {
-  // Rows that share an anchor cost a fraction of a single row. More rows than this gain little and
-  // may leave the cache.
+  // Rows that share an anchor cost a fraction of the price of a single row. Encoding more rows than
+  // this gains little, and the rows may no longer fit in the cache.
   constexpr std::int64_t rows_ahead = 32;
   if (position_ < kept_.first || position_ >= kept_.first + kept_.count) {
     check_range("position", position_, -max_position, max_position);

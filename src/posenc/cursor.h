@@ -14,8 +14,9 @@
 
 namespace posenc {
 
-/// Encodes several rows ahead, so that a row costs little more than in a table, with the same bits.
-/// Two threads must not use one cursor at once. T is an element type of tables (see data_type.h).
+/// Encodes several rows ahead, so that a row costs little more than in a table. The rows have the
+/// same bits as in a table. Two threads must not use the same cursor at once. T is an element type
+/// of tables (see data_type.h).
 template <class T>
 class BasicCursor {
  public:
@@ -35,8 +36,9 @@ class BasicCursor {
   /// advances by one position. Throws InvalidArgument if position() exceeds max_position.
   std::span<const T> next();
 
-  /// Writes that row to the caller's memory. Throws InvalidArgument, too, if `row` has not d_model
-  /// elements; nothing is written then, and the cursor does not advance.
+  /// Writes the row at position() to the caller's memory and advances by one position. Throws
+  /// InvalidArgument if position() exceeds max_position or if `row` does not have d_model elements.
+  /// If `row` has another size, nothing is written and the cursor does not advance.
   void next(std::span<T> row);
 
  private:

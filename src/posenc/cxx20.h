@@ -1,6 +1,6 @@
 /// @file
-/// Stops a compiler that is set to an older language standard with one clear message. Every public
-/// header includes this file before anything else, directly or through its first include.
+/// Stops the compiler with one clear message if it is set to an older language standard. Every
+/// public header includes this file before anything else, directly or through its first include.
 #pragma once
 
 #if __cplusplus < 202002L

@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto names = enum_names<DataType>("dtype", "float32", "float64", "float16", "bfloat16");
 
-/// The bits of the nearest 16-bit value. `infinity` is the bits of the type's infinity. In
-/// arithmetic of doubles: round_to_bits() takes a third more instructions in a whole table.
+/// The bits of the nearest 16-bit value; `infinity` holds the bits of the type's infinity. Computed
+/// with doubles, because round_to_bits() takes a third more instructions for a whole table.
 std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) noexcept {
   const FloatFormat format = format_of(type);
   const int least_normal = format.least_exponent + format.precision - 1;
@@ -23,8 +23,8 @@ std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) 
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | infinity >> 1);
   if (magnitude < std::ldexp(1.0, least_normal)) {
-    // Subnormal values are multiples of the least one. Adding a power of two whose last bit has its
-    // weight rounds to them.
+    // Subnormal values are multiples of the smallest one. Adding a power of two whose last bit has
+    // the weight of the smallest value rounds to such a multiple.
     const double unit = std::ldexp(1.0, format.least_exponent + 52);
     const std::uint64_t multiple =
         std::bit_cast<std::uint64_t>(magnitude + unit) - std::bit_cast<std::uint64_t>(unit);

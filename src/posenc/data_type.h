@@ -16,13 +16,13 @@ namespace posenc {
 /// The element type of a table.
 enum class DataType { float32, float64, float16, bfloat16 };
 
-/// All of them.
+/// All element types.
 inline constexpr DataType all_data_types[] = {DataType::float32, DataType::float64,
                                               DataType::float16, DataType::bfloat16};
 
 /// "float32", "float64", "float16" or "bfloat16".
 std::string_view to_string(DataType type) noexcept;
-/// Throws InvalidArgument, listing the allowed names.
+/// Parses the name of a type. Throws InvalidArgument, listing the allowed names.
 DataType parse_data_type(std::string_view name);
 
 /// Bytes of one element.
@@ -44,19 +44,20 @@ constexpr FloatFormat format_of(DataType type) noexcept {
   return {8, -133};
 }
 
-/// A 16-bit float as its bits. C++20 has no arithmetic for this type, and encodings need none.
+/// A 16-bit float, stored as its bits. C++20 has no arithmetic for this type, and encodings need
+/// none.
 struct Float16 {
   std::uint16_t bits = 0;  ///< IEEE binary16
   bool operator==(const Float16&) const = default;
 };
 
-/// A bfloat16 as its bits.
+/// A bfloat16, stored as its bits.
 struct BFloat16 {
   std::uint16_t bits = 0;  ///< the upper half of a binary32
   bool operator==(const BFloat16&) const = default;
 };
 
-/// The DataType of the element type T. Others do not compile.
+/// The DataType of the element type T. Any other type does not compile.
 template <class T>
 inline constexpr DataType data_type_of =
     [] { static_assert(sizeof(T) == 0, "not an element type of tables"); }();
@@ -69,9 +70,9 @@ inline constexpr DataType data_type_of<Float16> = DataType::float16;
 template <>
 inline constexpr DataType data_type_of<BFloat16> = DataType::bfloat16;
 
-// The compiler's own 16-bit types, if it has them. Their tables have the same bits as those of
-// Float16 and BFloat16. g++ before 13 may define the limits of _Float16 on any CPU, but has the
-// type in C++ on x86 only.
+// The compiler's own 16-bit types, if it has them. Tables of these types have the same bits as
+// tables of Float16 and BFloat16. g++ before 13 may define the limits of _Float16 on any CPU, but
+// it has the type in C++ on x86 only.
 #if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))
 #define POSENC_HAS_NATIVE_FLOAT16 1  // std::float16_t is the same type
 template <>
@@ -83,11 +84,11 @@ template <>
 inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
 #endif
 
-/// The element as a double, exactly.
+/// The exact value of the element as a double.
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
 constexpr double to_double(double value) noexcept { return value; }  ///< the value itself
-double to_double(Float16 value) noexcept;  ///< the element as a double, exactly
-/// The element as a double, exactly, also where subnormal floats are flushed.
+double to_double(Float16 value) noexcept;  ///< the exact value as a double
+/// The exact value of the element as a double, even if subnormal floats are flushed to zero.
 constexpr double to_double(BFloat16 value) noexcept {
   const bool is_subnormal = (value.bits & 0x7f80) == 0;
   if (!is_subnormal) {
@@ -97,8 +98,8 @@ constexpr double to_double(BFloat16 value) noexcept {
   return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-/// The nearest value of type T (float, double, Float16, BFloat16), ties to even. Infinity if the
-/// value overflows, NaN for NaN.
+/// The nearest value of type T (float, double, Float16, BFloat16), ties to even. Values that
+/// overflow become infinity, and NaN stays NaN.
 template <class T>
 T nearest(double value) noexcept;
 
@@ -115,7 +116,7 @@ Float16 nearest<Float16>(double value) noexcept;
 template <>
 BFloat16 nearest<BFloat16>(double value) noexcept;
 
-/// Calls use(T{}) for the element type T of `type`.
+/// Calls use(T{}), where T is the element type of `type`.
 template <class Use>
 decltype(auto) with_type(DataType type, const Use& use) {
   if (type == DataType::float32) return use(float{});
@@ -124,7 +125,7 @@ decltype(auto) with_type(DataType type, const Use& use) {
   return use(BFloat16{});
 }
 
-/// Half the spacing of the type's values just below 1: the largest error of rounding an encoding.
+/// Half the spacing of the type's values just below 1: the largest rounding error of an encoding.
 constexpr double half_ulp_of_one(DataType type) noexcept {
   return type == DataType::float32   ? 0x1p-25
          : type == DataType::float64 ? 0x1p-54

@@ -1,13 +1,13 @@
-# The libraries that a build needs, all of them headers: xsimd for tables, JSON for models, and
-# others for the command. One that is not installed is downloaded, unless
+# The libraries that a build needs, all of them header-only: xsimd for tables, JSON for models, and
+# other libraries for the command. A library that is not installed is downloaded, unless
 # POSENC_FETCH_DEPENDENCIES is off.
 
 include(FetchContent)
 
-# posenc_need(PACKAGE LEAST TARGET REPOSITORY TAG [DEFINITION]): find_package(PACKAGE), of version
-# LEAST or newer, or the headers of a release as TARGET. Only the folder include/ of a download is
-# used: nothing of it is built, tested or installed. FETCHCONTENT_SOURCE_DIR_<PACKAGE> names a
-# folder to take instead.
+# posenc_need(PACKAGE LEAST TARGET REPOSITORY TAG [DEFINITION]): finds PACKAGE of version LEAST or
+# newer. Otherwise downloads a release and takes its headers as TARGET. Only the folder include/ of a
+# download is used: nothing in it is built, tested or installed. FETCHCONTENT_SOURCE_DIR_<PACKAGE>
+# names a folder to take instead of the download.
 function(posenc_need package least target repository tag)
   if(TARGET ${target})
     return()
@@ -30,7 +30,7 @@ function(posenc_need package least target repository tag)
   FetchContent_Declare(${package} GIT_REPOSITORY https://github.com/${repository} GIT_TAG ${tag}
     GIT_SHALLOW ON SOURCE_SUBDIR only_headers)
   FetchContent_MakeAvailable(${package})
-  if(TARGET ${target})  # of a declaration by the parent project, which comes first
+  if(TARGET ${target})  # from a declaration by the parent project, which takes precedence
     return()
   endif()
   string(TOLOWER ${package} name)

@@ -17,7 +17,7 @@ std::string_view to_string(StorePolicy policy) noexcept { return store_names[pol
 StorePolicy parse_store_policy(std::string_view name) { return store_names.parse(name); }
 
 std::int64_t most_cached_bytes() noexcept {
-  // Other data needs a part, and large caches are shared by many cores and virtual machines.
+  // Other data needs part of the cache, and many cores and virtual machines share large caches.
   constexpr std::int64_t most = std::int64_t{16} << 20;
   const std::int64_t last_level = cpu().l3_bytes > 0 ? cpu().l3_bytes : 2 * most;
   return std::min(last_level / 2, most);

@@ -39,7 +39,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Each sets the value and returns what is allowed, or nullptr if the text is that.
+// Each assign() sets the value. It returns nullptr, or a description of the allowed values if the
+// text is not valid.
 const char* assign(double& value, std::string_view text) {
   const std::optional<double> parsed = parse_real(text);
   if (!parsed) return "a number";
@@ -64,7 +65,7 @@ const char* assign(std::vector<T>& values, std::string_view text) {
   return nullptr;
 }
 
-/// With the default values of its parameters.
+/// The rule with the default values of its parameters.
 FrequencyRule rule_of_index(std::size_t index) {
   FrequencyRule rule;
   [&]<std::size_t... each>(std::index_sequence<each...>) {
@@ -74,7 +75,7 @@ FrequencyRule rule_of_index(std::size_t index) {
   return rule;
 }
 
-/// The name in an assignment, "factor=4".
+/// The name in an assignment such as "factor=4".
 std::string_view name_in(std::string_view assignment) {
   return assignment.substr(0, assignment.find('='));
 }

@@ -1,4 +1,4 @@
-# Installs the libraries that were built, with a package for CMake and one each for pkg-config.
+# Installs the libraries that were built, a CMake package, and a pkg-config file for each library.
 include(CMakePackageConfigHelpers)
 set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/posenc)
 set(made ${PROJECT_BINARY_DIR}/install)
@@ -7,7 +7,7 @@ install(TARGETS ${POSENC_INSTALLED_LIBRARIES} EXPORT posenc-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT posenc-targets NAMESPACE posenc:: DESTINATION ${cmake_folder})
 
-# A library's headers are those that its umbrella header includes.
+# The headers of a library are its umbrella header and the headers that this one includes.
 set(source ${PROJECT_SOURCE_DIR}/src/posenc)
 set(headers)
 foreach(target IN LISTS POSENC_INSTALLED_LIBRARIES)
@@ -27,8 +27,8 @@ if(POSENC_C)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc)
 endif()
 
-# What a program must link besides the static library: the compiler of C++ does so by itself, that
-# of C must be told.
+# Libraries that a program must link besides the static library. The C++ compiler links them by
+# itself; the C compiler must be told.
 set(POSENC_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER POSENC_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
 list(REMOVE_DUPLICATES POSENC_RUNTIME)
@@ -39,7 +39,7 @@ write_basic_package_version_file(${made}/posencConfigVersion.cmake
 install(FILES ${made}/posencConfig.cmake ${made}/posencConfigVersion.cmake
   DESTINATION ${cmake_folder})
 
-# Relative to the file, so that an installed tree can be moved.
+# The prefix is relative to the file, so that an installed tree can be moved.
 file(RELATIVE_PATH POSENC_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 # posenc_pkg_config(LIBRARY REQUIRES CONTENTS)
 function(posenc_pkg_config library requires contents)

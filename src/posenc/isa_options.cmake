@@ -1,9 +1,10 @@
-# How files of kernels are compiled: for the ISA that the build says, whatever the user's flags say.
+# Options of kernel files. They are compiled for the ISA that the build names, whatever flags the
+# user sets.
 
 include(CheckCXXSourceCompiles)
 
-# By the compiler's own macros: systems call one processor x86_64, AMD64 or amd64, and a compiler
-# for another one may run on it.
+# The compiler's own macros tell the processor: systems call the same processor x86_64, AMD64 or
+# amd64, and the compiler may compile for another processor.
 check_cxx_source_compiles("#if !defined(__x86_64__)\n#error\n#endif\nint main() {}"
   POSENC_IS_X86_64)
 check_cxx_source_compiles("#if !defined(__aarch64__)\n#error\n#endif\nint main() {}"
@@ -24,15 +25,16 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   set(unroll_more -mllvm -unroll-threshold=1000)
 endif()
 
-# Always optimised, so that no inline function of the standard library is left for the linker to
-# merge into the baseline path, and never across files, where that could happen again. The first
-# flags of an ISA take back what -march=native or -mavx2 among the user's flags would add. Portable
-# kernels are for the processor that the user's flags name.
+# posenc_compile_for(ISA FILES...): kernel files are always optimised, so that no inline function of
+# the standard library is left for the linker to merge into the baseline path. They are never
+# optimised across files, where such a function could appear again. The first flags of an ISA revoke
+# -march=native or -mavx2 among the user's flags. Portable kernels are compiled for the processor
+# that the user's flags name.
 function(posenc_compile_for isa)
   set(flags_sse2 -march=x86-64 -mno-sse3 -mno-avx -mno-avx512f)
   set(flags_avx2 -march=x86-64 -mno-avx512f -mavx2 -mfma -mf16c)
   set(flags_avx512 -march=x86-64 -mavx2 -mfma -mf16c -mavx512f -mavx512cd -mavx512dq -mavx512bw)
-  # GCC 12 warns of its own intrinsics headers.
+  # GCC 12 warns about its own intrinsics headers.
   set(no_warning $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   # GCC stops inlining when a file has grown by 40 %, and then calls a function for each vector. It

@@ -1,5 +1,6 @@
-# Writes a header with a digest of the sources that decide the speed and the error of the kernels:
-# cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P kernels_digest.cmake. Not of comments and empty lines.
+# Writes a header with a digest of the sources that determine the speed and the error of the
+# kernels: cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P kernels_digest.cmake. Comments and empty lines do
+# not affect the digest.
 set(all "")
 foreach(folder IN ITEMS backends exact simd)
   file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.cpp)

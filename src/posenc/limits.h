@@ -6,10 +6,10 @@
 
 namespace posenc {
 
-/// A row has at most this many channels.
+/// The largest number of channels in a row.
 inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
-/// Positions are from -max_position to max_position. At -p, sines are the negated sines of p, and
-/// cosines are the same.
+/// Positions lie in -max_position to max_position. At position -p the sines are the negated sines
+/// of p, and the cosines are the cosines of p.
 inline constexpr std::int64_t max_position = std::int64_t{1} << 53;
 /// The largest factor by which most rules of frequencies scale a model's length.
 inline constexpr double max_scaling_factor = 0x1p20;

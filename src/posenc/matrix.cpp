@@ -19,8 +19,8 @@ void* detail::allocate_table(std::int64_t rows, std::int64_t columns, DataType t
     throw_invalid("matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows,
                   columns);
   }
-  // A table of at least two huge pages requests them: its first touch then costs one page fault for
-  // 2 MiB instead of 512.
+  // A table that spans at least two huge pages requests them. Its first touch then costs one page
+  // fault per 2 MiB instead of 512.
   const auto size = static_cast<std::uint64_t>(bytes);
   const std::size_t alignment = size >= 2 * huge_page_bytes ? huge_page_bytes : cache_line_bytes;
   if (size > SIZE_MAX - alignment) throw std::bad_alloc();

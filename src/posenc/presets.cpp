@@ -14,8 +14,8 @@ using enum Spacing;
 }  // namespace
 
 std::span<const Preset> presets() noexcept {
-  // The list is never freed, so that it is valid while the process exits.
-  // tests/presets_test.cpp compares each preset with the formula of its system.
+  // The list is never freed, so that it stays valid while the process exits. tests/presets_test.cpp
+  // compares each preset with the formula of its system.
   static const auto& all = *new auto(std::to_array<Preset>({
       // Tables that are added to embeddings.
       {"tutorial", "PyTorch's tutorial", {512, 1e4, interleaved, paper}, {0, 5000}},

@@ -15,11 +15,12 @@ namespace posenc {
 struct Preset {
   std::string_view name;         ///< "whisper"
   std::string_view description;  ///< one line, for lists
-  EncodingSpec spec;             ///< what it encodes
-  RowRange rows;                 ///< of its usual table; the first position is a part of it
+  EncodingSpec spec;             ///< the spec of its tables
+  /// The rows of its usual table. The first position belongs to the convention.
+  RowRange rows;
 };
 
-/// All of them, in the order of lists.
+/// All presets, in the order in which lists show them.
 std::span<const Preset> presets() noexcept;
 
 /// The preset of that name. Throws InvalidArgument, listing the known names, if there is none.

@@ -12,9 +12,9 @@
 namespace posenc {
 namespace {
 
-constexpr int most_bits = 64;  ///< of a denominator
+constexpr int most_bits = 64;  ///< the largest log2 of a denominator
 
-/// Refuses NaN, too.
+/// Throws InvalidArgument unless each position is in -most to most. Refuses NaN, too.
 void check_positions(std::span<const double> positions, double most) {
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (positions[i] >= -most && positions[i] <= most) continue;
@@ -29,7 +29,7 @@ int bits_of_denominator(double denominator) {
   throw_invalid("denominator is {}; allowed: a power of two, 1 to 2^64", denominator);
 }
 
-/// The bits of the smallest denominator that makes all positions exact, or of the largest one.
+/// log2 of the smallest denominator that makes all positions exact, or of the largest allowed one.
 int enough_bits(std::span<const double> positions) {
   int wanted = 0;
   double most = 0;
@@ -53,7 +53,8 @@ RealPositions real_positions(std::span<const double> positions, std::optional<do
   real.multiples.reserve(positions.size());
   double most_rounded = 0;  // in units of 1 / denominator
   for (const double position : positions) {
-    // Exact: a power of two scales, and what is rounded off is a part of the bits of `scaled`.
+    // Both steps are exact: ldexp() scales by a power of two, and the part that is rounded off
+    // consists of bits of `scaled`.
     const double scaled = std::ldexp(position, bits), multiple = std::nearbyint(scaled);
     most_rounded = std::max(most_rounded, std::fabs(multiple - scaled));
     real.multiples.push_back(static_cast<std::int64_t>(multiple));

@@ -18,25 +18,30 @@
 
 namespace posenc {
 
-/// Real positions, as integer positions of a spec whose frequencies are divided by a denominator.
+/// Real positions, expressed as integer positions of a spec whose frequencies are divided by a
+/// denominator.
 struct RealPositions {
-  std::vector<std::int64_t> multiples = {};  ///< of 1 / denominator; magnitudes up to max_position
-  double denominator = 1;                    ///< a power of two, 1 to 2^64
-  /// The largest |multiple / denominator - position|: 0 if the positions are exact. An entry's
-  /// exact value changes by at most this times its frequency before the division.
+  /// The positions in units of 1 / denominator, of magnitude up to max_position.
+  std::vector<std::int64_t> multiples = {};
+  double denominator = 1;  ///< a power of two, 1 to 2^64
+  /// The largest |multiple / denominator - position|, which is 0 if all positions are exact. An
+  /// entry's exact value changes by at most max_error times its frequency before the division.
   double max_error = 0;
 
-  /// The rule of the spec that encodes the multiples.
+  /// The frequency rule of the spec that encodes the multiples.
   LinearScaling frequencies() const noexcept { return {denominator}; }
 };
 
-/// The positions as multiples of 1 / denominator, each rounded to the nearest one.
+/// Converts positions to multiples of 1 / denominator, each rounded to the nearest multiple.
 ///
-/// Without a denominator, it is the smallest power of two that makes all positions exact, or else
-/// the largest with which no multiple exceeds 2^53 and it does not exceed 2^64; max_error is then
-/// at most 2^-53 times the largest position, or 2^-65 if that is more. With one, a spec that is
-/// planned once serves all calls. Throws InvalidArgument if it is no power of two from 1 to 2^64,
-/// or if the magnitude of a position exceeds 2^53 / denominator.
+/// Without a denominator, the function chooses the smallest power of two that makes all positions
+/// exact. If no power up to 2^64 does so with multiples up to 2^53, it chooses the largest power of
+/// two up to 2^64 for which no multiple exceeds 2^53. max_error is then at most 2^-53 times the
+/// largest position, or 2^-65 if that is more.
+///
+/// With a given denominator, a spec that is planned once serves all calls. Throws InvalidArgument
+/// if the denominator is not a power of two from 1 to 2^64, or if the magnitude of a position
+/// exceeds 2^53 / denominator.
 RealPositions real_positions(std::span<const double> positions,
                              std::optional<double> denominator = {});
 

@@ -11,14 +11,14 @@
 
 namespace posenc {
 
-/// The order of channels in a row. k = 0 .. h - 1 counts the frequencies; h = d_model / 2.
+/// The order of channels in a row. k = 0 .. h - 1 is the index of a frequency, and h = d_model / 2.
 enum class Layout {
   interleaved,       ///< channel 2k is sin(pos w_k), channel 2k + 1 is cos(pos w_k)
   halves,            ///< channel k is sin(pos w_k), channel h + k is cos(pos w_k)
   halves_cos_first,  ///< channel k is cos(pos w_k), channel h + k is sin(pos w_k)
 };
 
-/// All of them.
+/// All layouts.
 inline constexpr Layout all_layouts[] = {Layout::interleaved, Layout::halves,
                                          Layout::halves_cos_first};
 
@@ -28,16 +28,16 @@ enum class Spacing {
   inclusive,  ///< w_k = base^(-k / (h - 1)), w_0 = 1: tensor2tensor's get_timing_signal_1d
 };
 
-/// All of them.
+/// All spacings.
 inline constexpr Spacing all_spacings[] = {Spacing::paper, Spacing::inclusive};
 
-/// What to encode.
+/// The parameters of an encoding.
 struct EncodingSpec {
   std::int64_t d_model = 512;           ///< channels of a row: even, 2 to max_d_model
   double base = 10000.0;                ///< finite and > 1
   Layout layout = Layout::interleaved;  ///< the order of channels in a row
-  Spacing spacing = Spacing::paper;     ///< of the frequencies of the base
-  FrequencyRule frequencies = {};       ///< by default those of the base
+  Spacing spacing = Spacing::paper;     ///< how the frequencies of the base are spaced
+  FrequencyRule frequencies = {};       ///< the frequencies of the base by default
 
   bool operator==(const EncodingSpec&) const = default;
 };
@@ -48,7 +48,7 @@ struct RowRange {
   std::int64_t first = 0;  ///< the position of row 0
   std::int64_t count = 0;  ///< rows, at least 0
 
-  /// The largest magnitude of a position, or of the one after the last.
+  /// The largest magnitude of a position in the range or of the position after the last one.
   std::int64_t farthest() const noexcept {
     return first < 0 ? (first + count > -first ? first + count : -first) : first + count;
   }
@@ -59,9 +59,9 @@ struct RowRange {
 /// Throws InvalidArgument unless every field of the spec is allowed.
 void validate(const EncodingSpec& spec);
 
-/// Throws InvalidArgument if it is none of the enumerators: a cast made it.
+/// Throws InvalidArgument if the value was cast from a number that no enumerator has.
 void validate(Layout layout);
-/// Throws InvalidArgument if it is none of the enumerators: a cast made it.
+/// Throws InvalidArgument if the value was cast from a number that no enumerator has.
 void validate(Spacing spacing);
 
 /// Throws InvalidArgument unless first is -max_position to max_position, count >= 0, and the last
@@ -69,16 +69,16 @@ void validate(Spacing spacing);
 void validate(RowRange rows);
 
 /// Bytes of a dense table of `count` rows with `element_bytes` bytes per channel. Throws
-/// InvalidArgument if a pointer difference cannot hold them.
+/// InvalidArgument if the size exceeds the range of a pointer difference.
 std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int64_t element_bytes);
 
 /// The name of the enumerator: "halves".
 std::string_view to_string(Layout layout) noexcept;
 /// The name of the enumerator: "paper".
 std::string_view to_string(Spacing spacing) noexcept;
-/// Throws InvalidArgument, listing the allowed names.
+/// Parses the name of a layout. Throws InvalidArgument, listing the allowed names.
 Layout parse_layout(std::string_view name);
-/// Throws InvalidArgument, listing the allowed names.
+/// Parses the name of a spacing. Throws InvalidArgument, listing the allowed names.
 Spacing parse_spacing(std::string_view name);
 
 /// The channels of the sine and the cosine of one frequency.
@@ -111,7 +111,7 @@ constexpr ChannelPair channels_of(const RowLayout& row, std::int64_t k) noexcept
   return {half + k, k};
 }
 
-/// The exponent of the base: w_k = base^(-k / exponent_denominator). At least 1.
+/// The denominator in the exponent of the base: w_k = base^(-k / exponent_denominator). At least 1.
 constexpr std::int64_t exponent_denominator(const EncodingSpec& spec) noexcept {
   const std::int64_t half = spec.d_model / 2;
   if (spec.spacing == Spacing::paper) return half;

@@ -19,11 +19,11 @@ std::int64_t integer(const py::handle& value, const char* name) {
   refuse(name, text(py::repr(value)), "a 64-bit integer");
 }
 
-/// True of an integer, also of NumPy's or an array of no dimension.
+/// True for an integer, including integers of NumPy and arrays without dimensions.
 bool is_count(const py::object& from) {
   if (PyLong_Check(from.ptr())) return true;
   if (PyIndex_Check(from.ptr()) == 0) return false;
-  // A tensor of one element has an index, and is a position.
+  // A tensor of one dimension with one element has an index, too, but it holds a position.
   return !py::hasattr(from, "ndim") || py::object(from.attr("ndim")).equal(py::int_(0));
 }
 
@@ -32,7 +32,7 @@ Rows rows_of_range(RowRange range) {
   return {range, {static_cast<py::ssize_t>(range.count)}, {}};
 }
 
-/// Of a dense array, whose positions on each axis are one behind the other.
+/// The rows of a dense array, in which the positions on each axis are contiguous.
 template <class Integer>
 Rows rows_in(const py::array_t<Integer, py::array::c_style>& memory, std::int64_t axes,
              const Shape& shape) {
@@ -50,7 +50,7 @@ Rows rows_of_array(const py::array& array, std::int64_t axes) {
                     : "(rows), (batch, rows)");
   }
   const Shape shape(array.shape() + of_axes, array.shape() + array.ndim());
-  // No rows may have no memory and any type, and are as good as a range.
+  // An array without rows may have no memory and any type, so an empty range replaces it.
   if (array.size() == 0) return {RowRange{0, 0}, shape, {}};
   const std::int64_t its_axes = of_axes == 1 ? axes : 0;
   const bool is_integer = array.dtype().kind() == 'i';
@@ -59,10 +59,10 @@ Rows rows_of_array(const py::array& array, std::int64_t axes) {
   refuse_values("positions", array, "int32 or int64");
 }
 
-// PyTorch is known by its names: the package does not import it.
+// Objects of PyTorch are recognised by name, because the package does not import PyTorch.
 constexpr std::string_view prefix_of_torch = "torch.", bfloat16_of_torch = "torch.bfloat16";
 
-/// The dtype of the bits of bfloat16 in uint16.
+/// The dtype that stands for the bits of bfloat16 in uint16.
 constexpr std::string_view bits_name = "bfloat16_bits";
 
 bool is_tensor(const py::object& object) {
@@ -79,7 +79,7 @@ py::array array_of_tensor(const py::object& tensor, const std::string& name) {
   }
   py::object shared = tensor;
   if (text(tensor.attr("dtype")) == bfloat16_of_torch) {
-    // As int16, a type that NumPy has.
+    // View the tensor as int16, because NumPy has no bfloat16.
     shared = tensor.attr("view")(tensor.attr("new_empty")(0).attr("short")().attr("dtype"));
   }
   try {
@@ -92,13 +92,13 @@ py::array array_of_tensor(const py::object& tensor, const std::string& name) {
 }
 
 DataType type_named(const py::dtype& type, const std::string& name, BFloat16Bits bits) {
-  if (type.is(py::dtype::of<float>())) return DataType::float32;  // without asking in Python
+  if (type.is(py::dtype::of<float>())) return DataType::float32;  // avoids calls of Python
   const char kind = type.kind();
   if (type.attr("isnative").cast<bool>()) {
     if (kind == 'f' && type.itemsize() == 4) return DataType::float32;
     if (kind == 'f' && type.itemsize() == 8) return DataType::float64;
     if (kind == 'f' && type.itemsize() == 2) return DataType::float16;
-    if (text(type) == "bfloat16") return DataType::bfloat16;  // the type of ml_dtypes
+    if (text(type) == "bfloat16") return DataType::bfloat16;  // from ml_dtypes
     if (bits == BFloat16Bits::taken && (kind == 'u' || kind == 'i') && type.itemsize() == 2)
       return DataType::bfloat16;
   }
@@ -139,7 +139,7 @@ Rows rows_of(const Positions& from, std::int64_t axes, std::optional<std::int64_
   }
   if (PyRange_Check(from.ptr()) != 0) {
     const py::ssize_t count = PyObject_Length(from.ptr());
-    if (count < 0) {  // an OverflowError
+    if (count < 0) {  // Python has set OverflowError
       PyErr_Clear();
       refuse("positions", text(py::repr(from)), "up to 2^53 + 1 rows");
     }
@@ -239,7 +239,7 @@ py::array values_of(const py::object& from, const std::string& name, const char*
 ArrayArgument::ArrayArgument(const py::object& from, std::string name, BFloat16Bits bits)
     : object_(from), name_(std::move(name)), bits_(bits) {
   const bool is_array = py::isinstance<py::array>(from), has_tensor = !is_array && is_tensor(from);
-  // array_of_tensor() views such a tensor as integers.
+  // array_of_tensor() views a tensor of bfloat16 as integers.
   if (has_tensor && text(from.attr("dtype")) == bfloat16_of_torch) bits_ = BFloat16Bits::taken;
   if (!is_array && !has_tensor && !py::hasattr(from, "__array_interface__")) {
     throw py::type_error(name_ + " is of type " + text(py::type::of(from).attr("__name__")) +
@@ -255,7 +255,7 @@ void ArrayArgument::refuse(const char* attribute, const std::string& allowed) co
 DataType ArrayArgument::type() const { return type_named(array_.dtype(), name_ + ".dtype", bits_); }
 
 std::int64_t ArrayArgument::stride(py::ssize_t dimension) const {
-  // NumPy's stride of a dimension of size 1 may be anything.
+  // In NumPy, a dimension of size 1 may have any stride.
   const bool counts = array_.size() > 0 && array_.shape(dimension) > 1;
   if (counts && array_.strides(dimension) % array_.itemsize() != 0) {
     refuse("strides", "multiples of an element");
@@ -275,8 +275,8 @@ void ArrayArgument::check_dimensions(py::ssize_t least, py::ssize_t most,
 void* ArrayArgument::writable_data() const {
   if (!array_.writeable())
     throw InvalidArgument(name_ + " is read-only; allowed: a writable array");
-  // Autograd may have kept the tensor for gradients, and detects by its version that it has changed
-  // since. A view without elements shares the version of the whole tensor.
+  // Autograd may have saved the tensor for a gradient, and detects later changes by the tensor's
+  // version. Writing to an empty view raises the version, which the view shares with the tensor.
   if (is_tensor(object_) && !object_.attr("is_inference")().cast<bool>())
     object_.attr("narrow")(0, 0, 0).attr("zero_")();
   return const_cast<void*>(array_.data());

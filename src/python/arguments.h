@@ -1,6 +1,6 @@
-// Arguments of the module's functions, as types and views of the library. Whatever is not allowed
-// raises ValueError (InvalidArgument) or TypeError, with one line that names the argument, its
-// value and what is allowed.
+// Converts arguments of the module's functions to types and views of the library. An argument that
+// is not allowed raises ValueError (InvalidArgument) or TypeError, with one line that names the
+// argument, its value and the allowed values.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -43,10 +43,10 @@ using namespace py::literals;
 using Shape = std::vector<py::ssize_t>;
 using Sizes = std::vector<std::int64_t>;
 
-/// Releases the lock of the interpreter as long as it lives. At the end of a program, Python ends
-/// daemon threads that ask for it: before version 3.14 by unwinding their stacks, through functions
-/// that may not throw and destructors that need the lock. A thread that wants it back after the
-/// interpreter has begun to end sleeps instead, as in Python 3.14, and ends with the process.
+/// Releases the GIL during its lifetime. At the end of a program, Python ends daemon threads that
+/// request the GIL. Before version 3.14 it does so by unwinding their stacks, through functions
+/// that must not throw and destructors that need the GIL. Here, a thread that requests the GIL
+/// after the interpreter has begun to end sleeps until the process ends, as in Python 3.14.
 class ReleasedGil {
  public:
   ReleasedGil() noexcept : state_(PyEval_SaveThread()) {}
@@ -60,8 +60,8 @@ class ReleasedGil {
     try {
       PyEval_RestoreThread(state_);
     } catch (...) {
-      // The interpreter began to end while this thread waited for the lock, and unwinds its stack,
-      // which aborts the program if this handler is left.
+      // The interpreter began to end while this thread waited for the GIL, and is unwinding its
+      // stack. The program would abort if control left this handler.
       sleep_for_ever();
     }
   }
@@ -76,7 +76,7 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
-/// What call() returns, without the lock of the interpreter.
+/// Calls call() without the GIL, and returns its result.
 template <class Call>
 auto without_gil(const Call& call) {
   const ReleasedGil no_gil;
@@ -86,7 +86,7 @@ auto without_gil(const Call& call) {
 /// str(object)
 std::string text(const py::handle& object);
 
-/// ValueError: "NAME is VALUE; allowed: ALLOWED".
+/// Raises ValueError: "NAME is VALUE; allowed: ALLOWED".
 [[noreturn]] void refuse(const std::string& name, const std::string& value,
                          const std::string& allowed);
 
@@ -103,8 +103,8 @@ template <class T>
 concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, check::TableReport, check::FrequencyReport,
                       PyAxesEncoder, PyEncoder, PyRotary, check::HeadsReport>;
 
-/// True of an object of that class whose __init__ has run. Python makes others by
-/// Class.__new__(Class), whose memory nothing has written.
+/// True for an object of the class whose __init__ has run. Class.__new__(Class) makes objects whose
+/// memory is uninitialised.
 template <Bound T>
 bool is_object_of(const py::handle& object) {
   return py::isinstance<T>(object) && reinterpret_cast<py::detail::instance*>(object.ptr())
@@ -114,7 +114,7 @@ bool is_object_of(const py::handle& object) {
 
 // ---- Types in signatures ------------------------------------------------------------------------
 
-/// Text as an argument of a template.
+/// Text as a template argument.
 template <std::size_t size>
 struct Literal {
   constexpr Literal(const char (&from)[size]) { std::copy_n(from, size, text); }
@@ -123,14 +123,15 @@ struct Literal {
 
 inline bool any_object(PyObject*) { return true; }
 
-/// An object of Python. Signatures, of which the types of the module are written, name its type so.
+/// A Python object. Signatures call its type `type`, and the stubs of the module are made from
+/// signatures.
 template <Literal type>
 class Typed : public py::object {
  public:
   PYBIND11_OBJECT_DEFAULT(Typed, py::object, any_object)
 };
-using Positions = Typed<"Positions">;  ///< that rows_of() converts
-using Array = Typed<"Array">;          ///< of NumPy, or a tensor
+using Positions = Typed<"Positions">;  ///< positions that rows_of() converts
+using Array = Typed<"Array">;          ///< an array of NumPy, or a tensor
 using Table = Typed<"NDArray[Any]">;   ///< a new array, or the caller's
 
 /// The type of an array that a function returns.
@@ -142,11 +143,11 @@ struct ArrayType {
 /// The name of the type, or "bfloat16_bits".
 std::string to_string(ArrayType type);
 
-/// What an array of 16-bit integers is.
+/// How an array of 16-bit integers is treated.
 enum class BFloat16Bits {
-  refused,  ///< it is no table and no heads
-  offered,  ///< refused, with the dtype that would allow it
-  taken,    ///< bfloat16
+  refused,  ///< refused
+  offered,  ///< refused, with a message that offers the dtype for bits
+  taken,    ///< taken as bfloat16
 };
 
 // ---- Names --------------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ enum class BFloat16Bits {
 /// A layout of cosines and sines in one table; complex numbers are interleaved.
 enum class CacheLayout { halves, interleaved, complex };
 
-/// Those of the enumerations for which the library has none.
+/// Names of the enumerators, for enumerations that have no names in the library.
 template <class Enum>
 inline constexpr auto names_of = nullptr;
 template <>
@@ -170,7 +171,7 @@ template <>
 inline constexpr auto names_of<CacheLayout> = enum_names<CacheLayout>("layout", "halves",
                                                                       "interleaved", "complex");
 
-/// The function that reads a name.
+/// The function that parses a name.
 template <class Enum>
 inline constexpr auto parser_of = [](std::string_view name) { return names_of<Enum>.parse(name); };
 template <>
@@ -192,82 +193,85 @@ concept Named = OneOf<T, Layout, Spacing, suite::System, check::Arrangement, Rot
 struct Rows {
   RowPositions positions;
   Shape shape;       ///< (rows), or (batch, rows)
-  py::object array;  ///< that the positions are in, if they are in one
+  py::object array;  ///< keeps the memory of the positions, if they are in an array
 
   /// The shape of a table with these columns.
   Shape table_shape(std::int64_t columns) const;
 };
 
-/// From a range, an array of int32 or int64, what converts itself to one, or a sequence of
-/// integers; or from a number of rows, if the position of its first is given. An array has shape
-/// (rows) or (batch, rows); if there are several axes, they may be a dimension before these.
+/// Converts a range, an array of int32 or int64, an object that converts itself to an array, or a
+/// sequence of integers. If `first_of_count` is given, it also takes a number of rows, which begin
+/// at that position. An array has shape (rows) or (batch, rows). If there are several axes, a
+/// dimension for them may come first.
 Rows rows_of(const Positions& from, std::int64_t axes,
              std::optional<std::int64_t> first_of_count = {});
 
-/// From a range of step 1, or from a number of rows.
+/// Converts a range of step 1, or a number of rows.
 RowRange range_of(const Positions& from, std::int64_t first_of_count);
 
-/// Of a name.
+/// Parses a name.
 template <class T>
 T parse(const py::object& from) {
   return parser_of<T>(text(from));
 }
-/// None, which is float32, a string, or a type of NumPy or PyTorch.
+/// Takes None (float32), a string, or a type of NumPy or PyTorch.
 template <>
 DataType parse(const py::object& type);
-/// The same types, or "bfloat16_bits".
+/// Takes the same types, or "bfloat16_bits".
 template <>
 ArrayType parse(const py::object& type);
-/// None, a text, one of the rules in frequencies.py, or a sequence or an array of frequencies.
+/// Takes None, a text, a rule of frequencies.py, or a sequence or array of frequencies.
 template <>
 FrequencyRule parse(const py::object& from);
-/// A number is the largest absolute error.
+/// Takes None, an Accuracy, or a number, which is the largest absolute error.
 template <>
 std::optional<Accuracy> parse(const py::object& from);
 
 // ---- Arrays -------------------------------------------------------------------------------------
 
-/// The type of NumPy. bfloat16 is the type of the package ml_dtypes; InvalidArgument if the package
-/// is not installed.
+/// The NumPy type. For bfloat16, it is the type of the package ml_dtypes; throws InvalidArgument if
+/// the package is not installed.
 py::dtype numpy_type(ArrayType type);
 
-/// The values of an array, a tensor, what converts itself to an array, or a sequence: in their
-/// memory where they have some.
+/// The values of an array, a tensor, an object that converts itself to an array, or a sequence. The
+/// result shares the memory of the values if they have memory of their own.
 py::array values_of(const py::object& from, const std::string& name, const char* allowed);
 
-/// ValueError: "NAME has dtype DTYPE and shape SHAPE; allowed: ALLOWED".
+/// Raises ValueError: "NAME has dtype DTYPE and shape SHAPE; allowed: ALLOWED".
 [[noreturn]] void refuse_values(const char* name, const py::array& values,
                                 const std::string& allowed);
 
-/// An argument that is an array of NumPy, or shares memory with one: a tensor of PyTorch on the
-/// CPU, of bfloat16 too. Whatever a view cannot have is refused under the name of the argument.
+/// An argument that is a NumPy array or shares memory with one, such as a PyTorch tensor on the CPU
+/// (also one of bfloat16). Properties that a view cannot have are refused under the name of the
+/// argument.
 class ArrayArgument {
  public:
-  /// Refuses an object that only has __array__: it may return a copy, in which results would be
-  /// lost.
+  /// Refuses an object that only has __array__: it may return a copy, and results written to a copy
+  /// would be lost.
   ArrayArgument(const py::object& from, std::string name,
                 BFloat16Bits bits = BFloat16Bits::refused);
 
-  const py::object& object() const { return object_; }  ///< the caller's
+  const py::object& object() const { return object_; }  ///< the caller's object
   const py::array& array() const { return array_; }
   Shape shape() const { return {array_.shape(), array_.shape() + array_.ndim()}; }
   /// The type of an element.
   DataType type() const;
-  /// Elements from one index of a dimension to the next.
+  /// Number of elements from one index of a dimension to the next.
   std::int64_t stride(py::ssize_t dimension) const;
-  /// "NAME.ATTRIBUTE is VALUE; allowed: ALLOWED"
+  /// Raises ValueError: "NAME.ATTRIBUTE is VALUE; allowed: ALLOWED".
   [[noreturn]] void refuse(const char* attribute, const std::string& allowed) const;
 
-  /// Replaces complex numbers by pairs of real ones, in the same memory.
+  /// Views complex numbers as pairs of real numbers, in the same memory.
   void view_as_real();
 
-  /// A table: all dimensions but the last are rows, in their order, at equal distances in memory.
+  /// The array as a table. All dimensions but the last are rows, in their order; the rows must be
+  /// at equal distances in memory.
   OutputView output() const;
-  /// (rows, columns), (rows, heads, columns), or (batch, rows, heads, columns), written; heads
-  /// before rows if heads_first.
+  /// The array as writable heads: (rows, columns), (rows, heads, columns), or (batch, rows, heads,
+  /// columns). If heads_first, the heads come before the rows.
   HeadsView heads(bool heads_first) const;
 
-  /// Calls fill(output()) without the lock of the interpreter, and returns the caller's object.
+  /// Calls fill(output()) without the GIL, and returns the caller's object.
   template <class Fill>
   py::object written_by(const Fill& fill) const {
     const OutputView to = output();
@@ -276,7 +280,7 @@ class ArrayArgument {
   }
 
  private:
-  /// And that the last one is contiguous.
+  /// Checks the number of dimensions, and that the last dimension is contiguous.
   void check_dimensions(py::ssize_t least, py::ssize_t most, const char* allowed) const;
   void* writable_data() const;
 
@@ -286,9 +290,10 @@ class ArrayArgument {
   BFloat16Bits bits_;
 };
 
-/// The array that a function writes and returns: a new one, or the caller's unless that is None,
-/// which has that shape: more rows or columns would keep what they held, and be returned as if they
-/// were results. `type` is that of a new one, by default float32; a given one must have it.
+/// The array that a function writes and returns: the caller's array, or a new one if `given` is
+/// None. The caller's array must have exactly this shape: further rows or columns would keep their
+/// old values and be returned as if they were results. `type` is the type of a new array (default:
+/// float32); the caller's array must have it if it is given.
 ArrayArgument table_of(const py::object& given, const Shape& shape, std::optional<ArrayType> type,
                        const char* name = "out", bool is_complex = false);
 
@@ -301,7 +306,7 @@ struct handle_type_name<posenc::python::Typed<type>> {
   static constexpr auto name = const_name(type.text);
 };
 
-/// An object that was initialised.
+/// Accepts only objects that were initialised.
 template <posenc::python::Bound T>
 class type_caster<T> : public type_caster_base<T> {
  public:
@@ -312,12 +317,12 @@ class type_caster<T> : public type_caster_base<T> {
 };
 
 #if PYBIND11_VERSION_MAJOR >= 3
-/// No enumeration of Python's.
+/// These enumerations are strings in Python, and no Python enumerations.
 template <posenc::python::Named Enum>
 struct type_caster_enum_type_enabled<Enum> : std::false_type {};
 #endif
 
-/// What parse() reads, whose type signatures name so.
+/// Converts arguments with parse(). Signatures call their type `type_name`.
 template <class T, posenc::python::Literal type_name>
 class ParsedCaster {
   PYBIND11_TYPE_CASTER(T, const_name(type_name.text));

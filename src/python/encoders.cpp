@@ -16,7 +16,7 @@
 
 namespace posenc::python {
 
-/// Encodings, and what they are planned for.
+/// An encoder for positions on several axes, and the arguments that it was made from.
 struct PyAxesEncoder {
   PyAxesEncoder(const AxesSpec& spec, const std::optional<Accuracy>& asked, ArrayType of_tables)
       : encoder(spec, asked.value_or(Accuracy()), of_tables.of_element),
@@ -71,7 +71,7 @@ Table encode_rows(const PyEncoder& self, const Positions& from, const Array& out
 
 Table encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_model,
                         GridConvention convention, ArrayType type, int threads) {
-  grid_axes(convention, rows, columns, d_model);  // checks them
+  grid_axes(convention, rows, columns, d_model);  // checks the arguments
   const std::int64_t sizes[] = {rows, columns};
   return table_of(py::none(), {grid_cells(sizes), d_model}, type)
       .written_by([&](const OutputView& view) {
@@ -112,8 +112,8 @@ py::dict preset_arguments(const std::string& name) {
 
 using Arrange = AxesSpec (*)(std::span<const std::int64_t>, const EncodingSpec&);
 
-/// Binds a function of sizes and a convention, whose frequencies run through all pairs of sections.
-/// (Blocks have widths of their own.)
+/// Binds a function of sizes and a convention. The frequencies of the convention run through all
+/// pairs of the sections. (Blocks have widths of their own.)
 void bind_arrangement(py::module_& module, const char* name, Arrange arrange, const char* argument,
                       const char* text) {
   const EncodingSpec paper;
@@ -151,12 +151,12 @@ void bind_encoders(py::module_& module) {
   const EncodingSpec paper;
   py::class_<PyEncoder> encoder(module, "Encoder", R"(A backend planned for one convention.
 
-Without `backend`, the fastest one that promises `accuracy` for tables of `rows` rows is selected:
-None means correctly rounded, a number is the largest absolute error. `frequencies`: d_model / 2
-numbers in radians per position, a rule such as posenc.Llama3Scaling, or the text of one, such as
-"linear:factor=4". `first`: the position of the first row where no positions are given. Immutable:
-any number of threads may use one. Copies are the same object; a pickled one is planned where it
-is unpickled.)");
+Without `backend`, the fastest backend that promises `accuracy` for tables of `rows` rows is
+selected. `accuracy`: None means correctly rounded, and a number is the largest absolute error.
+`frequencies`: d_model / 2 numbers in radians per position, a rule such as posenc.Llama3Scaling, or
+the text of a rule, such as "linear:factor=4". `first`: the position of the first row if a call
+gives no positions. An encoder is immutable, so any number of threads may use it. Copies are the
+same object. A pickled encoder is planned again where it is unpickled.)");
   bind_remaking(encoder, encoder_arguments)
       .def(py::init(&make_encoder), "d_model"_a, py::kw_only(), "base"_a = paper.base,
            "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(),
@@ -166,14 +166,16 @@ is unpickled.)");
            "threads"_a = 1,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
-positions: range(first, last + 1), an array or a tensor of int32 or int64, or a sequence of
-integers, each from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A
-row has the same bits in every call. An array of shape (batch, rows) gives (batch, rows, d_model).
-out: the array to write, instead of a new one, of the same shape; a tensor of PyTorch, too. Its type
-is float32, float64, float16 or bfloat16. It is contiguous in its last dimension, and is returned.
-dtype: the type of a new array: "float32" (which None stands for), "float64", "float16" or
-"bfloat16", or such a type of NumPy or PyTorch. `out` must have it if both are given. NumPy has no
-bfloat16 without the package ml_dtypes. "bfloat16_bits" means its bits, in an array of uint16.)")
+positions: range(first, last + 1), an array or tensor of int32 or int64, or a sequence of integers,
+each from -2**53 to 2**53. A number of rows is also allowed: the rows then begin at position `first`
+of the encoder. A row has the same bits in every call. An array of shape (batch, rows) gives a
+result of shape (batch, rows, d_model).
+out: the array to write and return, instead of a new one: an array or a PyTorch tensor. It has the
+shape of the result, the type float32, float64, float16 or bfloat16, and a contiguous last
+dimension.
+dtype: the type of a new array: "float32" (also None), "float64", "float16", "bfloat16", or such a
+type of NumPy or PyTorch. If both are given, `out` must have this type. NumPy has bfloat16 only with
+the package ml_dtypes. "bfloat16_bits" returns the bits of bfloat16 in an array of uint16.)")
       .def(
           "error_bound",
           [](const PyEncoder& self, const Positions& positions, DataType type) {
@@ -207,28 +209,29 @@ bfloat16 without the package ml_dtypes. "bfloat16_bits" means its bits, in an ar
              "dtype"_a = ArrayType{}, "threads"_a = 1,
              R"(Returns encodings with the float32 phases of another system: shape (rows, d_model).
 
-system: "tutorial" or "transformers", whose rotary embeddings vLLM has, too.
+system: "tutorial" or "transformers". vLLM has the rotary embeddings of Transformers.
 positions: range(first, last + 1), or a number of rows, from position `first`.
 
 Phases are rounded as the system rounds them, operation for operation. Each entry is the correctly
-rounded float32 sine or cosine of such a phase, then converted to `dtype`. A system's own expf,
-powf, sinf and cosf, which its C library or vector library may have off by an ulp or two, are not
-reproduced: here they are correctly rounded, too. Raises ValueError if the system does not have the
-spacing, the rule of frequencies or the dtype.)");
+rounded float32 sine or cosine of its phase, then converted to `dtype`. The system's own expf, powf,
+sinf and cosf come from a C library or vector library and may be off by an ulp or two. These errors
+are not reproduced: here the functions are correctly rounded. Raises ValueError if the system does
+not have the spacing, the rule of frequencies or the dtype.)");
   module.def("encode_grid", &encode_grid_cells, "rows"_a, "columns"_a, "d_model"_a,
              "convention"_a = GridConvention::mae, py::kw_only(), "dtype"_a = ArrayType{},
              "threads"_a = 1,
              R"(Returns the encodings of a grid's cells: shape (rows * columns, d_model).
 
-The cell of a row and a column is row `row * columns + column`, correctly rounded. convention:
-"mae", "simple_vit", or "detr" (PositionEmbeddingSine, normalised, without padding).)");
+The cell in row r and column c has its encoding in row r * columns + c of the result, correctly
+rounded. convention: "mae", "simple_vit", or "detr" (PositionEmbeddingSine, normalised, without
+padding).)");
   module.def("round_positions", &round_positions, "positions"_a, "denominator"_a = py::none(),
              "The multiples, the denominator and the largest error of real_positions().");
   module.def("preset", &preset_arguments, "name"_a,
              R"(The convention of a real system, as arguments: Encoder(**preset('whisper')).
 
-Those of Encoder and encode(). `first` is the position of the system's first
-row, which is not 0 in fairseq, for one.)");
+The arguments fit Encoder and encode(). `first` is the position of the system's first row; in
+fairseq, for example, it is not 0.)");
   module.def(
       "presets", [] { return descriptions_of(presets()); },
       "The names of the presets, and what each describes.");
@@ -239,9 +242,9 @@ void bind_axes(py::module_& module) {
   py::class_<AxisPairs> pairs(module, "AxisPairs",
                               R"(Pairs of channels on one axis: a part of Axes.
 
-d_model, base, layout, spacing, frequencies: an encoding, as in Encoder. picks: which of its
-frequencies the pairs have, by their index; by default all. pairs: the places of the pairs in a row;
-by default those after the pairs of the part before.)");
+d_model, base, layout, spacing, frequencies: an encoding, as in Encoder. picks: the indices of its
+frequencies that the pairs have; by default, all. pairs: the places of the pairs in a row; by
+default, they follow the pairs of the part before.)");
   bind_remaking(pairs,
                 [](const AxisPairs& self) {
                   return convention_of(self.spec, "axis"_a = self.axis,
@@ -258,9 +261,9 @@ by default those after the pairs of the part before.)");
 
   py::class_<AxesSpec> axes(module, "Axes", R"(Which pairs of a row's channels are on which axis.
 
-axes_in_blocks(), axes_in_sections() and others make the usual ones. parts: AxisPairs. layout: of
-all channels of a row; if parts_have_layouts, the channels of each part are one behind the other, in
-the layout of its encoding.)");
+axes_in_blocks(), axes_in_sections() and other functions make the usual arrangements. parts: a
+sequence of AxisPairs. layout: the layout of all channels of a row. If parts_have_layouts, the
+channels of each part are contiguous instead, in the layout of the part's encoding.)");
   bind_remaking(axes,
                 [](const AxesSpec& self) {
                   return py::dict("parts"_a = self.parts, "layout"_a = self.layout,
@@ -307,15 +310,16 @@ firsts: the position of the first cell on each axis, by default 0.)");
       "name"_a, "sizes"_a = py::none(),
       R"(The Axes of a system, and the positions of a grid's cells: (axes, positions).
 
-sizes: cells along time, height and width; by default those of a usual grid. The encoding of a cell
-is a row; AxesEncoder and Rotary take both.)");
+sizes: the number of cells along time, height and width; by default, a usual grid. Each cell is a
+row. AxesEncoder and Rotary take both the axes and the positions.)");
   module.def(
       "axes_presets", [] { return descriptions_of(axes_presets()); },
       "The names that axes_table() takes, and what each describes.");
   py::class_<PyAxesEncoder> encoder(module, "AxesEncoder",
                                     R"(Encodings of positions on several axes.
 
-accuracy: as in Encoder. dtype: that of the tables that backends are selected for. Immutable.)");
+accuracy: as in Encoder. dtype: the type of the tables for which backends are selected. An
+AxesEncoder is immutable.)");
   bind_remaking(encoder,
                 [](const PyAxesEncoder& self) {
                   return py::dict("axes"_a = self.encoder.spec(), "accuracy"_a = self.accuracy,
@@ -331,9 +335,9 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
            "threads"_a = 1,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
-positions: an array of int32 or int64 of shape (axes, rows); or positions that are equal on all
-axes, as in Encoder.encode(), where a number of rows begins at position 0. A batch of sequences,
-(axes, batch, rows), gives (batch, rows, d_model).
+positions: an array of int32 or int64 of shape (axes, rows), or positions that are equal on all
+axes, as in Encoder.encode(). A number of rows begins at position 0. A batch of sequences, of shape
+(axes, batch, rows), gives a result of shape (batch, rows, d_model).
 out, dtype: as in Encoder.encode().)")
       .def_property_readonly("axes", [](const PyAxesEncoder& self) { return self.encoder.spec(); });
 }

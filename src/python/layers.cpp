@@ -1,4 +1,4 @@
-// Rotary embeddings, also those of a model's config.json.
+// Rotary embeddings, from arguments or from a model's config.json.
 #include "posenc/model/rotary.h"
 #include "posenc/model/rotary_config.h"
 #include "python/module.h"
@@ -116,7 +116,7 @@ struct Heads {
   std::int64_t batch = 0, rows = 0;
 };
 
-/// The positions of the rows of heads: from `first` on, or given ones.
+/// The positions of the rows of heads: the given positions, or positions from `first` on.
 Rows rows_of_heads(const Heads& heads, std::int64_t first, const Positions& given,
                    std::int64_t axes) {
   if (given.is_none()) return {RowRange{first, heads.rows}, {heads.rows}, {}};
@@ -142,8 +142,8 @@ Array apply(const PyRotary& self, const Array& x, std::int64_t first, const Posi
 
 // ---- Configurations -----------------------------------------------------------------------------
 
-/// The embeddings of these layers, or by all kinds of layers, where "all" says that all are alike;
-/// and the most rows.
+/// The rotary embeddings by kind of layers, and the number of rows that the model allows. If
+/// `layers` is given, only this kind is read. The kind "all" means that all layers are alike.
 Typed<"tuple[dict[str, Rotary], int]"> read_config(const std::string& json,
                                                    std::optional<std::int64_t> rows,
                                                    std::optional<RotaryLayout> channels,
@@ -169,13 +169,13 @@ Typed<"tuple[dict[str, Rotary], int]"> read_config(const std::string& json,
 void bind_layers(py::module_& module) {
   py::class_<PyRotary> rotary(module, "Rotary", R"(Rotary position embeddings from exact phases.
 
-dimension: channels of a head that are turned. channels: "halves" turns k and k + dimension / 2
-(GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). base: 10000 if it is None.
-frequencies, accuracy: as in
-Encoder. axes: of positions on several axes, instead of a base and frequencies. attention_factor:
-what cosines and sines are multiplied by, by default that of the frequencies. said: what repr()
-says in parentheses, by default all of these.
-posenc.rotary_from_config() reads all from a model's config.json. Immutable.)");
+dimension: the number of channels of a head that are rotated. channels: "halves" rotates channels k
+and k + dimension / 2 (GPT-NeoX, Llama), "interleaved" channels 2k and 2k + 1 (the paper, GPT-J).
+base: 10000 if it is None. frequencies, accuracy: as in Encoder. axes: the Axes of positions on
+several axes, instead of a base and frequencies. attention_factor: the factor of cosines and sines;
+by default, the factor of the frequencies. said: the text that repr() shows in parentheses; by
+default, a description of the embedding.
+posenc.rotary_from_config() reads all of these from a model's config.json. Immutable.)");
   bind_remaking(rotary, rotary_arguments)
       .def(py::init(&make_rotary), "dimension"_a = py::none(), py::kw_only(), "base"_a = py::none(),
            "channels"_a = RotaryLayout::halves, "frequencies"_a = py::none(), "axes"_a = py::none(),
@@ -184,29 +184,30 @@ posenc.rotary_from_config() reads all from a model's config.json. Immutable.)");
            "out"_a = py::none(), "dtype"_a = py::none(), "threads"_a = 1,
            R"(Returns cosines and sines: an array of shape (rows, dimension).
 
-positions: as in Encoder.encode(), where a number of rows begins at position 0; an array of shape
-(batch, rows) gives (batch, rows, dimension). If there are several axes, the first of two or three
-dimensions is the axis.
-layout: "halves" is that of vLLM, cosines before sines; "interleaved" that of ggml, cosine before
-sine; "complex" that of diffusers, complex numbers of shape (rows, dimension / 2).
+positions: as in Encoder.encode(). A number of rows begins at position 0, and an array of shape
+(batch, rows) gives a result of shape (batch, rows, dimension). If there are several axes, the first
+of two or three dimensions is the axis.
+layout: "halves" has all cosines before all sines, as in vLLM. "interleaved" has each cosine before
+its sine, as in ggml. "complex" has complex numbers of shape (rows, dimension / 2), as in diffusers.
 out, dtype: as in Encoder.encode().)")
       .def("cosines_and_sines", &cosines_and_sines, "positions"_a, "repeat"_a = Repeat::once,
            py::kw_only(), "out"_a = py::none(), "dtype"_a = py::none(), "threads"_a = 1,
            R"(Returns (cosines, sines), each of shape (rows, dimension / 2) or (rows, dimension).
 
-repeat: "once" (ONNX, TensorRT), "halves" (Transformers: all, and then all again) or "interleaved"
-(diffusers: each next to itself). positions, dtype: as in cache(). out: a pair of arrays.)")
+repeat: "once" has each value once (ONNX, TensorRT), "halves" all values and then all again
+(Transformers), and "interleaved" each value twice side by side (diffusers). positions, dtype: as in
+cache(). out: a pair of arrays.)")
       .def("apply", &apply, "x"_a, "first"_a = 0, py::kw_only(), "positions"_a = py::none(),
            "inverse"_a = false, "threads"_a = 1, "heads_first"_a = false,
-           R"(Turns x in place and returns it. Row r is at position first + r, or positions[r].
+           R"(Rotates x in place and returns it. Row r is at position first + r, or positions[r].
 
-x: shape (rows, head_dim), (rows, heads, head_dim) or (batch, rows, heads, head_dim); if
-heads_first, (heads, rows, head_dim) or (batch, heads, rows, head_dim), as Transformers has it.
-float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once. A
-list of arrays, such as queries and keys, is turned by the same angles.
-positions: an array of shape (rows) or (batch, rows), a range or a sequence; if there are several
+x: an array of shape (rows, head_dim), (rows, heads, head_dim) or (batch, rows, heads, head_dim). If
+heads_first, its shape is (heads, rows, head_dim) or (batch, heads, rows, head_dim), as in
+Transformers. The type is float32, float16 or bfloat16. Results of 16 bits are computed in float32
+and rounded once. A list of arrays, such as queries and keys, is rotated by the same angles.
+positions: an array of shape (rows) or (batch, rows), a range or a sequence. If there are several
 axes, an array of shape (axes, rows) or (axes, batch, rows).
-inverse: by the opposite angles.)")
+inverse: rotates by the opposite angles.)")
       .def_property_readonly(
           "channels", [](const PyRotary& self) { return self.channels(); },
           "Which channels are a pair: \"halves\" or \"interleaved\".")

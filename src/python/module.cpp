@@ -71,7 +71,7 @@ PYBIND11_MODULE(_posenc, module) {
       PyErr_SetString(PyExc_OSError, error.what());
     }
   });
-  bind_library(module);  // before its types are arguments of the others
+  bind_library(module);  // first, because the other parts take its types as arguments
   posenc::python::bind_encoders(module);
   posenc::python::bind_axes(module);
   posenc::python::bind_layers(module);

@@ -1,4 +1,4 @@
-// The parts of the module posenc._posenc, and what several of them have.
+// The parts of the module posenc._posenc, and the types and functions that they share.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -12,28 +12,30 @@
 
 namespace posenc::python {
 
-/// An encoder, and the arguments that it was made of, besides its spec.
+/// An encoder, and the arguments that it was made from, besides its spec.
 struct PyEncoder {
-  std::int64_t first;  ///< the position of the first row, where no positions are given
-  std::optional<std::string> backend;  ///< if the program names one
+  std::int64_t first;                  ///< the position of the first row if a call gives none
+  std::optional<std::string> backend;  ///< set if the program named a backend
   std::optional<Accuracy> accuracy;
   std::int64_t rows;
   ArrayType type;
   std::unique_ptr<const Encoder> encoder;
-  std::string reason;  ///< why it was selected
+  std::string reason;  ///< why the backend was selected
 };
 
-/// A rotary embedding, and the arguments that it was made of, besides its spec.
+/// A rotary embedding, and the arguments that it was made from, besides its spec.
 struct PyRotary : Rotary {
   PyRotary(const RotarySpec& spec, const std::optional<Accuracy>& asked, std::string text)
       : Rotary(spec, asked.value_or(Accuracy())), accuracy(asked), said(std::move(text)) {}
 
   std::optional<Accuracy> accuracy;
-  std::string said;  ///< by repr(), in parentheses: the spec, or what it was read from
+  std::string said;  ///< shown by repr() in parentheses: the spec, or the configuration
 };
 
-/// Binds copies, which are the object itself since it never changes, and pickles of every protocol,
-/// as arguments of functools.partial() or operator.methodcaller(), and of what that returns.
+/// Binds copies and pickles. A copy is the object itself, because it never changes. `reduced` is
+/// the
+/// __reduce__ of the class: it returns a callable, made by functools.partial() or
+/// operator.methodcaller(), and the arguments of the callable, for every pickle protocol.
 template <class T, class Reduced>
 py::class_<T>& bind_reduced(py::class_<T>& bound, const Reduced& reduced) {
   bound.def("__copy__", [](const py::object& self) { return self; });
@@ -43,7 +45,7 @@ py::class_<T>& bind_reduced(py::class_<T>& bound, const Reduced& reduced) {
   return bound;
 }
 
-/// The same, where arguments of the class make the object again.
+/// The same for a class whose objects can be made again from `arguments`.
 template <class T, class Arguments>
 py::class_<T>& bind_remaking(py::class_<T>& bound, const Arguments& arguments) {
   return bind_reduced(bound, [arguments](const T& self) {
@@ -52,7 +54,7 @@ py::class_<T>& bind_remaking(py::class_<T>& bound, const Arguments& arguments) {
   });
 }
 
-/// The arguments of an encoding, as in Encoder(), and others.
+/// The arguments of an encoding, as in Encoder(), and further arguments.
 template <class... Arguments>
 py::dict convention_of(const EncodingSpec& spec, Arguments... others) {
   return py::dict("d_model"_a = spec.d_model, "base"_a = spec.base, "layout"_a = spec.layout,
@@ -62,7 +64,7 @@ py::dict convention_of(const EncodingSpec& spec, Arguments... others) {
 
 using Descriptions = Typed<"dict[str, str]">;
 
-/// The names of presets, and what each describes.
+/// The names of presets, and the description of each.
 template <class Presets>
 Descriptions descriptions_of(const Presets& presets) {
   py::dict all;

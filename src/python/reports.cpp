@@ -60,14 +60,14 @@ Typed<"list[dict[str, Any]]"> pick_from_file(const std::string& file,
 
 // ---- Checks -------------------------------------------------------------------------------------
 
-/// A view of an array of any strides, whose dimensions of size 1 are left out.
+/// A view of an array of any strides. Dimensions of size 1 are left out.
 check::TableView view_of(const ArrayArgument& table) {
   const Shape shape = table.shape();
   Shape kept;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 1) kept.push_back(static_cast<py::ssize_t>(i));
   }
-  // (1, 8) is one row, and (8, 1) has eight.
+  // Shape (1, 8) is one row, and shape (8, 1) is eight rows.
   const auto last = static_cast<py::ssize_t>(shape.size()) - 1;
   if (last > 0 && kept.size() == 1) kept = {kept[0] == last ? 0 : kept[0], last};
   if (kept.size() != 2) table.refuse("shape", "two dimensions, besides those of size 1");
@@ -81,7 +81,7 @@ check::TableView view_of(const ArrayArgument& table) {
   return view;
 }
 
-/// The spec, if any of its parts is given.
+/// The spec if any of its parts is given; otherwise none.
 std::optional<EncodingSpec> spec_if_given(std::optional<std::int64_t> d_model,
                                           std::optional<double> base,
                                           std::optional<Spacing> spacing,
@@ -124,7 +124,7 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
   return check::table(table, options);
 }
 
-/// Queries or keys: (rows, heads, channels), or with rows and heads exchanged.
+/// A view of queries or keys: (rows, heads, channels), or with rows and heads exchanged.
 check::HeadsTable heads_of(const ArrayArgument& array) {
   check::HeadsTable heads = {.data = array.array().data(), .type = array.type()};
   const py::ssize_t dimensions = array.array().ndim();

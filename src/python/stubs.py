@@ -35,8 +35,8 @@ Given = TypeVar("Given", bound=typing.Sized)  # an array or several, but not Non
 
 
 def functions(name: str, signature: str) -> Iterator[str]:
-    """The definitions of a function: two if what it returns depends on an argument `out`."""
-    # Types as mypy reads them. The versions of pybind11 write them differently.
+    """The definitions of a function: two if the type of its result depends on `out`."""
+    # Write types as mypy reads them. Versions of pybind11 write them differently.
     types = re.sub(r"\bint\[\d+\]", "int", signature[signature.index("("):])
     types = re.sub(r"numpy\.ndarray(?!\[)", "NDArray[Any]", types.replace("_posenc.", ""))
     types = re.sub(r"\bdict(?!\[)", "dict[str, Any]", types.replace("numpy.ndarray", "NDArray"))
@@ -44,7 +44,7 @@ def functions(name: str, signature: str) -> Iterator[str]:
     arguments = re.sub(r"\b[Ll]ist\[", "Sequence[", arguments)
     arguments = re.sub(r"\((self|arg0): \w+", "(self", arguments)
     arguments = re.sub(r": ((?:[^,=\[]|\[[^=]*?\])+) = None", r": \1 | None = None", arguments)
-    if result == "Array":  # the argument that is written
+    if result == "Array":  # the function returns the argument that it writes
         arguments = re.sub(r"\bx: Array", "x: Given", arguments)
         yield f"def {name}{arguments} -> Given: ..."
     elif "out: Array | None = None" in arguments:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the posenc command for Windows under wine: command_test.sh posenc.exe. The bytes that it
-# must write were written on Linux.
+# Tests the posenc command for Windows under wine: command_test.sh posenc.exe. The expected bytes
+# were written on Linux.
 set -euo pipefail
 program=$(realpath "${1:?usage: command_test.sh posenc.exe}")
 folder=$(mktemp -d)
@@ -10,10 +10,11 @@ cd "$folder"
 fail() { echo "FAILED: $1" >&2; exit 1; }
 posenc() { wine64 "$program" "$@"; }
 
-# sum FILE SHA256
+# sum FILE SHA256: checks the hash of FILE.
 sum() { [[ $(sha256sum <"$1") == "$2  -" ]] || fail "$1 has other bytes than on Linux"; }
 
-# refused NAMED ARGUMENT...: exit code 2, one line that contains NAMED, and no file.
+# refused NAMED ARGUMENT...: expects exit code 2, one line on standard error that contains NAMED,
+# and no standard output.
 refused() {
   local named=$1 code=0
   shift
@@ -30,14 +31,14 @@ grep -q '^rotation .*avx2' list.txt || fail "posenc list says $(cat list.txt)"
 
 posenc generate --rows 16 --d-model 8 --output table.npy
 sum table.npy 67f19c6a066d39a156192b1946a0398f534488baa35fbe49e93573b4546dbc31
-echo old >table.csv  # is replaced
+echo old >table.csv  # the command must replace this file
 posenc generate --rows 3 --d-model 4 --output table.csv
 posenc generate --rows 3 --d-model 4 >standard_output.csv
 printf '%s\n' 0,1,0,1 0.84147096,0.5403023,0.009999833,0.99995 \
   0.9092974,-0.41614684,0.019998666,0.9998 >expected.csv
 cmp table.csv expected.csv
 cmp standard_output.csv expected.csv
-# Holds bytes that a text stream would change.
+# This file has bytes that a text stream would change.
 posenc generate --rows 64 --d-model 8 --format raw >table.raw
 sum table.raw a5207f3ad40017fff8c9100ec81e6c101aa77621aa67542157c36990bdb849d3
 
@@ -46,7 +47,7 @@ grep -q '^good: ' check.txt || fail "posenc check says $(cat check.txt)"
 posenc accuracy --rows 64 --d-model 16 --backend rotation >accuracy.txt
 grep -q '100.0000 %' accuracy.txt || fail "posenc accuracy says $(cat accuracy.txt)"
 
-# Times, also if other work disturbs them, and the pick.
+# Test times and the pick. Other work may disturb the times, so exit code 1 is allowed.
 posenc measure --preset tutorial --backend rotation:sse2 --backend naive --processes 2 \
   --output here.json 2>measure.txt || [[ $? -eq 1 ]] || fail "posenc measure: $(cat measure.txt)"
 posenc pick here.json >pick.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Drops three tables on the page of posenc check in Chromium, and compares what it says with what
-the command says: page_test.py CHROMIUM FOLDER, a folder with check.html and posenc.js."""
+"""Drops three tables on the page of posenc check in Chromium, and compares the page's report with
+the command's report: page_test.py CHROMIUM FOLDER. FOLDER has check.html and posenc.js."""
 
 import base64
 import html
@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 
 CHROMIUM, FOLDER = sys.argv[1], Path(sys.argv[2])
-# What the table is generated with, and what it is checked with.
+# The options with which each table is generated, and the options with which it is checked.
 TABLES = {
     "good.npy": (["--rows", "200", "--d-model", "64"], ""),
     "wrong.npy": (["--rows", "3000", "--d-model", "64", "--backend", "div_term"], ""),
     "other.npy": (["--rows", "200", "--d-model", "64", "--base", "500"], "--preset tutorial"),
 }
-# As if somebody had chosen the file.
+# Acts as if somebody had chosen the file.
 CHOOSE = """<script>
 document.getElementById("options").value = "{options}";
 const chosen = new DataTransfer();

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs tests of the AVX-512 kernels where the CPU has none: under Bochs, which boots Debian's kernel
-# with the tests as a static program and nothing else. Exits with the exit code of the tests. The
+# Runs tests of the AVX-512 kernels on a CPU without AVX-512, under Bochs. It boots Debian's kernel
+# with nothing but the tests as a static program. Exits with the exit code of the tests. The
 # arguments go to the tests and replace the default filter:
 #   tests/emulated/test-avx512.sh --gtest_filter='*RotationErrors*'
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # The avx512 tests that prove the numerics and are short enough for an emulator, which runs 45
-# million instructions a second.
+# million instructions per second.
 emulated=(
   '*RotationErrors.OfAnchorsInEvery*/avx512' '*RotationHash.*/avx512_*'
   '*RotationBits.*/avx512' '*BoundsOfBackend.HoldNextToMidpoints/*avx512'
@@ -19,7 +19,7 @@ time_limit=900  # seconds, for the emulator
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
 fail() { echo "test-avx512.sh: $1" >&2; exit 1; }
 
-# One flag a line: the arguments, or else the filter above.
+# Prints one flag per line: the arguments, or the filter above if there are none.
 print_flags() {
   printf '%s\n' --gtest_color=no
   [[ $# -gt 0 ]] ||
@@ -51,8 +51,8 @@ make_initramfs() {
     gzip -1 >"$machine/iso/initramfs.gz"
 }
 
-# Without these arguments, the kernel computes another size of the XSAVE area than Bochs reports,
-# and disables AVX-512.
+# Without these arguments, the kernel computes a different size of the XSAVE area than Bochs
+# reports, and disables AVX-512.
 kernel_arguments="quiet noxsaves clearcpuid=xsavec"
 
 make_iso() {

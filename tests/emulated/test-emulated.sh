@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Cross-compiles the library and its tests for another processor and runs the tests of its numerics
+# Cross-compiles the library and its tests for another processor and runs the tests of the numerics
 # under qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le|s390x [ARGUMENT...]. s390x is
-# big-endian. x86_64-w64-mingw32 is Windows: the tests, and the command, run under wine. wasm32 is
-# WebAssembly: the tests run under node; it needs emscripten of Debian 13, whose library has C++20.
+# big-endian. x86_64-w64-mingw32 is Windows: the tests and the command run under wine. wasm32 is
+# WebAssembly: the tests run under node. It needs emscripten of Debian 13, whose library has C++20.
 # The arguments go to the tests and replace the default selection:
 #   tests/emulated/test-emulated.sh riscv64 --gtest_filter='*RotationErrors*'
 # Exits with 77 if the cross compiler or the emulator is missing.
@@ -15,7 +15,7 @@ shift
 emulator=qemu-$target compiler=$target-linux-gnu-g++ program=posenc_tests
 case $target in
   aarch64 | riscv64 | s390x) ;;
-  powerpc64le) emulator=qemu-ppc64le ;;  # as qemu names it
+  powerpc64le) emulator=qemu-ppc64le ;;  # qemu's name of the processor
   x86_64-w64-mingw32)
     # Debian's wine64 has no command on the path.
     PATH+=:/usr/lib/wine emulator=wine64 compiler=$target-g++-posix program+=.exe
@@ -28,9 +28,9 @@ case $target in
 esac
 
 # Tests whose result depends on the processor: the kernels against the exact values, the pinned
-# hashes, every kind of encode call, threads, the error bounds, the layers. Only some of the error
-# bounds: the reference is slow on these processors, where long double is emulated in software, or
-# is no wider than double, so that the reference computes in integers.
+# hashes, every kind of encode call, threads, the error bounds, the layers. Only some error bounds
+# are tested, because the reference is slow on these processors: long double is emulated in
+# software, or is no wider than double, and the reference then computes in integers.
 selection=(
   '*RotationErrors.OfAnchorsInEvery*' 'FrequencyRule*' 'HalfTypes*'
   '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*'
@@ -41,11 +41,12 @@ selection=(
   'LittleEndian.*' '*Axes.*' '*NegativePositions.*' 'JoinKernels.*' 'ExtentKernels.*'
   '*Rotary*' '*TableFile*' 'Parity.*' 'ParallelFor/*'
 )
-# Files, threads and memory of another system. (qemu-user fails when a program with threads forks.)
+# Tests of files, threads and memory on another system. (qemu-user fails if a program with threads
+# forks.)
 if [[ $emulator == wine64 ]]; then
   selection+=('ParallelFor.*' 'ReadDocument.*' 'Profile.*' 'Measurement*' '*Timing*')
 fi
-# Many exact values; and methods that are the same plain loops on every processor.
+# Tests of many exact values, and of methods that are the same plain loops on every processor.
 left_out='*HoldForEveryRuleOfFrequencies*:Parity.ErrorsAre*:*EncoderRows.*/naive*'
 left_out+=':*EncoderRows.*/div_term*'
 
@@ -78,7 +79,7 @@ fi
 ./scripts/build.sh "$target"
 
 if [[ $emulator == wine64 ]]; then
-  # The folder of a Windows of its own, 0.7 GB.
+  # Make a new folder for the Windows of wine; it takes 0.7 GB.
   WINEPREFIX=$(mktemp -d)
   export WINEPREFIX WINEDEBUG=-all
   trap 'wineserver -k || true; rm -rf "$WINEPREFIX"' EXIT
@@ -89,7 +90,7 @@ if [[ $emulator == wine64 ]]; then
   ctest --test-dir "build/$target" -R '^(aligned_moves|isa_symbols)' --output-on-failure
 elif [[ $emulator == node ]]; then
   run() { timeout 1200 node "$@"; }
-  left_out+=':*Threads*:ParallelFor*'  # there are none
+  left_out+=':*Threads*:ParallelFor*'  # there are no threads
   step "The page of posenc check"
   if chromium=$(command -v chromium); then
     tests/emulated/page_test.py "$chromium" build/$target/bin

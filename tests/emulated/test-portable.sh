@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the static command for x86-64 and AArch64 (scripts/portable.sh). Runs the first one in an
-# empty root folder, and the second one under qemu-user, where it cannot start itself again. Without
-# root rights, a user namespace changes the root folder. Exits with 77 if the root folder cannot be
-# changed, or if qemu-user is missing.
-#   test-portable.sh [x86_64] [aarch64]     x86_64 unless one is named
+# Builds the static command for x86-64 and AArch64 (scripts/portable.sh). Runs the x86-64 command in
+# an empty root folder, and the AArch64 command under qemu-user, where it cannot start itself again.
+# Without root rights, a user namespace changes the root folder. Exits with 77 if the root folder
+# cannot be changed, or if qemu-user is missing.
+#   test-portable.sh [x86_64] [aarch64]     the default is x86_64
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -12,8 +12,8 @@ trap 'rm -rf "$place"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
-# expect TEXT COMMAND...: the command's output contains TEXT, and its exit code is 0, or 1 if other
-# work ran.
+# expect TEXT COMMAND...: expects that the command's output contains TEXT, and that its exit code is
+# 0, or 1 if other work ran.
 expect() {
   local text=$1 status=0 output
   shift
@@ -22,7 +22,7 @@ expect() {
   [[ $output == *"$text"* ]] || fail "$* does not say '$text': $output"
 }
 
-# try POSENC...: the commands that a machine without a compiler needs. Documents go to $place.
+# try POSENC...: runs the commands that a machine without a compiler needs. Documents go to $place.
 try() {
   expect "rotation" "$@" list
   expect "Zen 5" "$@" list --cpus

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Fails if a shared library exports symbols that are not its own, which could clash with those of
-a program that uses both. It also fails if the library exports none of its own."""
+"""Fails if a shared library exports symbols of other libraries, which could clash with the same
+symbols in a program that uses both. It also fails if the library exports no symbol of its own."""
 
 import argparse
 import re
 import subprocess
 import sys
 
-# Namespace posenc, with what the compiler generates for its classes, or the interface in C. Names
-# are mangled: a demangled one may begin with its return type.
+# Symbols of namespace posenc, also the symbols that the compiler generates for its classes, or of
+# the C interface. Names are mangled, because a demangled name may begin with a return type.
 OWN = re.compile(r"posenc_[a-z0-9_]+$|_Z(TI|TS|TV|TT|Th.*|Tv.*|GV)?N[KRO]*6posenc")
 
 

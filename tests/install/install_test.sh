@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# install_test.sh CMAKE SOURCE BUILD COMPILER: installs into a temporary prefix. Against it, builds
-# and runs the programs of this folder, with CMake and with pkg-config, in C++ and in C alone, and
-# the examples of README.md and docs/. Also configures a parent project that builds posenc as a part
-# of itself.
+# install_test.sh CMAKE SOURCE BUILD COMPILER: installs posenc into a temporary prefix. Builds and
+# runs the programs of this folder against it, with CMake and with pkg-config, in C++ and in pure C,
+# and the examples of README.md and docs/. Also configures a parent project that builds posenc as a
+# part of itself.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 compiler=$4
 case ${compiler##*/} in
@@ -63,7 +63,7 @@ done
 if command -v pkg-config >/dev/null; then
   PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name posenc.pc)")
   export PKG_CONFIG_PATH
-  # The same flags for the compilers of both languages, and a static or a shared library.
+  # The same flags work for the compilers of both languages, and for a static or a shared library.
   link() {  # PACKAGE COMPILER ... SOURCE
     read -r -a flags <<<"$(pkg-config --cflags --libs "$1")"
     "${@:2}" "${flags[@]}" "-Wl,-rpath,$(pkg-config --variable=libdir "$1")" -o "$scratch/linked"
@@ -81,8 +81,8 @@ for way in FetchContent add_subdirectory; do
     -DPOSENC_SOURCE="$source" -DPOSENC_WAY="$way"
 done
 
-# Installed without posenc::c: the error of a program that links it names the option.
-# Configuring needs no contents of the libraries.
+# If posenc is installed without posenc::c, the error of a program that links it names the option.
+# Empty libraries are enough to configure.
 touch "$scratch/FetchContent/libengine.a" \
   "$scratch/FetchContent/_deps/posenc-build/src/posenc/libposenc.a"
 quietly "a parent project is not installed" \
@@ -92,8 +92,8 @@ refused "a program links posenc::c, which is not installed" \
   -DCMAKE_PREFIX_PATH="$scratch/core" -DCMAKE_C_COMPILER="$c_compiler"
 grep -q "POSENC_C" "$scratch/log" || fail "no error names POSENC_C"
 
-# Dependencies that are not installed: the parent's build takes headers from a folder that stands
-# for the download.
+# If dependencies are not installed, the parent's build downloads headers. A folder stands for the
+# download here.
 download=$scratch/download
 mkdir -p "$download/include"
 [[ ! -d /usr/include/xsimd ]] || ln -s /usr/include/xsimd "$download/include/"
@@ -103,11 +103,12 @@ quietly "a parent project without installed dependencies" \
   -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON \
   -DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON "-DFETCHCONTENT_SOURCE_DIR_XSIMD=$download"
 grep -q "posenc: xsimd is not installed, taking" "$scratch/log" || fail "no dependency was taken"
-[[ ! -d /usr/include/xsimd ]] ||  # where the headers of the download are
+[[ ! -d /usr/include/xsimd ]] ||  # the headers of the download
   quietly "a build with taken dependencies" \
     "$cmake" --build "$scratch/fetched" --target posenc
 
-# Refused in one line that names the argument, its value and what is allowed.
+# Two architectures are refused in one line, which names the argument, its value and what is
+# allowed.
 refused "two architectures are configured" \
   "$cmake" -S "$source" -B "$scratch/universal" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
   '-DCMAKE_OSX_ARCHITECTURES=arm64;x86_64'
@@ -115,7 +116,8 @@ tr -s ' \n' ' ' <"$scratch/log" |
   grep -q "CMAKE_OSX_ARCHITECTURES is 'arm64;x86_64'; allowed: one architecture" ||
   fail "two architectures are refused for another reason"
 
-# The functions of the C interface are those that its header declares; c_api_test.cpp calls each.
+# The library has exactly the functions that the header of the C interface declares;
+# c_api_test.cpp calls each of them.
 grep -oE '^[^ ].*posenc_[a-z_]+[(]' "$scratch/prefix/include/posenc/c_api.h" |
   grep -oE 'posenc_[a-z_]+[(]' | tr -d '(' | sort -u >"$scratch/c_declared"
 find "$scratch/prefix" \( -name 'libposenc*.a' -o -name 'libposenc*.so' \

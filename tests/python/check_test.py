@@ -1,4 +1,4 @@
-"""check() of arrays, and of modules of PyTorch."""
+"""Tests check() of arrays, and of PyTorch modules."""
 
 import contextlib
 import io

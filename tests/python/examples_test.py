@@ -1,4 +1,4 @@
-"""Every block of Python in the pages is a complete program."""
+"""Tests that every block of Python in the pages is a complete program."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ if importlib.util.find_spec("numpy") is None:
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# What a block prints may stand below it, in lines that are broken elsewhere.
+# The output of a block may stand below it; its lines may be broken at other places.
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n<!-- prints -->\n\n```\n(.*?)^```$)?",
                    re.MULTILINE | re.DOTALL)
 PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,7 +50,7 @@ class ExamplesTest(unittest.TestCase):
         run = subprocess.run([sys.executable, examples / "transformer_input.py"], text=True,
                              capture_output=True)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        # The program in C++ compares its own numbers with these.
+        # The C++ program compares its own numbers with these numbers.
         stated = re.findall(r"(-?\d\.\d{4})F", (examples / "transformer_input.cpp").read_text())
         self.assertEqual(re.findall(r"-?\d\.\d{4}", run.stdout), stated)
         self.assertEqual(len(stated), 3 * (4 + 4 + 4 + 5 + 5))

@@ -1,4 +1,4 @@
-"""Programs that end while their daemon threads encode: they end as if there were none."""
+"""Tests programs that end while their daemon threads encode: they end as if there were none."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from modules import np
 
 import posenc
 
-del np, posenc  # which the programs below import
+del np, posenc  # the programs below import them
 
 PROGRAM = """import threading
 import time
@@ -35,7 +35,7 @@ for each in threads:
     begun.acquire()
 time.sleep({seconds})
 """
-# A long call, which ends after the interpreter; short ones, which wait for its lock as it ends.
+# A long call ends after the interpreter. Short calls wait for the GIL while the interpreter ends.
 OFTEN = ["encoder.encode(range(20000), out=table, threads=2)", "encoder.encode(2)"] * 10
 ONCE = ["rotary.apply(x)", "rotary.cosines_and_sines(2)", "axes.encode(2)",
         "posenc.Encoder(8)", "posenc.check(table)", "posenc.encode_grid(2, 2, 8)"]

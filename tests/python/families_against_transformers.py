@@ -1,7 +1,7 @@
-"""The table of model types against the classes of the Transformers that is installed.
+"""Compares the table of model types with the classes of the installed Transformers.
 
-Builds the configuration of each class as it is by default, and compares the rotary embedding of its
-model with posenc's reading of the file that the configuration is saved as. Skipped without it.
+Builds the default configuration of each class, and compares the rotary embedding of its model with
+posenc's reading of the configuration as it would be saved. Skipped without Transformers.
 """
 
 import json
@@ -29,7 +29,7 @@ def embedding_of(config):
 
 
 def by_kind(module):
-    """Frequencies and factor by kind of layers; "" stands for all."""
+    """Frequencies and factor by kind of layers; "" stands for all kinds."""
     names = [name for name, _ in module.named_buffers() if name.endswith("inv_freq")]
     return {
         name.removesuffix("inv_freq").removesuffix("_"): (
@@ -40,7 +40,7 @@ def by_kind(module):
 
 
 def channels_of(module, config, dimension):
-    """Which channel the first one is turned with; "" if the code has no function that shows it."""
+    """The layout of the rotated pairs; "" if the code has no function that shows it."""
     code = sys.modules[type(module).__module__]
     turn = getattr(code, "apply_rotary_pos_emb", None)
     if getattr(config, "rope_interleave", True):
@@ -67,14 +67,14 @@ def differences(kind, expected, factor, rotary):
 
 
 def check(model_type):
-    """What differs, in lines; a text if the type cannot be compared."""
+    """The differences, as a list of lines; a text if the type cannot be compared."""
     if model_type not in configuration_auto.CONFIG_MAPPING:
         return "no class of Transformers"
     try:
         config = configuration_auto.CONFIG_MAPPING[model_type]()
         text = config.get_text_config(decoder=True)
         module = embedding_of(text)
-    except Exception as error:  # Classes fail in ways that say nothing of the table.
+    except Exception as error:  # Classes may fail for reasons that do not concern the table.
         return f"no model to compare with, {type(error).__name__}"
     try:
         read = posenc.rotary_from_config(json.loads(config.to_json_string()), layers="all")

@@ -1,4 +1,5 @@
-"""Processes that fork after the library has used threads: a child encodes, with threads too."""
+"""Tests processes that fork after the library has used threads: the child encodes, also with
+threads."""
 
 import multiprocessing
 import os
@@ -10,14 +11,14 @@ from modules import np, torch
 
 import posenc
 
-# So many elements that every loop is divided between threads.
+# There are so many elements that every loop is divided between threads.
 ROWS, D_MODEL, SECONDS = 4096, 512, 120
 ENCODER = posenc.Encoder(D_MODEL)
 ROTARY = posenc.Rotary(D_MODEL)
 
 
 def encoded(first):
-    """What a worker computes. The sum of bits says whether it is right."""
+    """The work of a child. The sum of bits tells whether it is right."""
     table = ENCODER.encode(range(first, first + ROWS), threads=2)
     turned = ROTARY.apply(np.ones((ROWS, 2, D_MODEL), np.float32), first, threads=2)
     return sum(int(each.view(np.uint32).sum(dtype=np.uint64)) for each in (table, turned))
@@ -26,7 +27,7 @@ def encoded(first):
 def setUpModule():
     if not hasattr(os, "fork"):
         raise unittest.SkipTest("this system does not fork")
-    # A child that waits for ever would keep the test waiting, too.
+    # A child that waits for ever would make the test wait for ever, too.
     signal.signal(signal.SIGALRM, fail)
     signal.alarm(SECONDS)
 
@@ -40,13 +41,13 @@ def fail(*_):
 
 class ForkTest(unittest.TestCase):
     def setUp(self):
-        self.expected = [encoded(first) for first in range(0, 8)]  # by the threads of this process
+        self.expected = [encoded(first) for first in range(0, 8)]  # with threads here
 
     def test_a_pool_of_processes_encodes_with_threads(self):
         for _ in range(3):
             with multiprocessing.get_context("fork").Pool(2) as pool:
                 self.assertEqual(pool.map(encoded, range(0, 8)), self.expected)
-            self.assertEqual(encoded(3), self.expected[3])  # and this process still does
+            self.assertEqual(encoded(3), self.expected[3])  # this process still encodes, too
 
     def test_a_child_of_a_child_encodes_with_threads(self):
         child = os.fork()

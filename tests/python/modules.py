@@ -1,4 +1,5 @@
-"""NumPy, without which a test of the package is skipped, and PyTorch, or None without it."""
+"""Imports NumPy and PyTorch. Without NumPy, a test of the package is skipped. Without PyTorch,
+torch is None."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""What Python may do with the package's objects and calls besides the usual: copies and pickles,
-empty arrays, counts and types of other libraries, and objects that were never initialised."""
+"""Tests unusual uses of the package's objects and calls: copies and pickles, empty arrays, counts
+and types of other libraries, and objects that were never initialised."""
 
 import copy
 import functools
@@ -26,7 +26,7 @@ ENCODERS = [
 
 
 class Convertible:
-    """Has an array, and no memory of NumPy's, as tensors of other libraries."""
+    """Converts to an array, but shares no memory with NumPy, as tensors of other libraries."""
 
     def __init__(self, values):
         self.values = values
@@ -49,7 +49,7 @@ def rotaries():
 
 class CopyTest(unittest.TestCase):
     def copies(self, each):
-        """Every copy; those by pickle are other objects."""
+        """Yields every copy by pickle. Other copies are the object itself."""
         self.assertIs(copy.copy(each), each)
         self.assertIs(copy.deepcopy([each])[0], each)
         for protocol in range(pickle.HIGHEST_PROTOCOL + 1):

@@ -1,4 +1,4 @@
-"""The Python package: the library's bits in every type, shared memory, and its error messages."""
+"""Tests the Python package: the library's bits in every type, shared memory, and error messages."""
 
 import dataclasses
 import functools
@@ -77,7 +77,7 @@ class EncoderTest(unittest.TestCase):
         expect_equal(self.encoder.encode(range(ROWS), dtype="bfloat16_bits"), bits)
 
     def test_integers_are_no_bfloat16_unless_asked_for(self):
-        """An array of integers computes with the bits as if they were numbers."""
+        """Otherwise a program would compute with the bits as if they were numbers."""
         rotary = posenc.Rotary(D_MODEL)
         for integers in (np.uint16, np.int16):
             out = np.full((ROWS, D_MODEL), 7, integers)
@@ -88,7 +88,7 @@ class EncoderTest(unittest.TestCase):
                           lambda: self.encoder.encode(range(ROWS), dtype=integers)):
                 with self.assertRaisesRegex(ValueError, message + '; or .*="bfloat16_bits"$'):
                     write()
-            # These have no dtype that would allow it.
+            # These calls have no dtype that would allow integers.
             for read in (lambda: rotary.apply(out), lambda: posenc.check(out),
                          lambda: self.encoder.error_bound(range(1), integers)):
                 with self.assertRaisesRegex(ValueError, message + "$"):
@@ -138,7 +138,7 @@ class EncoderTest(unittest.TestCase):
         for name, description in posenc.presets().items():
             self.assertTrue(description)
             posenc.Encoder(**posenc.preset(name))
-        # fairseq's first row is at position 2, wherever no position is given.
+        # fairseq's first row is at position 2 if no position is given.
         fairseq = posenc.preset("fairseq")
         encoder = posenc.Encoder(**fairseq)
         table = encoder.encode(range(2, 2 + ROWS))
@@ -192,7 +192,7 @@ class EncoderTest(unittest.TestCase):
             ticks += 1
             time.sleep(0.001)
         worker.join()
-        # A call takes seconds. If it kept the lock of the interpreter, there would be one tick.
+        # A call takes seconds. If it kept the GIL, there would be one tick.
         self.assertGreater(ticks, 20)
 
 
@@ -246,7 +246,7 @@ class LayerTest(unittest.TestCase):
         heads_first = queries.transpose(0, 2, 1, 3).copy()
         rotary.apply(heads_first, positions=positions, heads_first=True, threads=2)
         expect_equal(heads_first.transpose(0, 2, 1, 3), turned[0])
-        viewed = queries.copy()  # the same memory in another order
+        viewed = queries.copy()  # to view the same memory in another order
         rotary.apply(viewed.transpose(0, 2, 1, 3), positions=positions, heads_first=True)
         expect_equal(viewed, turned[0])
         expect_equal(rotary.apply(queries.copy(), positions=positions[1:]),
@@ -417,7 +417,7 @@ class TypesTest(unittest.TestCase):
                 capture_output=True, text=True, cwd=folder,
                 env={**os.environ, "MYPYPATH": str(package.parent)}).stdout
         errors = [line for line in said.splitlines() if ": error:" in line]
-        self.assertEqual(len(errors), 2, said)  # those of the last two lines
+        self.assertEqual(len(errors), 2, said)  # the errors of the last two lines
         self.assertIn('has no attribute "nonsense"', errors[0])
         self.assertIn("[call-overload]", errors[1])
 
@@ -471,7 +471,7 @@ class BadInputTest(unittest.TestCase):
         for message, call in cases.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()
-        # Nor are rows or columns left as they were: `out` has the shape of the result.
+        # No rows or columns may keep their old values: `out` must have the shape of the result.
         axes = posenc.AxesEncoder(posenc.axes_in_blocks([60, 6]))
         three = np.full((2, ROWS, D_MODEL), 42, np.float32)
         for rows, given in ((ROWS - 1, out), (ROWS + 1, out), (ROWS, out[:, :-1]), (ROWS, three)):
@@ -494,7 +494,7 @@ class BadInputTest(unittest.TestCase):
 
 
 class WrongTypeTest(unittest.TestCase):
-    """Arguments that the signature of a function refuses: a line names what is allowed."""
+    """If the signature of a function refuses an argument, one line names what is allowed."""
 
     def test_messages(self):
         encoder, rotary = posenc.Encoder(8), posenc.Rotary(8)
@@ -569,7 +569,7 @@ class TorchTest(unittest.TestCase):
 
     def test_rotary_turns_as_transformers_does(self):
         rotary, head = posenc.Rotary(64, base=5e5), 64
-        # One projection; its views are strided, and turned where they are.
+        # The views of one projection are strided, and are rotated in place.
         projected = torch.linspace(-1, 1, 2 * 7 * 8 * head).reshape(2, 7, 8, head)
         positions = torch.tensor([[0, 0, 0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, 6]])
         cosines, sines = (torch.from_numpy(each)[:, :, None] for each in

@@ -1,4 +1,4 @@
-"""Tables like those of other systems, against the systems' formulas in NumPy and PyTorch."""
+"""Compares encode_like() with the formulas of other systems in NumPy and PyTorch."""
 
 import math
 import unittest
@@ -11,7 +11,7 @@ f32 = np.float32
 
 
 def rounded(function, *arguments):
-    """The function in float64, rounded to float32: what an expf without an error returns."""
+    """The function in float64, rounded to float32, like the result of an expf without an error."""
     return function(*(np.asarray(each, np.float64) for each in arguments)).astype(f32)
 
 
@@ -33,16 +33,17 @@ class ParityTest(unittest.TestCase):
                 posenc.encode_like(**arguments)
 
 
-# Debian's PyTorch takes sin and cos of float32 from SLEEF where a CPU has AVX2: 1.13 those with an
-# error bound of 1 ulp (Sleef_sinf8_u10), 2.6 and 2.14 those of 3.5 ulp (Sleef_sinf8_u35). Elsewhere
-# they are the C library's, whose error is smaller. Half an ulp is the table's own rounding.
+# If the CPU has AVX2, Debian's PyTorch takes sin and cos of float32 from SLEEF. PyTorch 1.13 uses
+# functions with an error bound of 1 ulp (Sleef_sinf8_u10), and 2.6 and 2.14 use functions with a
+# bound of 3.5 ulp (Sleef_sinf8_u35). Without AVX2, the functions are the C library's, whose error
+# is smaller. Half an ulp is the rounding of the table itself.
 SINE_ULPS = 3.5 + 0.5
 
 
 @unittest.skipIf(torch is None, "this Python has no PyTorch")
 class TorchTest(unittest.TestCase):
-    """PyTorch's exp and pow of float32 are off by an ulp in some channels: there, phases differ by
-    an ulp of the frequency. In the others, phases are equal."""
+    """PyTorch's exp and pow of float32 are off by an ulp in some channels. In these channels,
+    phases differ by an ulp of the frequency; in the other channels, phases are equal."""
 
     def expect_close(self, frequencies, phases, table, exact):
         same = np.asarray(frequencies == exact)
@@ -80,7 +81,7 @@ class TorchTest(unittest.TestCase):
         d, factor = 128, 8.0
         powers = rounded(np.power, f32(500000.0), np.arange(0, d, 2).astype(f32) / f32(d))
         powers = torch.from_numpy(powers)
-        low, high = 18, 35  # of find_correction_range() with beta_fast 32 and beta_slow 1
+        low, high = 18, 35  # find_correction_range() with beta_fast 32 and beta_slow 1
         ramp = torch.clamp((torch.arange(d // 2, dtype=torch.float32) - low) / (high - low), 0, 1)
         share = 1 - ramp
         yarn = 1.0 / (factor * powers) * (1 - share) + 1.0 / powers * share

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the package as pip does, without the network: a source distribution, a wheel of it, and an
-# editable installation, each tested in an environment of its own. Exits with 77 if Python has no
-# scikit-build-core, which Debian has from 13 on, or lacks something else.
+# Builds the package as pip does, without the network: a source distribution, a wheel made from it,
+# and an editable installation. The last two are tested, each in an environment of its own. Exits
+# with 77 if Python lacks scikit-build-core, which Debian has from 13 on, or another requirement.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source=$PWD
@@ -25,7 +25,7 @@ for environment in wheel editable; do
     skip "$python cannot make environments (Debian: python3-venv)"
 done
 
-# pip itself makes no source distributions: this is what `python -m build` calls.
+# pip itself makes no source distributions. `python -m build` calls this function.
 quietly "$python" -c "from scikit_build_core.build import build_sdist
 build_sdist('$scratch')"
 archive=$(echo "$scratch"/posenc-*.tar.gz)
@@ -34,7 +34,7 @@ version=$(sed -n 's/^project(posenc VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 tar -xzf "$archive" -C "$scratch"
 echo "$(basename "$archive"), $(du -k "$archive" | cut -f1) KiB"
 
-# Both are built in one folder, so that the library is compiled once.
+# The wheel and the editable installation share a build folder, so the library is compiled once.
 unpacked=$scratch/posenc-$version
 options=(--no-index --no-deps --no-build-isolation -C "build-dir=$scratch/build")
 pip() { quietly "$scratch/$1/bin/python" -m pip "${@:2}"; }
@@ -63,7 +63,7 @@ for environment in wheel editable; do
 print(importlib.metadata.version("posenc"), posenc.__version__)')
   [[ $got == "$version $version" ]] || fail "the versions of the $environment are $got"
 done
-# What is edited in the sources is what an editable installation imports.
+# An editable installation imports edited sources.
 echo 'EDITED = True' >>"$unpacked/src/python/posenc/__init__.py"
 run editable -c 'import posenc; assert posenc.EDITED'
 for test in package objects rotary_config; do

@@ -1,4 +1,4 @@
-"""rotary_from_config(): the readings and refusals in tests/data, and what it takes."""
+"""Tests rotary_from_config(): the readings and refusals in tests/data, and its arguments."""
 
 import json
 import pathlib
@@ -26,7 +26,7 @@ READINGS, CLASSES = data("readings")["models"], data("classes")
 
 
 def known(model_type):
-    """A configuration of that type that is read, and its reading."""
+    """A configuration of this type that is read, and its reading."""
     return next((each["config"], each["reading"]) for each in READINGS
                 if each["config"]["model_type"] == model_type and "reading" in each)
 
@@ -43,7 +43,7 @@ class ReadingsTest(unittest.TestCase):
         cosines, sines = np.split(rotary.cache([1], dtype="float64")[0], 2)
         w, pairs = np.arctan2(sines, cosines), len(sines)
         quarters = [0, pairs // 4, pairs // 2, pairs * 3 // 4, -1]
-        if len(reading["frequencies"]) == 3:  # of float32
+        if len(reading["frequencies"]) == 3:  # frequencies in float32
             np.testing.assert_allclose(w[quarters[::2]], reading["frequencies"], rtol=1e-6)
         else:
             np.testing.assert_allclose(w[quarters], reading["frequencies"], rtol=1e-12)
@@ -133,7 +133,7 @@ class ReadingsTest(unittest.TestCase):
             return np.repeat(np.arange(len(sections)), sections)
 
         def interleaved(pairs, height, width):
-            """Pair k is of axis k % 3, up to three times the section of the axis."""
+            """Pair k is on axis k % 3, up to three times the section of the axis."""
             axes = np.zeros(pairs, int)
             axes[1:3 * height:3] = 1
             axes[2:3 * width:3] = 2
@@ -192,7 +192,7 @@ class RefusalTest(unittest.TestCase):
         for _ in range(5000):
             deep = {"deeper": deep}
         for bad in (endless, deep):
-            # By the JSON module of Python, or by the library, as Python allows.
+            # Python's json module or the library refuses it, depending on the version of Python.
             nested = r"^(config is nested too|the configuration is nested \d+) deep; allowed: at"
             with self.assertRaisesRegex(ValueError, nested):
                 posenc.rotary_from_config(bad)

@@ -1,4 +1,4 @@
-"""posenc.torch: modules in the place of those of PyTorch's tutorial and of Transformers."""
+"""Tests posenc.torch: its modules replace modules of PyTorch's tutorial and of Transformers."""
 
 import contextlib
 import copy
@@ -40,7 +40,7 @@ DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
 class Configuration:
-    """As a PretrainedConfig of Transformers."""
+    """Behaves like a PretrainedConfig of Transformers."""
 
     def __init__(self, keys):
         self.__dict__.update(keys)
@@ -52,7 +52,7 @@ class Configuration:
 
 
 class TransformersRotary(nn.Module):
-    """LlamaRotaryEmbedding of Transformers, with frequencies that are given."""
+    """LlamaRotaryEmbedding of Transformers, with given frequencies."""
 
     def __init__(self, inv_freq, attention_scaling):
         super().__init__()
@@ -69,7 +69,7 @@ class TransformersRotary(nn.Module):
 
 
 class Model(nn.Module):
-    """A model that holds both, as others do."""
+    """A model that holds both modules, as other models do."""
 
     def __init__(self, **options):
         super().__init__()
@@ -92,7 +92,7 @@ def table_of(module):
 
 
 def expected_of(module, dtype):
-    """What the buffer of a module has to hold in this type, each entry rounded once."""
+    """The values that the buffer of a module must have in this type, each entry rounded once."""
     name = str(dtype).split(".")[1] + ("_bits" if dtype == torch.bfloat16 else "")
     return (posenc.encode(ROWS, D_MODEL, dtype=name) if hasattr(module, "pe")
             else posenc.rotary_from_config(LLAMA).cache(range(512), dtype=name))
@@ -146,12 +146,12 @@ class ModulesTest(unittest.TestCase):
         position_ids = torch.tensor([[0, 0, 1, 2, 3], [507, 508, 509, 510, 511]])
         for keys in (LLAMA, YARN):
             rotary = posenc.rotary_from_config(keys)
-            # The frequencies of the model, from its cache in float64 at position 1.
+            # Take the frequencies of the model from its cache in float64 at position 1.
             cosines, sines = rotary.cosines_and_sines([1], dtype="float64")
             inv_freq = torch.from_numpy(np.arctan2(sines[0], cosines[0]))
             theirs = TransformersRotary(inv_freq, rotary.attention_factor)
             ours = posenc.torch.RotaryEmbedding(Configuration(keys), device="cpu")
-            # One ulp of float32 between 1 and 2, or of bfloat16.
+            # The tolerance is one ulp between 1 and 2, of float32 or of bfloat16.
             for dtype, atol in ((torch.float32, 2.0**-23), (torch.bfloat16, 2.0**-7)):
                 x = torch.empty(2, 4, 5, 64, dtype=dtype)
                 for got, wanted in zip(ours(x, position_ids), theirs(x, position_ids)):
@@ -180,7 +180,7 @@ class ModulesTest(unittest.TestCase):
         self.assertTrue(model.positions.pe.is_meta and model.rotary.cos_sin_cache.is_meta)
         model.embed.to("meta")
         self.assert_right(model.to_empty(device="cpu"))
-        self.assert_right(model.to_empty(device="cpu"))  # had values, which are gone
+        self.assert_right(model.to_empty(device="cpu"))  # this loses the previous values
         for dtype in DTYPES:
             self.assert_right(copy.deepcopy(model).to(dtype), dtype)
             self.assert_right(Model(device="meta", dtype=dtype).to_empty(device="cpu"), dtype)

@@ -1,5 +1,5 @@
-"""scripts/compare_torch.py: a document that the other scripts read, errors, bad input. First
-argument: the folder of the built programs."""
+"""Tests scripts/compare_torch.py: the document that other scripts read, errors, and bad input.
+First argument: the folder of the built programs."""
 
 import json
 import os
@@ -12,7 +12,7 @@ skip_without("torch", "numpy")
 
 class CompareTorchTest(ScriptTest):
     def compare(self, *arguments):
-        """With the package that was built beside the programs."""
+        """Runs the script with the package that was built beside the programs."""
         package = os.path.join(os.path.dirname(os.path.dirname(binary("posenc"))), "python")
         common = ("--processes", 2, "--posenc", binary("posenc"))
         return run("compare_torch.py", *common, *arguments, PYTHONPATH=package)

@@ -1,5 +1,5 @@
-"""Reading documents of measurements: what counts, and what is refused; and the numbers,
-tables and files that every script writes. First argument: the folder of the built programs."""
+"""Tests the reading of documents of measurements, which values are refused, and the numbers, tables
+and files that every script writes. First argument: the folder of the built programs."""
 
 import os
 import re
@@ -71,7 +71,7 @@ class DocumentsTest(ScriptTest):
 
 
 class ReportTextTest(ScriptTest):
-    """What scripts/report.py prints."""
+    """Tests the output of scripts/report.py."""
 
     def report(self, *documents, options=()):
         return run("report.py", *self.write_all(*documents), *options)
@@ -84,7 +84,7 @@ class ReportTextTest(ScriptTest):
         self.assertIn("\n| sleef* | 1.0 | 0.50 | 4.00e-4 | 4.00e-4 | 25.0 % |\n", peers)
 
     def test_two_documents_of_one_cpu_are_never_mixed(self):
-        """Another compiler, another day: each document's times stand below its own heading."""
+        """With another compiler or day, the times of each document stand below its own heading."""
         new = document(row("rotation:avx2", LARGE, 9, 2e-8), row("naive:avx2", SMALL, 0.1, 5e-8))
         new |= {"compiler": "g++ 13.3.0", "measured_at": "2026-11-20T05:00:00Z"}
         texts = []

@@ -1,5 +1,5 @@
-"""The figures, drawn of measurements made up here: they have the right points, no two series look
-alike, nothing is cut or covers another text. First argument: the folder of the built programs."""
+"""Draws figures of invented measurements: they have the right points, no two series look alike, and
+no text is cut or covers another text. First argument: the folder of the built programs."""
 
 import html
 import pathlib
@@ -22,12 +22,12 @@ from reporting.documents import read_document
 from reporting.page import figures_of
 
 PEERS = tuple(f"library_{number}" for number in range(12))
-NEW = ("lookup_table", "chebyshev", "my_backend", "taylor", "cordic")  # that users add
+NEW = ("lookup_table", "chebyshev", "my_backend", "taylor", "cordic")  # backends of users
 BACKENDS = (*figures.BACKENDS, *PEERS, *NEW)
 
 
 def crowd():
-    """Every third backend is as accurate as rotation, so that points coincide."""
+    """A document in which every third backend is as accurate as rotation: points coincide."""
     rows = []
     for size in ((8, 512), (5000, 512), (8192, 4096)):
         for place, name in enumerate(BACKENDS):
@@ -41,7 +41,7 @@ def crowd():
 
 
 def looks_of(axes):
-    """Colour, marker and dashes of each series: not of grids, and of lines without a name."""
+    """Colour, marker and dashes of each series, but not of grids and of lines without a name."""
     named = (line for line in axes.get_lines() if not line.get_label().startswith("_"))
     return [(line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern))
             for line in named]  # fmt: skip
@@ -100,7 +100,7 @@ class FigureTest(ScriptTest):
         self.assertEqual(len(drawings), 5)
         for name, draw, _ in drawings:
             with self.subTest(name), warnings.catch_warnings():
-                warnings.simplefilter("error")  # of axes without room
+                warnings.simplefilter("error")  # matplotlib warns of axes without room
                 figure = self.drawn(draw())
                 self.assertEqual(cut_or_covered(figure), [])
                 for axes in figure.axes:
@@ -148,7 +148,7 @@ class FigureTest(ScriptTest):
         self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (2, 3))
 
     def test_no_line_where_nothing_was_measured(self):
-        """Positions 0 to 7, 8 to 11 of another table, and some of 10^12: a gap is between these."""
+        """Positions 0 to 7, 8 to 11 of another table, and positions from 10^12: there is a gap."""
         near = row("x:avx2", LARGE, 0, 4e-8, by_position=[0.0, 1e-8, 2e-8, 4e-8])
         far = []
         for first, count, error in ((8, 4, 5e-8), (10**12, 1000, 0.5)):
@@ -192,7 +192,7 @@ class FigureTest(ScriptTest):
         self.assertEqual(cut_or_covered(figure), [])
 
     def test_several_cpus_stand_side_by_side_on_common_tables(self):
-        """Three CPUs, of which one has a table that the others lack, and one CPU on another day."""
+        """Three CPUs, one with a table that the others lack, and one CPU on another day."""
         names = ("A CPU", "B CPU", "C CPU")
         later = {**script_support.sample(), "measured_at": "2026-11-30T05:00:00Z"}
         documents = [*map(script_support.sample, names[:2]), document(
@@ -215,10 +215,10 @@ class FigureTest(ScriptTest):
 
 
 class SvgTest(ScriptTest):
-    """The pictures of the documentation."""
+    """Tests the pictures of the documentation."""
 
     def shown(self, name):
-        """By series, the points of a picture."""
+        """The points of a picture, by series."""
         text = pathlib.Path(ROOT, "docs", name).read_text(encoding="utf-8")
         (found,) = re.findall("<desc>(.*?)</desc>", text)
         return self.series(html.unescape(found))

@@ -1,5 +1,5 @@
-"""Documents of posenc measure in the format of Google Benchmark: compare.py of Google Benchmark's
-tools reads them. First argument: the folder of the built programs."""
+"""Tests documents of posenc measure in the format of Google Benchmark. The tool compare.py of
+Google Benchmark reads them. First argument: the folder of the built programs."""
 
 import json
 import pathlib
@@ -9,14 +9,14 @@ import sys
 import script_support
 from script_support import LARGE, SKIPPED, ScriptTest, binary, document, row, sample, table
 
-# Where Debian's libbenchmark-tools has it. Its own Python has what it imports.
+# The paths in Debian's libbenchmark-tools, and of the Python that has the modules of compare.py.
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
 PYTHON = "/usr/bin/python3"
 
 
 class GoogleBenchmarkTest(ScriptTest):
     def exported(self, name, content):
-        """The path of the exported document, and what it says."""
+        """The path and the content of the exported document."""
         path = self.folder / f"{name}_google.json"
         done = subprocess.run(
             [binary("posenc"), "measure", self.write(f"{name}.json", content),

@@ -1,5 +1,5 @@
-"""scripts/measured.py, and the documents of docs/measured: their names, and that the pages show
-them. First argument: the folder of the built programs."""
+"""Tests scripts/measured.py, the names of the documents in docs/measured, and that the pages show
+these documents. First argument: the folder of the built programs."""
 
 import json
 import os
@@ -17,7 +17,7 @@ NAME = f"{CPU}_g++-12.2.0_3f9c0a"
 PAGE = "# What it says\n\n| CPU |\nold\n"
 
 def sample(cpu="A CPU"):
-    """Without reports, as posenc measure writes it."""
+    """The sample without reports, as posenc measure writes it."""
     document = script_support.sample(cpu)
     for row in document["measurements"]:
         row.pop("report", None)
@@ -25,7 +25,7 @@ def sample(cpu="A CPU"):
 
 
 def slower(name, factor):
-    """The sample, in which the rows of that name took longer."""
+    """The sample, but the rows of this name took longer."""
     document = sample()
     for row in document["measurements"]:
         if f"{row['backend']}:{row['isa']}" == name:
@@ -34,7 +34,7 @@ def slower(name, factor):
 
 
 class KeptTest(ScriptTest):
-    """What docs/measured has, and what shows it."""
+    """Tests the documents in docs/measured, and the pages that show them."""
 
     def test_each_document_is_reliable_and_has_the_name_of_its_kernels(self):
         kept = measured.read_kept()
@@ -66,7 +66,7 @@ class KeptTest(ScriptTest):
 
 
 class MeasuredTest(ScriptTest):
-    """The command, in a project of its own."""
+    """Tests the command in a project of its own."""
 
     def setUp(self):
         super().setUp()

@@ -1,6 +1,6 @@
-"""scripts/report.py --page: the page has the figures and the speeds, and opens in headless Chromium
-without an error, nowhere wider than the window. First argument: the folder of the built programs.
-"""
+"""Tests scripts/report.py --page: the page has the figures and the speeds. In headless Chromium, it
+opens without an error, and no part is wider than the window. First argument: the folder of the
+built programs."""
 
 import html
 import json
@@ -22,7 +22,8 @@ CHROMIUM = (
 )
 FIGURES = ["speed_error", "throughput", "error_position", "error_map"]
 COMPUTED = ["table", "channels", "shift"]
-# Runs in the page: leaves in the parent what is wider than the window and does not scroll.
+# Runs in the page: lists errors, and elements that are wider than the window and do not scroll, in
+# the parent document.
 CHECKS = """
 const wrong = [];
 addEventListener("error", event => wrong.push("error: " + event.message), true);
@@ -56,7 +57,7 @@ class ReportTest(ScriptTest):
         return re.findall(r'<figure id="([^"]*)"', self.page())
 
     def look(self, width):
-        """What the page says of itself in a window so wide."""
+        """The result of CHECKS in a window of this width."""
         page = self.page().replace("<head>", f"<head><script>{CHECKS}</script>", 1)
         # A frame can be narrower than Chromium's windows.
         style = f"border: 0; width: {width}px; height: 900px"
@@ -67,7 +68,7 @@ class ReportTest(ScriptTest):
             *("--disable-background-networking", f"--user-data-dir={self.folder}/profile"),
             self.write("checked.html", frame).as_uri(),
         ]
-        # It keeps files in the home folder, whatever --user-data-dir says.
+        # Chromium keeps files in the home folder, whatever --user-data-dir says.
         environment = {**os.environ, "HOME": str(self.folder)}
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=120, check=False, env=environment
@@ -120,7 +121,7 @@ class ReportTest(ScriptTest):
             self.assertEqual(self.look(width), {"wrong": [], "width": width})
 
     def test_what_the_command_writes_is_read(self):
-        """posenc accuracy and measure, with tables that take no time."""
+        """Runs posenc accuracy and posenc measure with tables that take no time."""
         path, times = self.folder / "e.json", self.folder / "t.json"
         shape = ["--rows", "64", "--d-model", "16"]
         backend = ["--backend", "rotation", "--format", "json", "--output"]

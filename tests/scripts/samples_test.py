@@ -1,6 +1,6 @@
-"""Sample outputs in the documentation: the command prints every line of them, in this order. A
-sample is a block, or a table in Markdown, below "<!-- output of COMMAND -->"; "..." stands for
-lines that are left out, and "*" for a part of a path. First argument: the folder of the built
+"""Tests the sample outputs in the documentation: the command prints every line of them, in the same
+order. A sample is a block, or a table in Markdown, below "<!-- output of COMMAND -->". "..." stands
+for lines that are left out, and "*" for a part of a path. First argument: the folder of the built
 programs."""
 
 import os
@@ -27,9 +27,9 @@ def expanded(argument):
 
 class SamplesTest(ScriptTest):
     def printed(self, commands):
-        """What the last of the commands prints, which "&&" joins; each may fail a check. They run
-        in a folder of their own. None if this CPU lacks an ISA that they name, or the build a
-        program or another library."""
+        """The output of the last of the commands, which "&&" joins. Each may fail a check. They run
+        in a folder of their own. The result is None if this CPU lacks an ISA that they name, or if
+        the build lacks a program or another library."""
         for command in " ".join(commands.split()).split(" && "):
             name, *arguments = shlex.split(command)
             arguments = list(map(expanded, arguments))

@@ -1,5 +1,5 @@
-"""What the tests of the scripts share: running one as a person would, what its failures must look
-like, and a document of measurements. Makes the scripts' package importable."""
+"""Code that the tests of the scripts share: running a script as a person would, checking its
+failures, and a document of measurements. Makes the scripts' package importable."""
 
 import copy
 import importlib.util
@@ -19,7 +19,7 @@ sys.path.insert(0, SCRIPTS)
 
 
 def skip_without(*modules):
-    """Ends the test as skipped where this Python lacks one of the modules."""
+    """Ends the test as skipped if this Python lacks one of the modules."""
     for module in modules:
         if importlib.util.find_spec(module) is None:
             print(f"skipped: {sys.executable} has no {module} (Debian: python3-{module})")
@@ -33,14 +33,14 @@ def binary(name):
 
 def run(script, *arguments, flags=(), **variables):
     environment = {key: text for key, text in os.environ.items() if not key.startswith("POSENC_")}
-    # What the user has picked on this machine decides no test.
+    # Variables of the user must not affect a test.
     environment |= variables
     command = [sys.executable, *flags, os.path.join(SCRIPTS, script), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
 def table(rows, d_model, threads=1, **spec):
-    """Of a document: the paper's table in float32, unless it says otherwise."""
+    """A table of a document: the paper's table in float32, unless `spec` says otherwise."""
     paper = {"base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base"}
     return {
         "name": f"{rows}x{d_model}",
@@ -55,9 +55,9 @@ def table(rows, d_model, threads=1, **spec):
 
 def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, by_position=(),
         checked=1.0):  # fmt: skip
-    """A measurement. Speed: 10^9 entries a second in the median of three processes; 0: not timed.
-    By position: the largest errors of octaves, from position 0. Checked: of how many entries the
-    error is."""
+    """A measurement. speed: 10^9 entries per second, as the median of three processes; 0 means not
+    timed. by_position: the largest errors of octaves, from position 0. checked: the share of the
+    entries that the error covers."""
     backend, _, isa = name.partition(":")
     count = of_table["rows"]["count"]
     seconds = count * of_table["spec"]["d_model"] / speed / 1e9 if speed else 0
@@ -122,7 +122,7 @@ def sample(cpu="A CPU"):
     return document(*rows, cpu=cpu)
 
 
-# What no script may take for a document of measurements.
+# Texts that no script may take for a document of measurements.
 BROKEN = (
     "",
     "[]",
@@ -146,25 +146,25 @@ class ScriptTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def write(self, name, content):
-        """A file of the test's folder, of text or of a document; its path."""
+        """Writes a text or a document to a file in the test's folder. Returns its path."""
         path = self.folder / name
         text = content if isinstance(content, str) else json.dumps(content)
         path.write_text(text, encoding="utf-8")
         return path
 
     def write_all(self, *documents):
-        """0.json, 1.json, ..."""
+        """Writes the documents to 0.json, 1.json, ... and returns the paths."""
         return [self.write(f"{number}.json", each) for number, each in enumerate(documents)]
 
     def copy_scripts(self):
-        """The folder of a project, in the test's folder, that has a copy of the scripts."""
+        """Makes a project in the test's folder with a copy of the scripts. Returns its folder."""
         root = self.folder / "project"
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(SCRIPTS, root / "scripts", ignore=ignored)
         return root
 
     def assert_refused(self, done, *words):
-        """Exit 2 and one line on stderr that has the words; nothing on stdout."""
+        """Expects exit code 2, one line on stderr that has the words, and nothing on stdout."""
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertEqual(done.stdout, "")

@@ -1,6 +1,7 @@
-"""scripts/run.sh and test.sh, and what they are made of: installing that stops nothing, building
-and testing that are quiet, an answer at the end; and what the modules of the scripts may use. First
-argument: the folder of the built programs, of which none is used."""
+"""Tests scripts/run.sh and test.sh, and the scripts that they call: a failed installation stops
+nothing, building and testing are quiet, and an answer comes at the end. Also tests which modules a
+module of the scripts may use. First argument: the folder of the built programs, which is not
+used."""
 
 import ast
 import json
@@ -29,7 +30,7 @@ if grep -qx "${@: -1}" "$FAKE/installed" 2>/dev/null; then echo installed; fi
 
 
 class ShellTest(ScriptTest):
-    """A copy of the scripts in a folder of its own, and a path with few commands."""
+    """Makes a copy of the scripts in a folder of its own, and a path with few commands."""
 
     def setUp(self):
         super().setUp()
@@ -41,7 +42,7 @@ class ShellTest(ScriptTest):
 
     def provide(self, name, text):
         file = self.path / name
-        file.unlink(missing_ok=True)  # never through a link to the real one
+        file.unlink(missing_ok=True)  # never write through a link to the real tool
         file.write_text(text, encoding="utf-8")
         file.chmod(0o755)
 
@@ -59,7 +60,7 @@ class ShellTest(ScriptTest):
         return (self.root / "build" / "logs" / name).read_text(encoding="utf-8")
 
     def assert_warned(self, done, *words):
-        """Exit 0, and one line on stderr that has the words."""
+        """Expects exit code 0, and one line on stderr that has the words."""
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         for word in ("install_dependencies.sh: warning: not installed by apt", *words):
@@ -158,7 +159,7 @@ Errors while running CTest
 
 
 class TestTest(ShellTest):
-    """scripts/test.sh, with a ctest that says what CTEST says."""
+    """Tests scripts/test.sh with a ctest that prints CTEST."""
 
     def setUp(self):
         super().setUp()
@@ -218,7 +219,7 @@ exit {code}
         self.assertLess(done.stdout.count("\n") + done.stderr.count("\n"), 150)
 
 
-# Stands for the programs: says what it was asked for, and writes the sample as its document. To the
+# Stands for the programs: prints its arguments, and writes the sample as its document. For the
 # page, it gives no picks, and tables of bytes that are all the same.
 PROGRAM = """#!/bin/bash
 what=$1
@@ -237,7 +238,7 @@ done
 
 
 class RunTest(ShellTest):
-    """scripts/run.sh, with programs that write the sample of a document."""
+    """Tests scripts/run.sh with programs that write the sample document."""
 
     def run_it(self, program=PROGRAM):
         (self.path / "sample.json").write_text(json.dumps(sample()), encoding="utf-8")
@@ -285,10 +286,10 @@ class RunTest(ShellTest):
 
 
 class PackageTest(ScriptTest):
-    """The map in scripts/reporting/__init__.py holds."""
+    """Tests that the map in scripts/reporting/__init__.py is right."""
 
     def imports_of(self, path):
-        """Modules of reporting that a file imports."""
+        """The modules of reporting that a file imports."""
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module == "reporting":
                 yield from (each.name for each in node.names)

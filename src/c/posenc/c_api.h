@@ -1,5 +1,6 @@
 /// @file
-/// The C interface, in C99: for programs in C and for the foreign function interfaces of others.
+/// The C interface, in C99, for programs in C and for the foreign function interfaces of other
+/// languages.
 ///
 ///     posenc_spec spec = posenc_default_spec(512);
 ///     posenc_encoder *encoder = NULL;
@@ -12,13 +13,14 @@
 /// and posenc_last_error() names the argument, its value and the allowed values. No exception
 /// leaves a function.
 ///
-/// Threads: encoders, layers and rotary embeddings are immutable, so that any number of threads may
-/// use one. Two threads must not use one cursor at once, or free what another one uses.
+/// Threads: encoders, layers and rotary embeddings are immutable, so any number of threads may use
+/// the same object. Two threads must not use a cursor at the same time, and no thread may free an
+/// object that another thread uses.
 ///
 /// ABI: structs have the members and the order shown here, without padding. Enumerators keep their
 /// values. As long as POSENC_C_ABI stays the same, functions are added but never changed.
 ///
-/// The exact contracts are those of the C++ headers that each section names.
+/// The C++ headers that each section names state the exact contracts.
 #ifndef POSENC_C_API_H
 #define POSENC_C_API_H
 
@@ -30,14 +32,14 @@ extern "C" {
 
 // ---- Status and version ------------------------------------------------------------------------
 
-/// Changes if a struct, an enumerator or a function does.
+/// This number changes if a struct, an enumerator or a function changes.
 #define POSENC_C_ABI 4
 
-/// POSENC_OK, or why a call failed.
+/// POSENC_OK, or the reason why a call failed.
 typedef int32_t posenc_status;
 enum {
   POSENC_OK = 0,                ///< done
-  POSENC_INVALID_ARGUMENT = 1,  ///< posenc_last_error() names it
+  POSENC_INVALID_ARGUMENT = 1,  ///< posenc_last_error() names the argument
   POSENC_OUT_OF_MEMORY = 2,     ///< nothing was written
   POSENC_INTERNAL_ERROR = 3     ///< a bug of the library
 };
@@ -45,17 +47,17 @@ enum {
 /// The reason of the last failure in this thread: one line, valid until the next failure in this
 /// thread. Empty if nothing failed. Never null.
 const char* posenc_last_error(void);
-/// "0.2.0"
+/// The version of the library, such as "0.2.0".
 const char* posenc_version(void);
 /// The value of POSENC_C_ABI that the library was built with.
 int32_t posenc_c_abi(void);
 
-/// Objects of the library, which a function posenc_..._create() or posenc_plan() makes. Their
-/// functions posenc_..._free() accept null.
+/// Objects of the library. A function posenc_..._create() or posenc_plan...() makes an object, and
+/// posenc_..._free() frees it. The free functions accept null.
 typedef struct posenc_encoder posenc_encoder;            ///< a backend planned for a spec
 typedef struct posenc_cursor posenc_cursor;              ///< rows, one at a time
 typedef struct posenc_axes posenc_axes;                  ///< which channels are on which axis
-typedef struct posenc_axes_encoder posenc_axes_encoder;  ///< of positions on several axes
+typedef struct posenc_axes_encoder posenc_axes_encoder;  ///< an encoder for several axes
 typedef struct posenc_rotary posenc_rotary;              ///< a rotary embedding
 typedef struct posenc_positional_encoding posenc_positional_encoding;  ///< a layer
 
@@ -68,15 +70,15 @@ enum { POSENC_PAPER = 0, POSENC_INCLUSIVE = 1 };
 /// Element types of tables.
 enum { POSENC_FLOAT32 = 0, POSENC_FLOAT64 = 1, POSENC_FLOAT16 = 2, POSENC_BFLOAT16 = 3 };
 
-/// What to encode.
+/// The encoding to compute.
 typedef struct posenc_spec {
   int64_t d_model;  ///< channels of a row: even, 2 to 2^20
   double base;      ///< finite and > 1
   int32_t layout;   ///< POSENC_INTERLEAVED ...
   int32_t spacing;  ///< POSENC_PAPER or POSENC_INCLUSIVE
-  /// A rule of frequencies and the parameters that do not have their default values, such as
-  /// "llama3", "yarn:factor=4,attention_factor=1" or "own:values=1/0.5/0.25". Null: those of the
-  /// base. Read by the call alone.
+  /// A rule of frequencies, with the parameters that differ from their defaults, such as "llama3",
+  /// "yarn:factor=4,attention_factor=1" or "own:values=1/0.5/0.25". Null means the frequencies of
+  /// the base. The text is read only during the call.
   const char* frequencies;
 } posenc_spec;
 
@@ -87,7 +89,7 @@ posenc_spec posenc_default_spec(int64_t d_model);
 typedef struct posenc_table {
   void* data;        ///< the first element of row 0
   int64_t rows;      ///< at least 0
-  int64_t columns;   ///< of each row
+  int64_t columns;   ///< elements of each row
   int64_t stride;    ///< elements from one row to the next, at least `columns`
   int32_t type;      ///< POSENC_FLOAT32 ...
   int32_t reserved;  ///< 0
@@ -96,13 +98,14 @@ typedef struct posenc_table {
 /// Types of posenc_positions.
 enum { POSENC_RANGE = 0, POSENC_INT64 = 1, POSENC_INT32 = 2 };
 
-/// Positions of rows: first, first + 1, ..., or a list. A list has one position a row if `axes` is
-/// 0, equal on all axes; else position data[axis * axis_stride + row] on each axis (axes.h).
+/// Positions of rows: first, first + 1, ..., or a list. If `axes` is 0, a list has one position per
+/// row, which is equal on all axes. Otherwise a row has position data[axis * axis_stride + row] on
+/// each axis (axes.h).
 typedef struct posenc_positions {
-  const void* data;     ///< of the type; ignored for a range
-  int64_t first;        ///< of a range; ignored for a list
-  int64_t rows;         ///< positions of an axis
-  int64_t axes;         ///< ignored for a range
+  const void* data;     ///< positions of a list, of the type; ignored for a range
+  int64_t first;        ///< first position of a range; ignored for a list
+  int64_t rows;         ///< number of positions on each axis
+  int64_t axes;         ///< number of axes of a list, or 0; ignored for a range
   int64_t axis_stride;  ///< elements from one axis to the next; ignored if axes is 0
   int32_t type;         ///< POSENC_RANGE, POSENC_INT64 or POSENC_INT32
   int32_t reserved;     ///< 0
@@ -111,8 +114,8 @@ typedef struct posenc_positions {
 /// How results are stored (encode_options.h).
 enum { POSENC_STORES_AUTOMATIC = 0, POSENC_STORES_CACHED = 1, POSENC_STORES_NON_TEMPORAL = 2 };
 
-/// How a call is executed. Its results do not depend on it. A null pointer means one thread, and
-/// stores as the library chooses.
+/// How a call is executed. Results do not depend on these options. A null pointer means one thread,
+/// and stores that the library chooses.
 typedef struct posenc_options {
   int32_t threads;  ///< at least 1
   int32_t stores;   ///< POSENC_STORES_AUTOMATIC ...
@@ -120,11 +123,11 @@ typedef struct posenc_options {
 
 // ---- Encoders (registry.h, selection.h, encoder.h) ----------------------------------------------
 
-/// The full name of a backend that this CPU can run, such as "rotation:avx2", for index = 0, 1,
-/// ...; null if there are no more.
+/// The full name of a backend that this CPU can run, such as "rotation:avx2". `index` counts from
+/// 0; the result is null if there are no more backends.
 const char* posenc_backend_name(int64_t index);
 
-/// What an accuracy limits.
+/// The measure of an accuracy.
 enum { POSENC_CORRECTLY_ROUNDED = 0, POSENC_WITHIN = 1, POSENC_WITHIN_ULP = 2 };
 
 /// The accuracy that a program asks for. A null pointer means correctly rounded.
@@ -134,22 +137,22 @@ typedef struct posenc_accuracy {
   int32_t reserved;  ///< 0
 } posenc_accuracy;
 
-/// Plans the backend of that name: "rotation", or "rotation:avx2" for one ISA.
+/// Plans the backend with this name: "rotation", or "rotation:avx2" for one ISA.
 posenc_status posenc_plan(const char* backend, const posenc_spec* spec, posenc_encoder** encoder);
 /// Plans the fastest backend that promises the accuracy for tables of this type over these rows.
 posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first, int64_t rows,
                                    int32_t type, const posenc_accuracy* accuracy,
                                    posenc_encoder** encoder);
-/// The cursors of an encoder must be freed before it.
+/// Frees the encoder; accepts null. Free the cursors of the encoder first.
 void posenc_encoder_free(posenc_encoder* encoder);
 
-/// "rotation:avx2"; valid as long as the encoder.
+/// The full name of the backend, such as "rotation:avx2"; valid as long as the encoder.
 const char* posenc_encoder_backend(const posenc_encoder* encoder);
 
 /// Writes rows first .. first + rows - 1 to the first rows of `out`.
 posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
                             const posenc_table* out, const posenc_options* options);
-/// Writes the rows of these positions, which have one axis, to the first rows of `out`.
+/// Writes the rows of these positions to the first rows of `out`. The positions must have one axis.
 posenc_status posenc_encode_positions(const posenc_encoder* encoder,
                                       const posenc_positions* positions, const posenc_table* out,
                                       const posenc_options* options);
@@ -159,10 +162,10 @@ posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, i
 
 // ---- Cursors (cursor.h) -------------------------------------------------------------------------
 
-/// A cursor of rows of that type from position `first` on. The encoder must outlive it.
+/// Creates a cursor for rows of this type, from position `first` on. The encoder must outlive it.
 posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first, int32_t type,
                                    posenc_cursor** cursor);
-/// Moves to any position.
+/// Moves the cursor to any position.
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
 /// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
 posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
@@ -170,25 +173,26 @@ void posenc_cursor_free(posenc_cursor* cursor);  ///< accepts null
 
 // ---- Positions on several axes (model/axes.h, model/grid.h) -------------------------------------
 
-/// Arrangements of posenc_axes_create(). In blocks, each axis has all frequencies of the spec for
-/// its width; in the others, the frequencies of the spec run through all pairs (axes.h).
+/// Arrangements of posenc_axes_create(). In blocks, each axis has the frequencies of the spec for
+/// the width of its block. In the other arrangements, the frequencies of the spec run through all
+/// pairs (axes.h).
 enum {
   POSENC_AXES_IN_BLOCKS = 0,    ///< a block of sizes[axis] channels for each axis
   POSENC_AXES_IN_SECTIONS = 1,  ///< sizes[0] pairs of axis 0, then sizes[1] of axis 1, ...
   POSENC_AXES_INTERLEAVED = 2,  ///< sizes[axis] pairs of each axis, interleaved
-  POSENC_AXES_ALTERNATING = 3   ///< the same, alternating
+  POSENC_AXES_ALTERNATING = 3   ///< sizes[axis] pairs of each axis, axes 1 and 2 alternating
 };
 
-/// Axes in a usual arrangement. `spec.d_model` has no effect in blocks.
+/// Creates axes in a usual arrangement. `spec.d_model` has no effect in blocks.
 posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes, int64_t count,
                                  const posenc_spec* spec, posenc_axes** axes);
 void posenc_axes_free(posenc_axes* axes);  ///< accepts null
 
-/// Plans for tables of that type. The axes may be freed then.
+/// Plans an encoder for tables of this type. The axes may be freed afterwards.
 posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
                                          const posenc_accuracy* accuracy,
                                          posenc_axes_encoder** encoder);
-/// Writes the row of each of these positions to the first rows of `out`.
+/// Writes the rows of these positions to the first rows of `out`.
 posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
                                  const posenc_positions* positions, const posenc_table* out,
                                  const posenc_options* options);
@@ -197,48 +201,50 @@ void posenc_axes_encoder_free(posenc_axes_encoder* encoder);  ///< accepts null
 /// Conventions of grids.
 enum { POSENC_MAE_GRID = 0, POSENC_SIMPLE_VIT_GRID = 1, POSENC_DETR_GRID = 2 };
 
-/// Writes the encoding of the cell of a row r and a column c to row r * columns + c of `out`,
-/// correctly rounded. d_model is that of a cell: a multiple of 4.
+/// Writes the encoding of the cell in row r and column c to row r * columns + c of `out`, correctly
+/// rounded. d_model is the number of channels of a cell: a multiple of 4.
 posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns, int64_t d_model,
                                  const posenc_table* out, const posenc_options* options);
 
 // ---- Positional encodings (model/positional_encoding.h) -----------------------------------------
 
-/// Orders of a batch's elements, which decide the mask of dropout.
+/// Orders of the elements in a batch. The mask of dropout depends on the order.
 enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };
 
-/// 16-bit elements are widened to float32, in which layers compute, and results rounded once.
+/// A batch of sequences in the caller's memory. Layers compute in float32: 16-bit elements are
+/// widened, and results are rounded once.
 typedef struct posenc_sequences {
   void* data;            ///< the first element of row 0 of sequence 0
-  int64_t batch;         ///< sequences
-  int64_t rows;          ///< of each sequence
-  int64_t columns;       ///< of each row
+  int64_t batch;         ///< number of sequences
+  int64_t rows;          ///< rows of each sequence
+  int64_t columns;       ///< elements of each row
   int64_t batch_stride;  ///< elements from one sequence to the next
   int64_t row_stride;    ///< elements from one row to the next
   int32_t order;         ///< POSENC_BATCH_FIRST or POSENC_SEQUENCE_FIRST
   int32_t type;          ///< POSENC_FLOAT32, POSENC_FLOAT16 or POSENC_BFLOAT16
 } posenc_sequences;
 
-/// How posenc_positional_encoding_forward() is called.
+/// Options of posenc_positional_encoding_forward() and posenc_positional_encoding_backward().
 typedef struct posenc_forward_options {
   int64_t offset;    ///< position of the first row
-  uint64_t seed;     ///< of the dropout mask
+  uint64_t seed;     ///< seed of the dropout mask
   int32_t training;  ///< 1 applies dropout
   int32_t threads;   ///< at least 1
   int32_t stores;    ///< POSENC_STORES_AUTOMATIC ...
   int32_t reserved;  ///< 0
 } posenc_forward_options;
 
-/// The layer y = dropout(x + PE), for positions below max_rows.
+/// Creates the layer y = dropout(x + PE), for positions below max_rows.
 posenc_status posenc_positional_encoding_create(const posenc_spec* spec, int64_t max_rows,
                                                 double dropout, const posenc_accuracy* accuracy,
                                                 posenc_positional_encoding** layer);
-/// y may be x itself: in place. Null options mean offset 0, no dropout and one thread.
+/// Writes the output of the layer to y, which may be x itself. Null options mean offset 0, no
+/// dropout and one thread.
 posenc_status posenc_positional_encoding_forward(const posenc_positional_encoding* layer,
                                                  const posenc_sequences* x,
                                                  const posenc_sequences* y,
                                                  const posenc_forward_options* options);
-/// Applies the mask and the scale of dropout to the gradient, in place, if training.
+/// Applies the mask and the scale of dropout to the gradient in place, if `training` is 1.
 posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options);
@@ -246,24 +252,26 @@ void posenc_positional_encoding_free(posenc_positional_encoding* layer);  ///< a
 
 // ---- Rotary position embeddings (model/rotary.h) ------------------------------------------------
 
-/// The channels that frequency k turns: k and h + k, or 2k and 2k + 1, where h = dimension / 2.
+/// The channels that frequency k rotates: k and h + k, or 2k and 2k + 1, where h = dimension / 2.
 enum { POSENC_ROTARY_HALVES = 0, POSENC_ROTARY_INTERLEAVED = 1 };
 
-/// One axis. Heads have at least `dimension` channels, of which that many are turned.
-/// `frequencies` is a rule, see posenc_spec, or null: those of the base. Cosines and sines are
-/// multiplied by the attention factor of the rule.
+/// Creates a rotary embedding on one axis. Heads have at least `dimension` channels, and the first
+/// `dimension` channels are rotated. `frequencies` is a rule (see posenc_spec), or null for the
+/// frequencies of the base. Cosines and sines are multiplied by the attention factor of the rule.
 posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
                                    const char* frequencies, const posenc_accuracy* accuracy,
                                    posenc_rotary** rotary);
-/// With positions on several axes. The layout of the axes has no effect, and they may be freed
-/// then. Cosines and sines are multiplied by the attention factor; 1 for none.
+/// Creates a rotary embedding for positions on several axes. The layout of the axes has no effect,
+/// and the axes may be freed afterwards. Cosines and sines are multiplied by the attention factor;
+/// 1 means none.
 posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t channels,
                                              double attention_factor,
                                              const posenc_accuracy* accuracy,
                                              posenc_rotary** rotary);
-/// Forms of a cache of cosines and sines. In one table of 2h columns, those of frequency k are in
-/// columns k and h + k, or 2k and 2k + 1. Apart, a table of cosines and one of sines have each
-/// value once, in h columns, or twice, in columns k and h + k, or 2k and 2k + 1.
+/// Forms of a cache of cosines and sines. In one table of 2h columns, the cosine and the sine of
+/// frequency k are in columns k and h + k, or 2k and 2k + 1. Apart, one table has the cosines and
+/// another the sines. Each has a value once, in h columns, or twice, in columns k and h + k, or 2k
+/// and 2k + 1.
 enum {
   POSENC_CACHE_HALVES = 0,
   POSENC_CACHE_INTERLEAVED = 1,
@@ -272,18 +280,18 @@ enum {
   POSENC_CACHE_APART_INTERLEAVED = 4
 };
 
-/// Writes the cosines and sines of these positions to a table of any type, or apart to it and to
-/// `sines`, of the same type. `sines` is null if they are in one table.
+/// Writes the cosines and sines of these positions to `cache`, a table of any type. If the form
+/// keeps them apart, the sines go to `sines`, a table of the same type; otherwise `sines` is null.
 posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_positions* positions,
                                   int32_t form, const posenc_table* cache,
                                   const posenc_table* sines, const posenc_options* options);
 
-/// Queries or keys: heads in each row of sequences.
+/// Queries or keys: each row of each sequence has several heads.
 typedef struct posenc_heads {
   void* data;            ///< the first channel of head 0, row 0 and sequence 0
-  int64_t batch;         ///< sequences
-  int64_t heads;         ///< of each row
-  int64_t rows;          ///< of each sequence
+  int64_t batch;         ///< number of sequences
+  int64_t heads;         ///< heads of each row
+  int64_t rows;          ///< rows of each sequence
   int64_t columns;       ///< channels of a head
   int64_t batch_stride;  ///< elements from one sequence to the next
   int64_t head_stride;   ///< elements from one head to the next
@@ -292,15 +300,15 @@ typedef struct posenc_heads {
   int32_t reserved;      ///< 0
 } posenc_heads;
 
-/// Null options mean one thread, and not the inverse.
+/// Options of posenc_rotary_apply(). A null pointer means one thread, and no inverse.
 typedef struct posenc_rotate_options {
   int32_t threads;  ///< at least 1
-  int32_t inverse;  ///< 1 turns by the opposite angles
+  int32_t inverse;  ///< 1 rotates by the opposite angles
 } posenc_rotate_options;
 
-/// Turns `count` tensors in place, such as queries and keys, which have the same batch and rows.
-/// There is a position for each row, or for each row of each sequence: that of row r of sequence b
-/// is then number b * rows + r.
+/// Rotates `count` tensors in place, such as queries and keys, which have the same batch and rows.
+/// There is a position for each row, or a position for each row of each sequence. In the second
+/// case, position b * rows + r belongs to row r of sequence b.
 posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_heads* x, int64_t count,
                                   const posenc_positions* positions,
                                   const posenc_rotate_options* options);

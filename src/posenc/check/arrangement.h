@@ -1,5 +1,5 @@
 /// @file
-/// What the columns of a table hold.
+/// The order of sines and cosines in the columns of a table.
 #pragma once
 
 #include "posenc/spec.h"
@@ -8,23 +8,23 @@
 
 namespace posenc::check {
 
-/// What the columns of a table hold, for frequencies k = 0 .. h - 1. The first three are those of
-/// Layout.
+/// The order of sines and cosines in the columns of a table, for frequencies k = 0 .. h - 1. The
+/// first three values are the values of Layout.
 enum class Arrangement {
   interleaved,            ///< sin w_0, cos w_0, sin w_1, ...
   halves,                 ///< sines, then cosines
   halves_cos_first,       ///< cosines, then sines
   interleaved_cos_first,  ///< cos w_0, sin w_0, cos w_1, ...: ggml's rope cache
-  cosines,                ///< each once
-  sines,
-  cosines_twice,  ///< the cosines, and again: cos_cached of Transformers
-  sines_twice,
-  cosines_repeated,  ///< cos w_0, cos w_0, cos w_1, ...: diffusers
-  sines_repeated,
-  alternating,  ///< a mistake: sin w_0, cos w_1, sin w_2, ...: a frequency for each column
+  cosines,                ///< each cosine once
+  sines,                  ///< each sine once
+  cosines_twice,          ///< all cosines, and then all of them again: cos_cached of Transformers
+  sines_twice,            ///< all sines, and then all of them again
+  cosines_repeated,       ///< cos w_0, cos w_0, cos w_1, ...: diffusers
+  sines_repeated,         ///< sin w_0, sin w_0, sin w_1, ...
+  alternating,            ///< a mistake, one frequency per column: sin w_0, cos w_1, sin w_2, ...
 };
 
-/// All of them.
+/// All arrangements.
 inline constexpr Arrangement all_arrangements[] = {
     Arrangement::interleaved,           Arrangement::halves,      Arrangement::halves_cos_first,
     Arrangement::interleaved_cos_first, Arrangement::cosines,     Arrangement::sines,
@@ -33,9 +33,9 @@ inline constexpr Arrangement all_arrangements[] = {
 
 /// The name of the enumerator: "cosines_twice".
 std::string_view to_string(Arrangement arrangement) noexcept;
-/// Throws InvalidArgument, listing the allowed names.
+/// Parses the name of an arrangement. Throws InvalidArgument, which lists the allowed names.
 Arrangement parse_arrangement(std::string_view name);
-/// The arrangement of that layout.
+/// The arrangement that is equal to the layout.
 Arrangement arrangement_of(Layout layout) noexcept;
 
 }  // namespace posenc::check

@@ -1,5 +1,5 @@
-// Tables over several axes are not fitted but tried: the conventions that posenc has, on the grid
-// that the table's rows show by repeating themselves.
+// Tables over several axes are not fitted. Instead, every convention that posenc knows is tried on
+// the grid that the repetitions in the table's rows show.
 #include "posenc/check/axes_tables.h"
 
 #include "posenc/check/columns.h"
@@ -23,7 +23,7 @@ namespace posenc::check {
 using namespace suite;
 namespace {
 
-/// What a column of a table over axes holds.
+/// The content of one column of a table over axes.
 struct AxesColumn {
   std::int64_t axis;
   double frequency;
@@ -48,16 +48,16 @@ std::vector<AxesColumn> columns_of(const TableIdentity& is, std::int64_t columns
   return all;
 }
 
-/// A convention on one of its grids.
+/// A convention on one grid.
 struct AxesCandidate {
   std::string name;
   GridSizes grid;
   AxesTable table;
 };
 
-/// The sizes of the grid whose cells the rows from `first` on are, in row-major order: those larger
-/// than 1, the last one first. On each axis, its columns are those of the first cell again after as
-/// many steps as the axis has. Empty if the rows are no grid.
+/// Finds the grid whose cells are the rows from `first` on, in row-major order. Returns its sizes
+/// that are larger than 1, the last axis first. The columns of an axis repeat the values of the
+/// first cell after one full run along the axis. Empty if the rows do not form a grid.
 std::vector<std::int64_t> grid_of(const TableView& table, std::int64_t first) {
   const std::int64_t cells = table.rows - first;
   std::vector<std::int64_t> sizes, columns(static_cast<std::size_t>(table.columns));
@@ -66,7 +66,8 @@ std::vector<std::int64_t> grid_of(const TableView& table, std::int64_t first) {
     return table(first + cell, column) == table(first, column);
   };
   for (std::int64_t stride = 1; stride < cells;) {
-    // Columns of this axis: they differ where the axes before begin anew, and it alone has moved.
+    // At cell `stride`, the faster axes are back at their start and only this axis has moved.
+    // Columns that differ from the first cell there are the columns of this axis.
     const auto of_axis =
         std::stable_partition(columns.begin(), columns.end(),
                               [&](std::int64_t column) { return is_as_first(stride, column); });
@@ -105,7 +106,7 @@ class AxesIdentification {
  private:
   void try_cells(std::int64_t cells) {
     const std::vector<std::int64_t> sizes = grid_of(sample_.table, token_);
-    // Axes of one cell show nothing: which of the three have more is tried.
+    // An axis with a single cell leaves no trace. Try every choice of axes that have more cells.
     for (unsigned axes = 1; axes < 8 && !found_; ++axes) {
       if (std::popcount(axes) != std::ssize(sizes)) continue;
       GridSizes grid = {1, 1, 1};
@@ -136,7 +137,7 @@ class AxesIdentification {
       });
   }
 
-  /// True if a table of that many columns can be in an arrangement of the pairs of a spec.
+  /// True if the pairs of the spec fill the columns of the table in some arrangement.
   bool has_width(const AxesSpec& spec) const {
     const std::int64_t columns = sample_.table.columns, width = spec.d_model();
     return columns == width || (!spec.parts_have_layouts && 2 * columns == width);
@@ -149,7 +150,7 @@ class AxesIdentification {
       AxesTable table = make();
       if (has_width(table.spec)) try_arrangements({std::string(name), grid, std::move(table)});
     } catch (const InvalidArgument&) {
-      // The convention has no such grid, or no such width.
+      // The convention does not allow this grid or width.
     }
   }
 
@@ -239,7 +240,7 @@ std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSp
     };
     std::ranges::stable_sort(of_axis, std::greater(), frequency_of);
     if (of_axis.empty()) continue;
-    // Positions by their value in the column of the highest frequency, of which few are near.
+    // Sort positions by their value in the column of the highest frequency: few are near an entry.
     constexpr std::int64_t most = 1 << 16;
     const AxesColumn& fastest = columns[static_cast<std::size_t>(of_axis.front())];
     std::vector<std::pair<double, std::int64_t>> by_value;

@@ -13,22 +13,24 @@
 
 namespace posenc::check {
 
-/// identify() of tables over several axes, of the conventions that posenc has, and of any grid.
+/// Like identify(), for tables over several axes: tries every convention that posenc knows, on any
+/// grid.
 std::optional<TableIdentity> identify_axes(const SampledTable& sample, const TableOptions& options);
 
-/// What the rows of the table are at, on each axis of a known spec: positions[axis * rows + row].
-/// A row that fits no position up to 2^16 is at 0.
+/// The position of each row on each axis of a known spec: positions[axis * rows + row]. A row that
+/// fits no position from 0 to 2^16 gets position 0.
 std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSpec& spec,
                                             Arrangement arrangement, double factor);
 
-/// A frequency of a table, and where it stands.
+/// A frequency of a table, and the columns that it fills.
 struct TablePair {
-  std::size_t part;      ///< index into the parts of its axes; else 0
-  std::int64_t axis, k;  ///< number k of the part's encoding
+  std::size_t part;  ///< index into the parts of the axes; 0 if the table has no axes
+  /// The axis, and the number k of the frequency in the part's encoding.
+  std::int64_t axis, k;
   suite::PairColumns to;
 };
 
-/// All of them.
+/// All pairs of a table with this number of columns.
 std::vector<TablePair> pairs_of_table(const TableIdentity& identity, std::int64_t columns);
 
 }  // namespace posenc::check

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Noun row_noun = {"row", "rows", {"has other values", "is zero", "has NaN or infinity"}};
 
-/// An arrangement in place of another one.
+/// Pairs of arrangements that are mistaken for each other.
 constexpr struct {
   CauseKind kind;
   std::string_view text;
@@ -36,7 +36,7 @@ constexpr struct {
 
 using Causes = std::vector<Cause>;
 
-/// Why entries may be multiplied by that factor.
+/// The likely reason for the factor of the entries.
 std::string factor_text(const TableIdentity& is) {
   const auto d_model = static_cast<double>(is.spec.d_model);
   if (std::fabs(is.factor / std::sqrt(d_model) - 1) < 1e-6)
@@ -44,7 +44,7 @@ std::string factor_text(const TableIdentity& is) {
   return "as by an attention factor";
 }
 
-/// What the table is, and should not be.
+/// The differences between the table and the wanted identity.
 Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::int64_t rows) {
   Causes causes;
   const TableIdentity& is = found.is;
@@ -100,7 +100,7 @@ Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::in
   return causes;
 }
 
-/// Adds rows that hold no sines, of those for which is_wanted(row).
+/// Adds the rows that hold no sines, if is_wanted(row).
 void add_unset_rows(Causes& causes, const SampledTable& sample, const auto& is_wanted) {
   for (const RowState state : {RowState::zero, RowState::not_finite}) {
     std::vector<std::int64_t> which;
@@ -112,18 +112,20 @@ void add_unset_rows(Causes& causes, const SampledTable& sample, const auto& is_w
   }
 }
 
-/// What a cause explains of the sampled entries that are off from what is wanted.
+/// The part of the sampled errors that a cause explains. Errors are measured from the wanted table.
 struct Explained {
-  double entries = 1;  ///< the share of them that are what was found, computed in that way
-  double squares = 1;  ///< of the sum of their squared errors, what is gone
+  double entries = 1;  ///< share of the entries that are off and that the found table reproduces
+  double squares = 1;  ///< share of the sum of their squared errors that disappears
 };
 
-/// Sines of libraries differ by an ulp or two.
+/// Compares the sample with the found table, computed in this way. An entry counts as reproduced
+/// within four times its allowed error, because sines of libraries differ by an ulp or two.
 Explained explained_by(const SampledTable& sample, const TableIdentity& found, const Way& way,
                        const TableIdentity& wanted) {
   const std::vector<double> frequencies = frequencies_of(wanted.spec);
   const double factor = std::max(found.factor, wanted.factor);
-  std::vector<double> limits(sample.got.size());  // what is near, of the entries that are off
+  // Largest error of a reproduced entry; 0 if the entry is not off.
+  std::vector<double> limits(sample.got.size());
   double all = 0, near = 0, before = 0, after = 0;
   for_each_entry(sample, wanted, sample.rows.size(), [&](const SampledEntry& entry) {
     const double phase = entry.phase(frequencies), off = entry.got - entry.value_at(phase),
@@ -162,8 +164,8 @@ std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypoth
   const auto first = static_cast<std::ptrdiff_t>(causes.size());
   for (const Way& each : ways) {
     if (ways.front().is_exact || each.is_exact) continue;
-    // A way that neither has the bits of most entries, nor explains most of what is off, is not how
-    // the table was computed.
+    // The table was not computed in a way that neither reproduces most entries bit for bit nor
+    // explains most of the entries that are off.
     if (sample.noise.empty() && std::max(each.share, each.explained) < least_explained) continue;
     if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
     const std::string share =
@@ -191,7 +193,7 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
                              const TableReport& report, const std::optional<Hypothesis>& found) {
   Causes causes;
   if (found) causes = causes_of_difference(sample, *found, report.identity);
-  // Sines alone are zero at position 0.
+  // A row of sines alone is zero at position 0.
   const auto is_zero = [&](std::int64_t row) {
     return found && found->is.position(row) == 0 &&
            found->is.arrangement != report.identity.arrangement &&
@@ -202,7 +204,8 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
     return off.by_row[static_cast<std::size_t>(row)] > 0 && !is_zero(row);
   });
   if (!found || !causes.empty()) return causes;
-  // Rows of which most entries are off, in a table whose other rows are good.
+  // If most entries of some rows are off and all other rows are good, the rows hold arbitrary
+  // values.
   std::vector<std::int64_t> rows;
   bool are_arbitrary = true;
   for (std::int64_t row = 0; row < report.rows; ++row) {
@@ -219,9 +222,9 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
                              ? "1/" + digits_text(std::round(1 / step), 6)
                              : digits_text(step, 6))}};
   }
-  constexpr std::size_t of_most = 2;  // the quantile 0.99
-  // A fast library is off by some ulp everywhere. What is off by far more, or only here and there,
-  // is something else.
+  constexpr std::size_t of_most = 2;  // index of the quantile 0.99
+  // A fast library is off by some ulp everywhere. Errors that are far larger, or that occur only in
+  // some columns, have another cause.
   constexpr double most_ulps = 64, most_spread = 8;
   const double most_errors = report.errors.quantiles[of_most].abs_error,
                ulps = most_errors / (2 * half_ulp_of_one(report.type));

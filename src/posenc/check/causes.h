@@ -1,4 +1,4 @@
-// Why a table is not what it should be. Internal: not installed.
+// The causes of the errors of a table. Internal: not installed.
 #pragma once
 
 #include "posenc/check/conventions.h"
@@ -11,15 +11,16 @@
 
 namespace posenc::check {
 
-/// What the table is, and should not be, and how its entries are rounded.
+/// The differences between the table and the wanted identity, and how the entries were rounded.
 std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypothesis& found,
                                         const TableIdentity& wanted);
 
-/// The same of a table that was judged, and which rows or columns are off if only some are.
+/// The causes for a judged table: causes_of_difference(), rows that are unset or arbitrary,
+/// quantised entries and inexact functions.
 std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
                              const TableReport& report, const std::optional<Hypothesis>& found);
 
-/// Rows that hold no sines.
+/// The causes for all rows that are zero or not finite.
 std::vector<Cause> unset_rows(const SampledTable& sample);
 
 }  // namespace posenc::check

@@ -1,4 +1,4 @@
-// Which entry stands in which column of a table. Internal: not installed.
+// The order of entries in the columns of a table. Internal: not installed.
 #pragma once
 
 #include "posenc/check/arrangement.h"
@@ -12,12 +12,13 @@
 
 namespace posenc::check {
 
+/// The frequency and the function of a column.
 struct ColumnContent {
   std::int64_t k;
   bool is_cosine;
 };
 
-/// Where the two columns of a frequency stand, and what they hold.
+/// The places of the two columns of a frequency, and their functions.
 struct ColumnOrder {
   enum { side_by_side, in_halves, one } place;
   bool first_is_cosine, second_is_cosine;
@@ -35,7 +36,7 @@ constexpr ColumnOrder order_of(Arrangement arrangement) noexcept {
   return orders[static_cast<std::size_t>(arrangement)];
 }
 
-/// True if there is a sine and a cosine of every frequency.
+/// True if the table has a sine and a cosine of every frequency.
 constexpr bool has_both_functions(Arrangement arrangement) noexcept {
   return arrangement <= Arrangement::interleaved_cos_first;
 }
@@ -46,7 +47,8 @@ constexpr bool has_half_a_pair(Arrangement arrangement, std::int64_t columns) no
          order_of(arrangement).place == ColumnOrder::side_by_side;
 }
 
-/// Frequencies of a table with that many columns; 0 if it cannot have that arrangement.
+/// The number of frequencies in a table with this number of columns; 0 if it cannot have the
+/// arrangement.
 constexpr std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept {
   const bool is_one = order_of(arrangement).place == ColumnOrder::one;
   if (is_one && arrangement != Arrangement::alternating) return columns;
@@ -65,7 +67,7 @@ constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns
   return {k, is_second ? second_is_cosine : first_is_cosine};
 }
 
-/// The columns of a frequency; twice the same if it has one.
+/// The two columns of frequency k. Both are equal if the frequency has only one column.
 constexpr std::array<std::int64_t, 2> columns_of(Arrangement arrangement, std::int64_t columns,
                                                  std::int64_t k) noexcept {
   switch (order_of(arrangement).place) {
@@ -76,7 +78,7 @@ constexpr std::array<std::int64_t, 2> columns_of(Arrangement arrangement, std::i
   return {k, k};
 }
 
-/// The same, with what they hold.
+/// The two columns of frequency k, and the function in each.
 inline suite::PairColumns pair_columns(Arrangement arrangement, std::int64_t columns,
                                        std::int64_t k) noexcept {
   const auto of = columns_of(arrangement, columns, k);

@@ -17,29 +17,29 @@ namespace {
 
 constexpr double two_pi = 2 * std::numbers::pi;
 
-/// From the usual to the unusual.
+/// Bases, the most usual first.
 constexpr double known_bases[] = {1e4, 5e5, 1e6, 1.5e5, 1e7, 5e6, 256,
                                   100, 1e5, 2e6, 8e6,   1e3, 1e8, 1e4 / two_pi};
 
 constexpr std::int64_t known_trained_rows[] = {8192,  4096,  32768,  2048,
                                                16384, 65536, 131072, 262144};
 
-/// What positions are divided by, or multiplied with, where that is no number of few digits.
+/// Factors by which positions are divided or multiplied, and which are not numbers of few digits.
 constexpr double known_factors[] = {two_pi,          180 / std::numbers::pi, std::numbers::pi,
                                     std::numbers::e, std::numbers::sqrt2,    1e3};
 
-/// A number, and the bits that it takes to say it.
+/// A number, and its cost in bits: a number of few digits is cheap.
 struct Said {
   double value, bits;
 };
 
-/// The number itself, and rounded to some digits.
+/// The number rounded to 1 .. most_digits digits, and the number itself.
 std::vector<Said> said_in_digits(double value, int most_digits) {
   std::vector<Said> all;
   const double order = std::floor(std::log10(value));
   for (int digits = 1; digits <= most_digits; ++digits) {
     const double unit = std::pow(10.0, order - static_cast<double>(digits - 1));
-    // As a decimal number is read: 0.1 is 1 / 10, not 1 * 0.1.
+    // Rounds to the double that the decimal number denotes: 0.1 is 1 / 10, not 1 * 0.1.
     const double rounded = unit < 1 ? std::round(value / unit) / std::round(1 / unit)
                                     : std::round(value / unit) * unit;
     all.push_back({rounded, 4 + 3.3 * digits});
@@ -48,12 +48,12 @@ std::vector<Said> said_in_digits(double value, int most_digits) {
   return all;
 }
 
-/// ln w_k.
+/// An estimate of ln w_k, and its uncertainty.
 struct Point {
   double k, log_frequency, uncertainty;
 };
 
-/// ln w_k = intercept - slope k.
+/// The line ln w_k = intercept - slope k.
 struct Line {
   double slope, intercept;
 
@@ -62,8 +62,9 @@ struct Line {
   }
 };
 
-/// Of most of the points, in the order of k, since a frequency beyond half a turn a row looks like
-/// a slower one: least squares of the half that is nearest to a line of medians.
+/// Fits a line through most of the points, which are in the order of k. Some points are outliers,
+/// because a frequency beyond half a turn per row looks like a slower one. A line of medians comes
+/// first. Least squares then use the half of the points that is nearest to it.
 Line line_through(std::span<const Point> points, std::optional<double> slope = {}) {
   const auto median_of = [](std::vector<double> all) {
     return all.empty() ? 0 : median(std::move(all));
@@ -107,14 +108,15 @@ class Conventions {
     add_known();
     if (points_.empty()) return;
     add_fitted(line_through(points_));
-    // The first frequencies have the base, where the rule slows down the last ones.
+    // A rule may slow down the last frequencies, but the first ones follow the base.
     const auto head = std::ranges::count_if(
         points_, [&](const Point& each) { return each.k <= 0.3 * points_.back().k; });
     add_fitted(line_through(std::span(points_).first(
         std::min(points_.size(), std::max<std::size_t>(4, static_cast<std::size_t>(head))))));
   }
 
-  /// Those that leave the fewest bits open. The most usual are kept, whatever noisy rows show.
+  /// Returns the hypotheses that leave the fewest bits open. It always keeps the most usual ones,
+  /// even if noisy rows speak against them.
   std::vector<Hypothesis> nearest() && {
     constexpr std::size_t most = 24;
     constexpr double usual = 6;
@@ -151,7 +153,7 @@ class Conventions {
     try {
       validate(spec);
     } catch (const InvalidArgument&) {
-      return;  // solved from noise
+      return;  // the spec was fitted to noise
     }
     for (const Hypothesis& each : all_)
       if (each.is.spec == spec && each.is.step == step) return;
@@ -164,7 +166,7 @@ class Conventions {
     return odd_width_ > 0 ? of_odd_width(spec, odd_width_) : spec;
   }
 
-  /// Takes as many bits as there are usual ones before it.
+  /// Adds the known bases. The more usual bases there are before a base, the more bits it costs.
   void add_known() {
     double known = 1;
     for (const double base : known_bases) {
@@ -208,17 +210,17 @@ class Conventions {
       for (std::size_t i = 0; i < bases.size(); ++i) {
         const Said& base = bases[i];
         if (std::ranges::find(bases, base.value, &Said::value) != bases.begin() + i) continue;
-        // The same frequencies are those of two bases; the usual spacing goes first.
+        // Two bases, one per spacing, give the same frequencies. The usual spacing is cheaper.
         add(spec_of(base.value, spacing), base.bits + (spacing == Spacing::paper ? 0 : 0.5));
         add_scaled(base, spacing, denominator);
-        // The first frequencies have the base, which is near.
+        // The first frequencies follow the base, so the fitted base is near it.
         if (has_rules_ && spacing == Spacing::paper &&
             std::fabs(std::log(base.value / fitted)) < 1.4)
           add_blends(base);
       }
     }
     if (!has_rules_) return;
-    // A known base, of which a factor makes the one that is found.
+    // NTK scaling: a known base and the factor that turns it into the fitted base.
     const auto h = static_cast<double>(count_);
     for (const double base : known_bases) {
       const double scaling = std::pow(std::exp(line.slope * h) / base, (h - 1) / h),
@@ -228,7 +230,7 @@ class Conventions {
     }
   }
 
-  /// What the positions are divided by, or multiplied with.
+  /// Adds the steps and the linear factors that the positions may be scaled by.
   void add_scaled(const Said& base, Spacing spacing, double denominator) {
     const double scaling =
         std::exp(-line_through(points_, std::log(base.value) / denominator).intercept);
@@ -245,7 +247,7 @@ class Conventions {
       add(spec_of(base.value, spacing, LinearScaling{each.value}), base.bits + each.bits);
   }
 
-  /// Llama 3.1's rule and YaRN, whose factor is that of the lowest frequencies.
+  /// Adds Llama 3.1's rule and YaRN. Their factor is estimated from the lowest frequency.
   void add_blends(const Said& base) {
     const double scaling =
         std::exp(-points_.back().log_frequency -
@@ -273,7 +275,8 @@ class Conventions {
 
   const Recovered& recovered_;
   std::int64_t count_, odd_width_;
-  const bool has_rules_ = count_ <= 1024;  ///< those of rotary embeddings: heads are no wider
+  /// Whether rules of rotary embeddings are tried. Heads have at most 1024 frequencies.
+  const bool has_rules_ = count_ <= 1024;
   std::vector<Point> points_;
   std::vector<Hypothesis> all_;
 };

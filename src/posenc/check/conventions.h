@@ -10,22 +10,25 @@
 
 namespace posenc::check {
 
-/// What a table may be.
+/// A hypothesis about a table.
 struct Hypothesis {
   TableIdentity is = {};
-  double bits = 0;             ///< that it takes to say it: 0 for the usual one
-  double spec_bits = 0;        ///< of these, what its spec and step take
-  std::string mistake = {};    ///< if nobody wants these frequencies: why they are what they are
-  EncodingSpec intended = {};  ///< instead of those of a mistake
-  double open = infinity;      ///< bits of the sample, with exact phases
-  double explained = 1;        ///< the share of the bits that columns of constants leave open
+  double bits = 0;       ///< cost of the hypothesis; 0 for the usual one
+  double spec_bits = 0;  ///< the part of `bits` that its spec and step cost
+  /// Set if nobody wants these frequencies: the mistake that led to them.
+  std::string mistake = {};
+  EncodingSpec intended = {};  ///< the spec that was meant, if there is a mistake
+  double open = infinity;      ///< bits of the sample that it leaves open
+  /// Share that it explains of the bits that columns of constants leave open.
+  double explained = 1;
 
   double score() const noexcept { return bits + open; }
 };
 
-/// Those whose frequencies and steps leave the fewest bits of the estimates open; `count`
-/// frequencies in all. Without estimates all that are usual. `expected` is one of them, and takes
-/// no bits. Of an odd width, the specs are those of TableIdentity::odd_width.
+/// Returns the conventions whose frequencies and steps leave the fewest bits of the estimates open.
+/// `count` is the number of frequencies. Without estimates, all usual conventions are returned.
+/// `expected` is one of the conventions, and costs no bits. For an odd width, the specs are as for
+/// TableIdentity::odd_width.
 std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_t count,
                                          const std::optional<EncodingSpec>& expected,
                                          std::int64_t odd_width = 0);

@@ -1,4 +1,4 @@
-// Where a table is off, if only some of its columns are: which columns, and what they hold instead.
+// Finds the columns of a table that are off, and their actual content.
 #include "posenc/check/findings.h"
 
 #include "posenc/check/columns.h"
@@ -19,13 +19,14 @@ namespace posenc::check {
 using namespace suite;
 namespace {
 
-/// What columns of a judged table hold instead.
+/// Finds the actual content of columns of a judged table.
 class Findings {
  public:
   Findings(const TableView& table, const TableIdentity& is)
       : sample_(table), table_(table), is_(is), frequencies_(frequencies_of(is.spec)) {}
 
-  /// The frequency of pair k, if the table shows it and most rows of its columns have it.
+  /// The frequency of pair k, if the table shows it and at least 90 % of the sampled entries of its
+  /// columns fit it.
   std::optional<double> frequency(std::int64_t k) const {
     const std::int64_t numbers[] = {k};
     const FrequencyEstimate shown = estimates_of(sample_, is_.arrangement, numbers).front();
@@ -51,7 +52,7 @@ class Findings {
     return frequencies_[static_cast<std::size_t>(k)];
   }
 
-  /// What the right values of a column are multiplied by in the table; 0 if by no number, or by 1.
+  /// The factor by which a column differs from its right values; 0 if there is none, or if it is 1.
   double scale(std::int64_t column) const {
     const auto [k, is_cosine] = content_of(is_.arrangement, table_.columns, column);
     double products = 0, squares = 0, rest = 0;
@@ -77,7 +78,8 @@ class Findings {
   std::vector<double> frequencies_;
 };
 
-/// True, and says so, if the columns that are off have phases that doubles do not hold.
+/// Adds a finding and returns true if the phases of all columns that are off are too large for
+/// doubles, and other columns are right.
 bool add_far_phases(TableReport& report, const TableView& table,
                     const std::vector<std::int64_t>& columns) {
   const TableIdentity& is = report.identity;
@@ -95,7 +97,7 @@ bool add_far_phases(TableReport& report, const TableView& table,
   return true;
 }
 
-/// These columns, which are all that are off, are multiplied by a factor.
+/// The cause if all columns that are off are multiplied by one factor.
 Cause scaled_cause(const TableIdentity& is, std::int64_t all,
                    const std::vector<std::int64_t>& columns, double factor) {
   std::int64_t cosines = 0, of_columns = 0;

@@ -1,4 +1,4 @@
-// Where a table is off. Internal: not installed.
+// The columns and frequencies that are off. Internal: not installed.
 #pragma once
 
 #include "posenc/check/report.h"
@@ -9,13 +9,13 @@
 
 namespace posenc::check {
 
-/// Entries that are beyond what is good, counted.
+/// The number of entries that are off, by row and by column.
 struct Deviations {
   std::vector<std::int64_t> by_row, by_column;
 };
 
-/// Says of a judged table which columns and frequencies are off, and by how much, if others are
-/// right.
+/// Adds to the report which columns and frequencies of a judged table are off, and by how much, if
+/// others are right. If one factor explains all of them, it adds a cause, too.
 void add_findings(TableReport& report, const TableView& table, const Deviations& off);
 
 }  // namespace posenc::check

@@ -53,7 +53,7 @@ FrequencyReport frequencies(std::span<const double> frequencies,
     report.max_relative_error =
         std::max(report.max_relative_error, error <= largest ? error : largest);
     if (report.is_identified && error <= most_off) continue;
-    // As small as memory that was never written.
+    // Values this small are typical of memory that was never written.
     const RowState state = !std::isfinite(given)         ? RowState::not_finite
                            : std::fabs(given) < 0x1p-126 ? RowState::zero
                                                          : RowState::set;

@@ -1,5 +1,5 @@
 /// @file
-/// Checks frequencies alone.
+/// Checks a list of frequencies.
 #pragma once
 
 #include "posenc/spec.h"
@@ -10,24 +10,25 @@
 
 namespace posenc::check {
 
-/// Frequencies alone, in radians per position: inv_freq of Transformers.
+/// The verdict on a list of frequencies in radians per position, such as inv_freq of Transformers.
 struct FrequencyReport {
-  /// Each is within 2^-19 of itself of the exact frequency: what an exponent in float32 costs.
+  /// True if no relative error exceeds 2^-19, which an exponent computed in float32 costs.
   bool is_good = false;
-  bool is_identified = false;     ///< false: no known frequencies, and nothing below
-  EncodingSpec spec;              ///< that has these frequencies
-  double max_relative_error = 0;  ///< largest |frequency - exact one| over the exact one
-  std::string cause;              ///< empty if good or not known
+  /// False if no spec was claimed and no convention fits. The spec and the error then mean nothing.
+  bool is_identified = false;
+  EncodingSpec spec;              ///< the claimed spec, or the identified one
+  double max_relative_error = 0;  ///< largest |frequency - exact one| / exact one, at most 10
+  std::string cause;              ///< empty if the frequencies are good, or if no cause is known
 };
 
 /// Checks frequencies 0 .. d_model / 2 - 1 against the spec, or identifies them. Throws
-/// InvalidArgument if there are none or too many, or not as many as the spec has.
+/// InvalidArgument if there are none, too many, or not as many as the spec has.
 FrequencyReport frequencies(std::span<const double> frequencies,
                             const std::optional<EncodingSpec>& spec = {});
 
-/// What the frequencies are: "64 frequencies, base 10000, spacing paper".
+/// A description of the frequencies: "64 frequencies, base 10000, spacing paper".
 std::string frequencies_text(const FrequencyReport& report);
-/// The verdict, what they are, and the cause.
+/// The verdict, the description of the frequencies, and the cause.
 std::string to_string(const FrequencyReport& report);
 
 }  // namespace posenc::check

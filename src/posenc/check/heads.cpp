@@ -26,13 +26,14 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// An angle that differs by more from the exact one than its noise times this is off.
+/// An angle is off if its error exceeds the allowed error by more than its noise times this.
 constexpr double most_noise = 6;
 
-/// By how much the mean angle of many heads is off because their elements are rounded. An angle far
-/// below an ulp leaves every element as it was, or, near a multiple of a quarter turn, as the other
-/// element: all heads stick to that angle. Angles of some ulp are dithered by the elements, which
-/// leaves 2 exp(-2 pi^2 s^2) of a normal spread of s ulp; here s is half of the angle.
+/// The error of the mean angle of many heads that rounding of their elements causes. An angle far
+/// below an ulp leaves every element unchanged. Near a multiple of a quarter turn, every element
+/// becomes the other element of its pair. All heads then stick to that angle. Angles of some ulp
+/// are dithered by the elements. A normal spread of s ulp leaves 2 exp(-2 pi^2 s^2) of the error;
+/// here s is half of the angle.
 double sticking(double angle, DataType type) noexcept {
   constexpr double quarter = std::numbers::pi / 2;
   const double off = std::fabs(std::remainder(angle, quarter)),
@@ -40,10 +41,10 @@ double sticking(double angle, DataType type) noexcept {
   return off * std::min(1.0, 2 * std::exp(-5 * ulps * ulps));
 }
 
-/// That of lengths is so much larger.
+/// The noise of a length is the noise of an angle times this.
 constexpr double length_noise = 0.73 / 0.42;
 
-/// Which channels are a pair: k and k + distance, or 2 k and 2 k + 1.
+/// The channels of pair k: k and k + distance, or 2 k and 2 k + 1.
 struct Pairing {
   RotaryLayout channels = RotaryLayout::halves;
   std::int64_t distance = 0;
@@ -61,11 +62,12 @@ struct Pairing {
   }
 };
 
-/// What the heads of a row show of one pair.
+/// The turn of one pair, as the heads of a row show it.
 struct Turn {
-  Complex factor = 0;  ///< by which they were multiplied; not finite if one of them is not
-  double noise = 0;    ///< the standard deviation of its angle; NaN if all of them are zero
-  double before = 0, after = 0;  ///< sums of squares of the lengths
+  Complex factor = 0;  ///< multiplies the heads; not finite if one of them is not
+  double noise = 0;    ///< standard deviation of the angle; NaN if all heads are zero
+  /// Sums of the squared lengths before and after the kernel.
+  double before = 0, after = 0;
 };
 
 std::vector<double> channels_of_head(const HeadsTable& heads, std::int64_t row, std::int64_t head) {
@@ -86,7 +88,7 @@ struct Heads {
   std::int64_t rows() const noexcept { return before.sizes[0]; }
   std::int64_t heads() const noexcept { return before.sizes[1]; }
 
-  /// Of each pair of the first `dimension` channels.
+  /// The turns of all pairs of the first `dimension` channels.
   std::vector<Turn> turns(std::int64_t row, const Pairing& pairing, std::int64_t dimension) const {
     std::vector<Turn> turns(static_cast<std::size_t>(dimension / 2));
     std::vector<double> last;
@@ -106,9 +108,9 @@ struct Heads {
       }
       last = std::move(x);
     }
-    // Rounding changes the angle of a number by 0.42 halves of an ulp of its length in the mean
-    // square, and its length by 0.73; products and sums are rounded to float32, too. Equal heads
-    // have equal errors.
+    // Rounding a complex number changes its angle by 0.42 halves of an ulp of its length in the
+    // root mean square, and its length by 0.73. Products and sums are rounded to float32, too,
+    // which does not matter for elements of 16 bits. Equal heads have equal errors.
     const double roundings = size_of(after.type) == 2 ? 1 : 3,
                  equal = static_cast<double>(heads()) / static_cast<double>(different),
                  relative = 0.42 * half_ulp_of_one(after.type) * std::sqrt(roundings * equal);
@@ -121,7 +123,8 @@ struct Heads {
     return turns;
   }
 
-  /// The share of the heads that no turns of those pairs and of that length explain, of some rows.
+  /// The share of the squared elements that turns of these pairs, with this length, leave
+  /// unexplained. Only some rows are used.
   double unexplained(const Pairing& pairing, std::int64_t dimension, double length) const {
     double unlike = 0, squares = 0;
     for (const std::int64_t row : scattered(rows(), 64)) {
@@ -135,7 +138,7 @@ struct Heads {
     return squares > 0 ? unlike / squares : 0;
   }
 
-  /// True if the channels that are not turned are as they were, in all rows.
+  /// True if the channels that are not turned are unchanged in all rows.
   bool keeps_channels(const std::vector<bool>& is_turned) const {
     if (std::ranges::count(is_turned, false) == 0) return true;
     for (std::int64_t row = 0; row < rows(); ++row) {
@@ -150,7 +153,7 @@ struct Heads {
   }
 };
 
-/// Sums of squares until all are added.
+/// Adds one angle. `rms` and `noise` hold sums of squares until take_roots().
 void add(AngleErrors& to, double error, double noise) {
   to.max = std::max(to.max, error);
   to.rms += error * error;
@@ -163,7 +166,7 @@ void take_roots(AngleErrors& of) {
   of.noise = of.count > 0 ? std::sqrt(of.noise / static_cast<double>(of.count)) : 0;
 }
 
-/// What turns a pair of channels.
+/// The axis and the frequency that turn a pair of channels.
 struct AngularPair {
   std::int64_t axis;
   double frequency;  ///< in radians per position
@@ -281,7 +284,7 @@ class Judge {
         const auto& [got, noise, before, after] = turn(row, k);
         const Complex wanted(values(row % block, k), values(row % block, half_ + k));
         const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
-        if (std::isnan(noise)) continue;  // nothing to see
+        if (std::isnan(noise)) continue;  // all heads are zero
         const AngularPair& angle = angles[static_cast<std::size_t>(k)];
         const double phase = static_cast<double>(positions_(angle.axis, row)) * angle.frequency,
                      allowed = options_.max_error
@@ -353,8 +356,8 @@ class Judge {
     return join(texts, ", ");
   }
 
-  /// Those of the pairs of one axis, which are a table of cosines and sines. A frequency that no
-  /// pair has is one of infinite noise.
+  /// The causes in one part, whose pairs form a table of cosines and sines. A frequency that no
+  /// pair has gets infinite noise.
   std::vector<Cause> causes_of_part(std::size_t number) const {
     const AxisPairs& part = rotary_.angles.parts[number];
     const std::int64_t half = part.spec.d_model / 2;
@@ -400,7 +403,7 @@ class Judge {
   const Pairing pairing_;
   std::vector<std::int64_t> off_by_pair_ =
       std::vector<std::int64_t>(static_cast<std::size_t>(half_));
-  std::vector<std::vector<Turn>> turns_;  ///< of each row
+  std::vector<std::vector<Turn>> turns_;  ///< turns_[row][pair]
   HeadsReport report_;
   std::int64_t first_not_finite_ = -1;
 };
@@ -446,7 +449,8 @@ HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const Rotar
     for (const Pairing& pairing : pairings) {
       const double unexplained =
           heads.unexplained(pairing, rotary.dimension(), rotary.attention_factor);
-      // What is claimed, and rows first, unless the other one explains far more.
+      // Prefer the claimed pairs, and rows first, unless another reading leaves less than a quarter
+      // unexplained.
       if (!best || 4 * unexplained < best->unexplained) best = {heads, pairing, unexplained};
     }
   }

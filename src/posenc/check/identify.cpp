@@ -17,7 +17,8 @@ namespace posenc::check {
 using namespace suite;
 namespace {
 
-/// Bits to say that a table has that arrangement: three layouts, then others, then a mistake.
+/// The cost of an arrangement in bits: the three layouts are cheapest, then other arrangements,
+/// then the mistake.
 double bits_of(Arrangement arrangement, const TableOptions& options) {
   if (std::ranges::count(options.arrangements, arrangement) > 0) return 0;
   if (arrangement == Arrangement::alternating) return 10;
@@ -35,7 +36,7 @@ class Identification {
     if (auto irregular = of_irregular_positions()) return irregular;
     for (const Arrangement each : all_arrangements) {
       if (sample_.holds_phases && each != Arrangement::sines) continue;
-      // No other one explains more than what is right, and the next ones take more bits to say.
+      // If a hypothesis is right, no other explains more, and later arrangements cost more bits.
       const Hypothesis* const near = nearest();
       if (near != nullptr && near->bits <= bits_of(each, options_) && is_right(near->is)) break;
       try_arrangement(each);
@@ -45,7 +46,7 @@ class Identification {
     const double of_constants = bits_of_constants();
     if (is_right(near->is))
       return near->score() < of_constants ? std::optional(*near) : std::nullopt;
-    // The best of those kept, if each is computed in the way that suits it best.
+    // Choose among the kept hypotheses, each computed in the way that suits it best.
     constexpr std::size_t rows = 12;
     Hypothesis found;
     for (const auto& kept : kept_) {
@@ -55,21 +56,21 @@ class Identification {
       }
     }
     find_positions(found);
-    // Entries that are no sines leave more or fewer bits open than constants do by chance: the
-    // logarithms of their distances differ by 2.2 bits, one standard deviation. The best of 10^4
-    // candidates is within five.
+    // Entries that are no sines leave more or fewer bits open than constants do by chance. The
+    // logarithms of their distances have a standard deviation of 2.2 bits. The best of 10^4
+    // candidates is within five standard deviations.
     const double of_chance = 5 * 2.2 * std::sqrt(std::size(sample_.got));
     if (!(found.score() + of_chance < of_constants)) return {};
     found.explained = 1 - found.open / of_constants;
-    // Tables that are no encodings were seen to be explained up to 0.08 by the nearest one, and
-    // encodings with noise of 0.05 in each entry from 0.11 on.
+    // The nearest convention was seen to explain up to 0.08 of tables that are no encodings. It
+    // explains 0.11 or more of encodings with noise of 0.05 in each entry.
     constexpr double least_explained = 0.1;
     if (found.explained < least_explained) return {};
     return found;
   }
 
  private:
-  /// The one that leaves the fewest bits open with exact values; null if there is none.
+  /// The kept hypothesis with the lowest score, with exact values; null if none is kept.
   const Hypothesis* nearest() const {
     const Hypothesis* best = nullptr;
     for (const auto& kept : kept_)
@@ -92,7 +93,7 @@ class Identification {
     if (expected && expected->d_model == 0 && is_odd) expected = of_odd_width(*expected, columns);
     if (expected && expected->d_model == 0) expected->d_model = 2 * count;
     if (expected && expected->d_model != 2 * count) expected.reset();
-    // The positions of less likely conventions are not worth their time.
+    // For less likely conventions, a search of the position is not worth its time.
     std::size_t to_position = shows_frequencies ? 8 : max_d_model;
     for (Hypothesis& each : conventions_like(recovered, count, expected, is_odd ? columns : 0)) {
       each.is.arrangement = arrangement;
@@ -108,7 +109,7 @@ class Identification {
     }
   }
 
-  /// The positions that a table with these frequencies may have.
+  /// Tries the positions that a table with these frequencies may have.
   void try_positions(const Hypothesis& convention, const Recovered& recovered,
                      const std::vector<double>& frequencies, std::optional<std::int64_t> found) {
     const auto add = [&](std::int64_t first, std::int64_t step, bool is_negated,
@@ -128,7 +129,7 @@ class Identification {
     const std::int64_t step = convention.is.step, span = (sample_.table.rows - 1) * step;
     add(usual_first_, step, backwards);
     if (!found) return;
-    // Read backwards, the positions of negated sines are those of sines: first, first - 1, ...
+    // Negated sines, read backwards, are sines at the positions first, first - 1, ...
     if (*found < 0) add(-*found, -step, false);
     if (!backwards || *found > -span || *found == 0) add(*found, step, backwards);
   }
@@ -139,8 +140,8 @@ class Identification {
     const auto try_factor = [&](double factor, double of_factor) {
       what.is.factor = factor;
       what.bits = bits + of_factor;
-      // Rounded phases are off by more than unusual conventions are from usual ones, which are
-      // therefore kept apart, and so are those of few bits.
+      // Rounded phases differ more from exact ones than unusual conventions differ from usual ones.
+      // Therefore hypotheses that cost few, more or many bits are kept apart.
       std::vector<Hypothesis>& kept = kept_[what.bits < most_known_bits   ? 0
                                             : what.bits < most_usual_bits ? 1
                                                                           : 2];
@@ -155,8 +156,8 @@ class Identification {
     try_factor(fitted, 30);
   }
 
-  /// True if the sample has no entry that is off. Truncated entries of 16 bits are as near to right
-  /// ones of a smaller factor.
+  /// True if no entry of the sample is off. Never true for 16-bit entries in a wider type:
+  /// truncated entries would fit a smaller factor, too.
   bool is_right(const TableIdentity& identity) const {
     if (sample_.holds_phases || sample_.type != sample_.table.type) return false;
     const std::vector<double> frequencies = frequencies_of(identity.spec);
@@ -171,7 +172,7 @@ class Identification {
     return is_right;
   }
 
-  /// True if one row in four, or more, does not follow the one before.
+  /// True if more than one row in four does not follow the one before.
   static bool is_irregular(const std::vector<std::int64_t>& positions) {
     std::size_t breaks = 0;
     for (std::size_t row = 1; row < positions.size(); ++row)
@@ -179,8 +180,8 @@ class Identification {
     return 4 * breaks > positions.size();
   }
 
-  /// Pairs of one length that do not turn from row to row: rows in any order, of a usual
-  /// convention.
+  /// Recognises rows in any order, in a usual convention: all pairs have one length, but they do
+  /// not turn evenly from row to row.
   std::optional<Hypothesis> of_irregular_positions() const {
     constexpr std::int64_t least_rows = 8;
     if (sample_.holds_phases || !options_.positions.empty() || options_.first ||
@@ -205,7 +206,8 @@ class Identification {
     return {};
   }
 
-  /// Positions that are not a run; repeated ones look like a linear rule.
+  /// Replaces the run of positions by a list if that takes fewer bits. Repeated positions look like
+  /// a linear rule, so the base alone is tried, too.
   void find_positions(Hypothesis& found) const {
     found.open = explain(sample_, found.is, sample_.rows.size()).front().bits;
     if (!has_both_functions(found.is.arrangement) || !options_.positions.empty()) return;
@@ -214,7 +216,7 @@ class Identification {
       TableIdentity other = run;
       if (!is_scaled) other.spec.frequencies = BaseFrequencies{};
       other.positions = positions_of_rows(sample_, other);
-      double bits = 0;  // of where the runs begin
+      double bits = 0;  // cost of the places where runs begin
       for (std::size_t row = 1; row < other.positions.size(); ++row)
         bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
       if (bits == 0) continue;
@@ -225,7 +227,7 @@ class Identification {
     }
   }
 
-  /// The bits that columns of a constant each, or of zeros, leave open.
+  /// The bits that columns leave open if each holds a constant or zeros.
   double bits_of_constants() const {
     double all = 0;
     for (std::size_t i = 0; i < sample_.columns.size(); ++i) {
@@ -252,7 +254,7 @@ class Identification {
   const SampledTable& sample_;
   const TableOptions& options_;
   const std::int64_t usual_first_;
-  std::array<std::vector<Hypothesis>, 3> kept_;  ///< each from the fewest bits on
+  std::array<std::vector<Hypothesis>, 3> kept_;  ///< each in ascending order of scores
 };
 
 }  // namespace

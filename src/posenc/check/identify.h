@@ -1,13 +1,14 @@
-// The steps from a table's values to what it is and how it was rounded. Internal: not installed.
+// The steps from a table's values to its convention and its rounding. Internal: not installed.
 //
-//     recover    frequencies, phases and positions, from the values alone
-//     match      the conventions that have these frequencies
-//     identify   the candidate, of all arrangements, that leaves the fewest bits open
-//     explain    the way of rounding that leaves the fewest bits open
+//     recover    finds frequencies, phases and positions from the values alone
+//     match      finds the conventions that have these frequencies
+//     identify   finds the candidate, of all arrangements, that leaves the fewest bits open
+//     explain    finds the way of rounding that leaves the fewest bits open
 //
-// A candidate is scored by the bits that it leaves open: of each sampled entry
-// log2(1 + |entry - its value| in ulps), and of itself the bits that it takes to say it. The usual
-// convention with exact values takes none. Frequencies alone are a row of phases at position 1.
+// The score of a candidate counts bits. Each sampled entry costs log2(1 + |entry - its value| in
+// ulps), and the candidate itself costs more the less usual it is. The usual convention costs no
+// bits, and exact values leave none open. A list of frequencies is treated as a row of phases at
+// position 1.
 #pragma once
 
 #include "posenc/check/conventions.h"
@@ -29,8 +30,8 @@ inline bool allows(const TableOptions& options, Arrangement arrangement) {
          !is_one_of(options.excluded);
 }
 
-/// What the options claim takes no bits. Empty if no known table leaves fewer bits open than
-/// columns of constants.
+/// Identifies a table. Properties that the options claim cost no bits. The result is empty unless a
+/// known table leaves clearly fewer bits open than columns of constants.
 std::optional<Hypothesis> identify(const SampledTable& sample, const TableOptions& options);
 
 }  // namespace posenc::check

@@ -1,8 +1,8 @@
-// Method. A pair (cosine, sine) of one frequency is a point on a circle. A column alone becomes
-// one, too: x_(r-m) + x_(r+m) = 2 cos(m w) x_r gives the frequency w by least squares, and x_(r-m)
-// - x_(r+m) = 2 sin(m w) times the other function. The angle between rows r and r + m is m w: for m
-// = 1, 2, 4, ... each one refines the last, since it is known up to turns. The angle of row 0 gives
-// the first position.
+// Method. A pair (cosine, sine) of one frequency is a point on a circle. A column alone becomes a
+// point, too. By least squares, x_(r-m) + x_(r+m) = 2 cos(m w) x_r gives the frequency w. The
+// difference x_(r-m) - x_(r+m) is 2 sin(m w) times the other function. The angle between rows r and
+// r + m is m w, known up to whole turns. So m = 1, 2, 4, ... are used in turn, and each angle
+// refines the frequency. The angle of row 0 gives the first position.
 #include "posenc/check/recover.h"
 
 #include "posenc/check/spec_frequencies.h"
@@ -24,7 +24,7 @@ namespace {
 constexpr double full_turn = 2 * std::numbers::pi;
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-/// Modulo a turn, from -pi to pi, within a few roundings of the angle.
+/// The angle modulo a turn, from -pi to pi, within a few roundings of the angle.
 double turned(double angle) noexcept {
   const double turns = angle * (1 / full_turn);
   if (!(std::fabs(turns) < 0x1p52)) return not_known;
@@ -32,7 +32,7 @@ double turned(double angle) noexcept {
                                  static_cast<std::int64_t>(turns + (turns < 0 ? -0.5 : 0.5)));
 }
 
-/// What the angle of a point of rounded entries is uncertain by.
+/// The uncertainty of a point's angle, since its entries are rounded.
 double angle_error_of(const SampledTable& sample) noexcept {
   return std::max(4 * sample.entry_error, 0x1p-23);
 }
@@ -47,7 +47,7 @@ class Circle {
     if (!is_pair()) find_reach();
   }
 
-  /// Cosine and sine, times the factor; NaN if the rows that it comes from are not set.
+  /// Cosine and sine, times the factor; NaN if a row that they come from is not set.
   std::complex<double> operator()(std::int64_t row) const noexcept {
     constexpr std::complex<double> not_set = {not_known, not_known};
     if (!is_set(row)) return not_set;
@@ -57,9 +57,9 @@ class Circle {
     return cosine_ >= 0 ? std::complex(at(row), -other) : std::complex(other, at(row));
   }
 
-  /// What an angle is uncertain by; infinity if the column shows none.
+  /// The uncertainty of an angle; infinity if the column shows none.
   double angle_error() const noexcept { return angle_error_; }
-  /// Of a column alone, else not known.
+  /// The frequency, if the column was fitted alone; otherwise NaN.
   double frequency() const noexcept { return frequency_; }
   /// True if the amplitude is well known.
   bool shows_factor() const noexcept { return is_pair() || (reach_ > 0 && sine_of_reach_ > 0.5); }
@@ -68,15 +68,16 @@ class Circle {
   bool is_pair() const noexcept { return cosine_ >= 0 && sine_ >= 0; }
   bool is_set(std::int64_t row) const noexcept {
     if (row < 0 || row >= sample_.table.rows) return false;
-    // The sines of position 0 are zero, as in a row that was never written.
+    // All sines are zero at position 0, just as in a row that was never written.
     return sample_.is_set(row) || (row == 0 && cosine_ < 0);
   }
-  /// Of a column alone.
+  /// The entry of a column that stands alone.
   double at(std::int64_t row) const noexcept {
     return sample_.table(row, std::max(cosine_, sine_));
   }
 
-  /// The least number of rows after which the wave has turned by about a radian.
+  /// Finds the smallest distance, a power of two rows, after which the wave has turned by about a
+  /// radian.
   void find_reach() {
     const double rounding = angle_error_;
     angle_error_ = infinity;
@@ -96,7 +97,7 @@ class Circle {
       sine_of_reach_ = std::sin(angle);
       frequency_ = angle / static_cast<double>(reach);
       angle_error_ = 2 * rounding / sine_of_reach_;
-      if (cosine < 0.6) return;  // twice as far, the turns may not be certain
+      if (cosine < 0.6) return;  // at twice the distance, the number of turns might be uncertain
     }
   }
 
@@ -105,8 +106,8 @@ class Circle {
   double sine_of_reach_ = 1, frequency_ = not_known, angle_error_;
 };
 
-/// The first row from which on four rows turn evenly in the fastest columns; 0 if there is none
-/// among the first ones. Before it may be a padding row, or a position twice.
+/// The first row from which four rows turn evenly in the fastest columns; 0 if the first 16 rows
+/// have none. A padding row or a repeated position may stand before it.
 std::int64_t even_start(const SampledTable& sample, Arrangement arrangement) {
   const std::int64_t count = frequencies_in(arrangement, sample.table.columns);
   constexpr std::int64_t last_start = 16, rows = 4, most_columns = 4;
@@ -126,7 +127,8 @@ std::int64_t even_start(const SampledTable& sample, Arrangement arrangement) {
   return 0;
 }
 
-/// Rows whose angles do not fit those of nearer ones are passed over.
+/// Estimates frequency k from rows at doubling distances. Rows that are not set are skipped. The
+/// estimate ends at the first row whose angle does not fit the nearer rows.
 FrequencyEstimate estimate(const Circle& circle, std::int64_t k, std::int64_t rows,
                            std::int64_t start) {
   const auto is_known = [&](std::int64_t row) { return std::isfinite(std::abs(circle(row))); };
@@ -191,7 +193,7 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
 
 Waves waves_of(const SampledTable& sample, Arrangement arrangement) {
   constexpr double near = 0.05, most_near_of_noise = 0.5;
-  // Noise follows a doubling of the distance in 1 / pi of all cases. Four rows have one doubling.
+  // Noise fits at twice the distance in 1 / pi of all cases. Four rows allow only one doubling.
   const double most_followed_of_noise = sample.table.rows <= 4 ? 0.5 : 0.3;
   const std::int64_t start = even_start(sample, arrangement);
   std::vector<double> sizes;
@@ -263,7 +265,7 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
     constexpr double farthest = 0x1p31;
     const double moved = std::fabs(position - static_cast<double>(usual));
     if (moved != 0 && !(std::fabs(position) <= farthest)) return false;
-    // Two to the number of bits; a far position has to agree far better.
+    // Two to the power of the bits left open. A far position must agree far better.
     const double far = (1 + moved) * (1 + moved);
     double odds = far;
     for (const FrequencyEstimate& each : known) {
@@ -273,12 +275,13 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
     }
     least = odds;
     best = static_cast<std::int64_t>(position);
-    // Eight phases are not those of another position by chance.
+    // Eight phases do not fit another position by chance.
     return odds < std::exp2(known.size()) * (known.size() >= 8 ? far : 1);
   };
   if (try_position(static_cast<double>(usual))) return best;
-  // The slowest frequency has the position up to its turns, 2^20 rows in either direction, and each
-  // faster one refines it.
+  // The slowest frequency gives the position up to whole turns. Turns up to 2^20 rows away are
+  // tried in either direction, at least 100 and at most 2000 of them. Each faster frequency refines
+  // the position.
   const double most_turns = std::clamp(0x1p20 * known.front().frequency / full_turn, 100.0, 2000.0);
   for (double turns = 0; turns<most_turns; turns = turns> 0 ? -turns : 1 - turns) {
     double position = (known.front().phase + full_turn * turns) / known.front().frequency;
@@ -299,8 +302,8 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
     circles.emplace_back(sample, identity.arrangement, k);
   }
   const double sign = identity.has_negated_sines ? -1 : 1;
-  /// True if the first phases of the row are those of that position. By chance, phases of another
-  /// are as near as 0.02 radians in the mean, one in 150 for each.
+  /// True if the first `most` phases of the row fit the position: their mean error is below 0.02
+  /// radians. A phase of another position is that near by chance in 1 of 150 cases.
   const auto is_at = [&](std::int64_t row, std::int64_t position, std::size_t most) {
     const std::size_t count = std::min(most, phases.size());
     double off = 0;
@@ -313,15 +316,15 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
     return off < 0.02 * static_cast<double>(count);
   };
   std::vector<std::int64_t> all;
-  // The search of a row that has no position takes as long as that of some thousand others. Rows of
-  // noise end it.
+  // A search for a row that has no position takes as long as a search for some thousand others.
+  // Therefore rows of noise end it.
   constexpr std::int64_t most_in_vain = 32;
   std::int64_t breaks = 0, in_vain = 0;
   for (std::int64_t row = 0; row < sample.table.rows; ++row) {
     const std::int64_t next = all.empty() ? identity.first : all.back() + identity.step;
     all.push_back(next);
     if (!sample.is_set(row) || is_at(row, next, 4)) continue;
-    is_at(row, next, phases.size());  // reads all of them
+    is_at(row, next, phases.size());  // reads all phases of the row
     const auto found = first_position(phases, frequencies, sample, next);
     if (found && is_at(row, *found, phases.size())) {
       all.back() = *found;

@@ -10,37 +10,41 @@
 
 namespace posenc::check {
 
-/// One frequency, as far as a table shows it.
+/// One frequency as the table shows it.
 struct FrequencyEstimate {
   std::int64_t k = 0;
-  double frequency = 0;      ///< radians per row, from -pi to pi; NaN if the table does not show it
-  double uncertainty = 0;    ///< of the frequency
-  double phase = 0;          ///< at row 0
-  bool is_followed = false;  ///< through the table, row by row and at greater and greater distances
+  double frequency = 0;    ///< radians per row, from -pi to pi; NaN if the table does not show it
+  double uncertainty = 0;  ///< uncertainty of the frequency
+  double phase = 0;        ///< phase at row 0, in radians; NaN if the table does not show it
+  /// True if the frequency fits at every doubled distance, up to the end of the table.
+  bool is_followed = false;
 };
 
-/// A table in one arrangement.
+/// The frequencies, factor and direction of a table in one arrangement.
 struct Recovered {
-  std::vector<FrequencyEstimate> each = {};  ///< of some of the frequencies
-  double factor = 1;                         ///< of all entries
-  bool turns_backwards = false;              ///< the frequencies are those of the opposite sense
+  std::vector<FrequencyEstimate> each = {};  ///< estimates of some of the frequencies
+  double factor = 1;                         ///< factor of all entries
+  bool turns_backwards = false;              ///< true if the signs of all estimates were reversed
 };
 
+/// Estimates frequencies, phases and the factor of a table in this arrangement.
 Recovered recover(const SampledTable& sample, Arrangement arrangement);
 
-/// What a table in that arrangement shows of waves.
+/// The traces of waves in a table, read in one arrangement.
 struct Waves {
-  bool turn_evenly;        ///< from row to row, most of them
-  bool are_of_one_length;  ///< cosines and sines of an angle; false if there is one of the two
+  /// True if more frequencies turn evenly from row to row than noise would.
+  bool turn_evenly;
+  /// True if most pairs of cosine and sine have one length; false if there are no pairs.
+  bool are_of_one_length;
 };
 
 Waves waves_of(const SampledTable& sample, Arrangement arrangement);
 
-/// False for tables that hold no waves in any arrangement, such as noise.
+/// False if the table holds no waves in any arrangement, as noise does.
 bool shows_waves(const SampledTable& sample);
 
-/// The position of row 0, if the estimates show it; `usual` if it is as good as any. `frequencies`
-/// are those of all k.
+/// The position of row 0, if the estimates show it; `usual` if no other position fits better.
+/// `frequencies` holds the frequencies of all k.
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
                                            std::span<const double> frequencies,
                                            const SampledTable& sample, std::int64_t usual);
@@ -49,13 +53,14 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
 std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
                                             std::span<const std::int64_t> numbers);
 
-/// The size of the steps that the entries of the sample are multiples of, if it is one that tables
-/// are quantised with (1 / 127, 2^-15, 10^-4), and coarser than their type; else 0.
+/// The size of the steps that all entries of the sample are multiples of; 0 if there is none. Only
+/// steps that tables are quantised with count (1 / 127, 2^-15, 10^-4), and only if they are coarser
+/// than the type.
 double quantum_of(const SampledTable& sample);
 
-/// The position of each row of a table whose entries are pairs, if they are not first + step row:
-/// packed sequences, repeated or shuffled positions. Empty if there is none, or if many rows have
-/// no position.
+/// The position of each row of a table whose entries are pairs, as in packed sequences and with
+/// repeated or shuffled positions. Empty if all positions are first + step * row, or if many rows
+/// have no position.
 std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
                                             const TableIdentity& identity);
 

@@ -1,5 +1,5 @@
 /// @file
-/// What a table should be, and the verdict on it: check/table.h makes it.
+/// The options of a check of a table, and its report. check/table.h makes the report.
 #pragma once
 
 #include "posenc/check/identity.h"
@@ -17,35 +17,36 @@ namespace posenc::check {
 
 /// A known mistake.
 enum class CauseKind {
-  float32_phases,
-  channel_recurrence,  ///< phases multiplied from channel to channel
-  row_recurrence,      ///< rows rotated from row to row, never re-anchored
-  narrow_frequencies,  ///< frequencies in 16 bits
-  narrow_positions,
-  narrow_phases,
-  narrow_entries,  ///< entries of 16 bits in a wider type
-  exchanged_halves,
+  float32_phases,       ///< phases in float32
+  channel_recurrence,   ///< phases multiplied from channel to channel
+  row_recurrence,       ///< rows rotated from row to row, never re-anchored
+  narrow_frequencies,   ///< frequencies in 16 bits, or in float32 with phases in double
+  narrow_positions,     ///< positions in 16 bits, or in integers that wrap
+  narrow_phases,        ///< phases in 16 bits
+  narrow_entries,       ///< entries of 16 bits in a wider type, or quantised entries
+  exchanged_halves,     ///< the half of sines and the half of cosines are exchanged
   exchanged_functions,  ///< sines for cosines, and the reverse
-  other_arrangement,
-  other_axis,  ///< pairs of rotated heads
-  negated_sines,
-  shifted_rows,
-  other_base,
-  other_spacing,
-  other_rule,
-  attention_factor,
-  inexact_functions,  ///< exact phases, and sines that are off
-  unset_rows,         ///< zero, NaN or arbitrary
+  other_arrangement,    ///< another order of the columns, or other pairs of channels
+  other_axis,           ///< pairs of rotated heads that turn by another axis
+  negated_sines,        ///< sines with the opposite sign
+  shifted_rows,         ///< rows at other positions
+  other_base,           ///< another base
+  other_spacing,        ///< another spacing
+  other_rule,           ///< another rule of frequencies
+  attention_factor,     ///< a factor of all entries, or of some columns
+  inexact_functions,    ///< exact phases, but inexact sines and cosines
+  unset_rows,           ///< rows that are zero, NaN or arbitrary
 };
 
 /// The name of the enumerator: "float32_phases".
 std::string_view to_string(CauseKind kind) noexcept;
 
-/// Why a table is wrong.
+/// A reason why a table is wrong.
 struct Cause {
   CauseKind kind = CauseKind::float32_phases;  ///< which mistake
   std::string text;                            ///< "the first row is position 2, not 0"
-  bool is_rival = false;  ///< the others that are rivals fit as well, and one of them is the cause
+  /// True if other causes with is_rival fit as well. One of them is the cause.
+  bool is_rival = false;
 };
 
 /// Parts of a spec that are not claimed.
@@ -55,66 +56,71 @@ struct UnclaimedParts {
   bool frequencies = false;  ///< any rule of frequencies is right
 };
 
-/// What a table should be, and how it is checked. What has no value, or is empty, is found.
+/// The claims about a table, and how it is checked. Properties that are not claimed are found from
+/// the values.
 struct TableOptions {
-  /// Frequencies; the layout is not used, and d_model 0 is that of the table.
+  /// The frequencies. The layout is not used. A d_model of 0 stands for the d_model of the table.
   std::optional<EncodingSpec> spec = {};
   UnclaimedParts unclaimed = {};               ///< parts of the spec to find from the values
-  std::vector<Arrangement> arrangements = {};  ///< it should have one of these
-  std::vector<Arrangement> excluded = {};      ///< it should have none of these
+  std::vector<Arrangement> arrangements = {};  ///< allowed arrangements; empty: all
+  std::vector<Arrangement> excluded = {};      ///< arrangements that are not allowed
   std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
-  std::vector<std::int64_t> positions = {};    ///< of all rows, instead of a first one
-  /// A table over several axes, instead of the spec. Without positions they are found.
+  std::vector<std::int64_t> positions = {};    ///< positions of all rows, in place of `first`
+  /// The axes of a table over several axes. If their positions are empty, they are found. If `spec`
+  /// is set too, the table may have equal positions on all axes, as text has, or different ones.
   std::optional<TableAxes> axes = {};
-  /// The attention factor that entries should have; by default that of the rule of the spec.
+  /// The attention factor that entries should have. The default is the factor of the spec's rule.
   std::optional<double> factor = {};
-  /// Every entry must be within this absolute error, instead of the rule above.
+  /// Every entry must be within this absolute error, in place of the rule in table.h.
   std::optional<double> max_error = {};
   int threads = 1;  ///< at least 1
 };
 
-/// Whether a table is what it should be.
+/// The verdict on a table.
 enum class Verdict {
-  right,
-  wrong,           ///< it is known what the table should be, and entries are off
+  right,           ///< every entry is within its allowed error
+  wrong,           ///< the right table is known, and entries are off
   not_recognised,  ///< no convention that posenc knows agrees with most of the entries
 };
 
 /// The name of the enumerator: "not_recognised".
 std::string_view to_string(Verdict verdict) noexcept;
 
-/// What was found of a table.
+/// The report on a table.
 struct TableReport {
-  bool is_good = false;               ///< every entry is within what is allowed
-  bool is_identified = false;         ///< false: no known table, and nothing below but its shape
-  std::int64_t rows = 0;              ///< of the table
-  std::int64_t columns = 0;           ///< of the table
-  DataType type = DataType::float32;  ///< of its entries
-  TableIdentity identity;             ///< what the table was judged as
-  /// The largest error that is good in any row.
+  bool is_good = false;  ///< true if every entry is within its allowed error
+  /// False if the table is not known. Then only its shape and type, entries_not_finite and causes
+  /// are set.
+  bool is_identified = false;
+  std::int64_t rows = 0;              ///< number of rows
+  std::int64_t columns = 0;           ///< number of columns
+  DataType type = DataType::float32;  ///< type of the entries
+  TableIdentity identity;             ///< the identity that the table was judged by
+  /// The largest allowed error of an entry.
   double allowed_error = 0;
-  std::int64_t entries_off = 0;         ///< beyond what is good
-  std::int64_t entries_not_finite = 0;  ///< NaN or infinite
-  suite::AccuracyReport errors;         ///< its backend is "table"; a channel is a column
-  std::vector<Cause> causes;            ///< empty if the table is good, or none is known
-  /// Where entries are off, if only some columns or frequencies are, and by how much.
+  std::int64_t entries_off = 0;         ///< number of entries beyond their allowed errors
+  std::int64_t entries_not_finite = 0;  ///< number of entries that are NaN or infinite
+  /// Errors of the entries. The backend is "table", and a channel is a column.
+  suite::AccuracyReport errors;
+  std::vector<Cause> causes;  ///< empty if the table is good, or if no cause is known
+  /// The columns or frequencies that are off, and by how much, if others are right.
   std::vector<std::string> findings;
 
-  /// The two booleans in one.
+  /// The verdict that is_good and is_identified give.
   Verdict verdict() const noexcept {
     return is_good ? Verdict::right : is_identified ? Verdict::wrong : Verdict::not_recognised;
   }
 };
 
-/// The verdict: one line, of any length.
+/// The verdict: one line of any length.
 std::string verdict_text(const TableReport& report);
-/// What the table is: one line.
+/// The identity of the table: one line.
 std::string identity_text(const TableReport& report);
 /// The causes: one line.
 std::string cause_text(const TableReport& report);
-/// "cause: ", and all of them.
+/// "cause: " and all causes.
 std::string cause_text(const std::vector<Cause>& causes);
-/// These three lines, and one for each finding.
+/// The three lines above, and one line per finding.
 std::string to_string(const TableReport& report);
 
 }  // namespace posenc::check

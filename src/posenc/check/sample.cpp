@@ -53,7 +53,7 @@ SampledTable::SampledTable(const TableView& whole, bool phases, const TableView&
       return std::ranges::all_of(
           got, [](double x) { return !std::isfinite(x) || to_double(nearest<T>(x)) == x; });
     });
-    // Turns that are computed from heads may have few digits by chance.
+    // Turns computed from heads may have few digits by chance, so their type stays.
     if (of_noise.rows == 0 && holds_all && size_of(narrow) < size_of(table.type)) type = narrow;
   }
   entry_error = half_ulp_of_one(type);

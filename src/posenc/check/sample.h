@@ -1,4 +1,4 @@
-// A table, and some of its entries. Internal: not installed.
+// A table, and a sample of its entries. Internal: not installed.
 #pragma once
 
 #include "posenc/check/columns.h"
@@ -17,16 +17,17 @@ namespace posenc::check {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a row holds, apart from how near it is to exact values.
+/// The state of a row, apart from how near its entries are to exact values.
 enum class RowState : std::uint8_t { set, zero, not_finite };
 
-/// At most `most` of 0 .. count - 1: the first ones and the last one, and others in no regular
-/// distance, since a regular one may be that of a table's columns.
+/// At most `most` of the numbers 0 .. count - 1: the first ones, the last one, and others at
+/// irregular distances. Regular distances might coincide with a pattern in the columns of a table.
 std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most);
 
-/// A table, what its rows hold, and some of its entries.
+/// A table, the states of its rows, and a sample of its entries.
 struct SampledTable {
-  /// Entries that were measured have noise, of a column for each frequency of halves.
+  /// `noise` has one column per frequency if the entries were measured. The arrangement of the
+  /// table is then one of halves.
   explicit SampledTable(const TableView& whole, bool holds_phases = false,
                         const TableView& noise = {});
 
@@ -35,21 +36,23 @@ struct SampledTable {
   }
 
   TableView table;
-  bool holds_phases;  ///< and not their sines
+  bool holds_phases;  ///< true if the entries are phases, not their sines
   std::vector<RowState> states;
   std::int64_t entries_not_finite = 0;
-  /// Of the sample, in no order, so that each part of it is a sample too. The rows are set.
+  /// Rows and columns of the sample, in scattered order: the first few of them are a sample, too.
+  /// All rows have the state `set`.
   std::vector<std::int64_t> rows, columns;
-  std::vector<double> got;    ///< row by row
-  std::vector<double> noise;  ///< a standard deviation of each; empty if there is none
-  DataType type;              ///< the narrowest that holds them
-  double entry_error;         ///< of an entry near 1: half an ulp of the type, or the noise
+  std::vector<double> got;    ///< sampled entries, row by row
+  std::vector<double> noise;  ///< standard deviation of each sampled entry; empty if not measured
+  DataType type;              ///< the narrowest type that holds all sampled entries
+  /// Error of an entry near 1: half an ulp of `type`, or the median noise if that is larger.
+  double entry_error;
 };
 
-/// An entry of the sample, and what it should hold.
+/// An entry of the sample, and its expected content.
 struct SampledEntry {
   double got;
-  double scale;  ///< of the function: the factor, and the sign of a negated sine
+  double scale;  ///< multiplies the function: the factor, negative for a negated sine
   std::size_t index;
   std::int64_t position, k;
   bool is_cosine, is_phase;
@@ -62,7 +65,8 @@ struct SampledEntry {
   }
 };
 
-/// Calls use(SampledEntry) for the entries of the first rows of the sample, until it returns false.
+/// Calls use(SampledEntry) for the entries of the first `rows` rows of the sample, until it returns
+/// false.
 template <class Use>
 void for_each_entry(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
                     const Use& use) {

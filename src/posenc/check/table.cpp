@@ -26,7 +26,8 @@ namespace posenc::check {
 using namespace suite;
 namespace {
 
-/// The spec with the table's d_model, if it names none. Of an odd width, the one of TableIdentity.
+/// The wanted spec, with the d_model of the table if it has none. For an odd width, it is the spec
+/// that TableIdentity::odd_width describes.
 EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
                            Arrangement arrangement) {
   EncodingSpec spec = wanted;
@@ -44,7 +45,8 @@ EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
   return spec;
 }
 
-/// The same cosines or sines for the other pairs of channels: once in each half, or side by side.
+/// The arrangement with the same cosines or sines but the other pairs of channels: once in each
+/// half, or side by side.
 Arrangement paired_otherwise(Arrangement arrangement) {
   switch (arrangement) {
     case Arrangement::cosines_twice: return Arrangement::cosines_repeated;
@@ -55,8 +57,8 @@ Arrangement paired_otherwise(Arrangement arrangement) {
   }
 }
 
-/// The arrangement, of those that are allowed and have as many frequencies as the spec, that leaves
-/// the smallest errors in the sample.
+/// Among the arrangements that are allowed and have as many frequencies as the spec, returns the
+/// one with the smallest errors in the sample.
 Arrangement nearest_arrangement(const SampledTable& sample, const TableOptions& options,
                                 TableIdentity is) {
   double least = infinity;
@@ -81,7 +83,8 @@ Arrangement nearest_arrangement(const SampledTable& sample, const TableOptions& 
   return best;
 }
 
-/// What the table is judged as: what is claimed, and what is found otherwise.
+/// The identity that the table is judged by: claimed properties, and the found ones where nothing
+/// is claimed.
 TableIdentity judged_identity(const SampledTable& sample, const TableOptions& options,
                               const std::optional<Hypothesis>& found) {
   const TableView& table = sample.table;
@@ -115,7 +118,8 @@ TableIdentity judged_identity(const SampledTable& sample, const TableOptions& op
   if (options.spec) {
     identity.spec = expected_spec(table, *options.spec, identity.arrangement);
   } else if (identity.spec.d_model != 2 * frequencies_in(identity.arrangement, table.columns)) {
-    // The claimed arrangement has another number of frequencies than the one that was found.
+    // The claimed arrangement has another number of frequencies than the arrangement that was
+    // found.
     identity.spec = expected_spec(
         table, {.d_model = 0, .base = identity.spec.base, .spacing = identity.spec.spacing},
         identity.arrangement);
@@ -124,7 +128,8 @@ TableIdentity judged_identity(const SampledTable& sample, const TableOptions& op
   return identity;
 }
 
-/// Judges the table as the report's identity says, and fills in the report.
+/// Judges the table by the identity in the report, and fills in the report. Returns which entries
+/// are off.
 Deviations judge(TableReport& report, const TableView& table, const TableOptions& options) {
   const TableIdentity& is = report.identity;
   std::vector<Reference> references;
@@ -202,8 +207,8 @@ Deviations judge(TableReport& report, const TableView& table, const TableOptions
 }
 
 /// fairseq, and the models of Transformers that follow it, zero the row of their padding index,
-/// which is 0 or 1. Their tables have halves and inclusive spacing; in no other convention, a row
-/// of zeros is right.
+/// which is 0 or 1. Their tables have halves and inclusive spacing. In no other convention of text
+/// is a row of zeros right.
 std::optional<std::int64_t> padding_row(const SampledTable& sample, const TableIdentity& is) {
   const bool may_have_padding = is.arrangement == Arrangement::halves &&
                                 is.spec.spacing == Spacing::inclusive &&
@@ -233,7 +238,7 @@ std::vector<std::string> presets_like(const TableIdentity& identity) {
   return same_size.empty() ? others : same_size;
 }
 
-/// A last column of zeros, beside pairs: tables of odd widths have it.
+/// True if the last column, beside the pairs, holds zeros, as in tables of odd width.
 bool has_zero_column(const TableView& table) noexcept {
   if (table.columns % 2 == 0 || table.columns < 3) return false;
   for (std::int64_t row = 0; row < table.rows; ++row)
@@ -241,9 +246,9 @@ bool has_zero_column(const TableView& table) noexcept {
   return true;
 }
 
-/// A reading of the table by columns, or by every other row, that explains nearly all of it: the
-/// mistake of the table. Wrong readings of a table were seen to explain up to 0.52 of it, and true
-/// ones explain nearly 1. No such reading is looked for if the rows explain more than half.
+/// Reads the table by columns, or by every other row. Returns such a reading, with the mistake that
+/// made it, if it explains nearly all of the table. Wrong readings were seen to explain up to 0.52
+/// of a table, and true ones nearly 1. No such reading is tried if the rows explain more than half.
 std::optional<Hypothesis> other_reading(const TableView& table, double explained) {
   constexpr double least_explained = 0.9;
   if (explained > 0.5) return {};
@@ -252,7 +257,7 @@ std::optional<Hypothesis> other_reading(const TableView& table, double explained
   std::swap(transposed.row_stride, transposed.column_stride);
   even.rows = (table.rows + 1) / 2;
   even.row_stride *= 2;
-  constexpr std::int64_t most_channels = 16384;  // of a table that somebody may have transposed
+  constexpr std::int64_t most_channels = 16384;  // largest width of a table that may be transposed
   std::optional<Hypothesis> found;
   if (table.rows <= most_channels) found = identify(SampledTable(transposed), {});
   if (found && found->explained >= least_explained) {
@@ -294,7 +299,7 @@ void check_arguments(const TableView& table, const TableOptions& options) {
     check_range("position", each, -max_position, max_position);
 }
 
-/// Nothing found yet.
+/// A report with the shape and the type of the table, and nothing else.
 TableReport report_of(const TableView& table) {
   TableReport report;
   report.rows = table.rows;
@@ -303,7 +308,7 @@ TableReport report_of(const TableView& table) {
   return report;
 }
 
-/// Judged as this.
+/// Judges the table by this identity.
 TableReport judged_as(const TableView& table, const TableOptions& options, TableIdentity identity,
                       Deviations* off = nullptr) {
   TableReport report = report_of(table);
@@ -315,7 +320,7 @@ TableReport judged_as(const TableView& table, const TableOptions& options, Table
   return report;
 }
 
-/// A table over claimed axes, in the arrangement that leaves the fewest entries off.
+/// Judges a table over claimed axes, in the arrangement that leaves the fewest entries off.
 TableReport check_axes(const TableView& table, const TableOptions& options) {
   const SampledTable sample(table);
   std::optional<TableReport> best;
@@ -369,7 +374,7 @@ std::optional<TableReport> check_equal_positions(const TableView& table,
   return check_axes(table, equal);
 }
 
-/// The frequencies of every axis are those of that spec.
+/// True if every axis has the base, the spacing and the rule of the spec.
 bool has_frequencies_of(const TableAxes& axes, const EncodingSpec& spec) {
   return std::ranges::all_of(axes.spec.parts, [&](const AxisPairs& part) {
     return part.spec.base == spec.base && part.spec.spacing == spec.spacing &&
@@ -377,7 +382,7 @@ bool has_frequencies_of(const TableAxes& axes, const EncodingSpec& spec) {
   });
 }
 
-/// The number of rows after which all rows repeat themselves; all of them if they do not.
+/// The number of rows after which the table repeats itself; the number of all rows if it does not.
 std::int64_t period_of(const TableView& table) {
   const auto is_equal = [&](std::int64_t one, std::int64_t other) {
     for (std::int64_t column = 0; column < table.columns; ++column)
@@ -391,7 +396,8 @@ std::int64_t period_of(const TableView& table) {
   return period;
 }
 
-/// identify(), also of sequences one behind the other that begin at the same position.
+/// Like identify(), but also recognises sequences one after the other that begin at the same
+/// position.
 std::optional<Hypothesis> identify_repeated(const SampledTable& sample,
                                             const TableOptions& options) {
   constexpr std::int64_t least_rows = 4;
@@ -410,7 +416,7 @@ std::optional<Hypothesis> identify_repeated(const SampledTable& sample,
   return found;
 }
 
-/// Tries what the claim leaves open: other bases, spacings, and rules.
+/// Tries other values for the unclaimed parts of the spec: base, spacing and rule.
 std::optional<TableReport> check_unclaimed(const TableView& table, const TableOptions& options) {
   const UnclaimedParts& unclaimed = options.unclaimed;
   if (!options.spec || !(unclaimed.base || unclaimed.spacing || unclaimed.frequencies)) return {};
@@ -455,7 +461,7 @@ TableReport table(const TableView& table, const TableOptions& options) {
   const SampledTable sample(table);
   const bool has_positions = options.first || !options.positions.empty();
   if (options.spec && has_positions) {
-    // A table that is right as it is claimed needs no search.
+    // If the table is right as claimed, no search is needed.
     TableReport as_claimed = judged_as(table, options, judged_identity(sample, options, {}));
     if (as_claimed.is_good) return as_claimed;
   }
@@ -473,7 +479,7 @@ TableReport table(const TableView& table, const TableOptions& options) {
   const auto other = other_reading(table, explained);
   TableReport report = report_of(table);
   report.entries_not_finite = sample.entries_not_finite;
-  // A convention that is fitted to a table, and is no usual one, has to explain all of it.
+  // An unusual convention that was fitted to the table must explain nearly all of it.
   constexpr double most_usual_bits = 8, nearly_all = 0.97;
   const bool is_fitted =
       found && found->spec_bits >= most_usual_bits && explained < nearly_all && !options.spec;

@@ -1,25 +1,28 @@
 /// @file
-/// Checks a table from elsewhere: what it is, how wrong it is, and why.
+/// Checks a table from elsewhere: identifies it, measures its errors and names their cause.
 ///
 ///     const posenc::check::TableReport report = posenc::check::table(matrix.view());
 ///     if (!report.is_good) std::cerr << to_string(report);
 ///
-/// Without a convention the table is identified: its arrangement, the frequencies (base, spacing,
-/// rule), the first position and a factor of all entries are found from its values. What the
-/// options claim is not replaced by what fits better; what they do not name is found.
+/// Without a claimed convention, the table is identified: its arrangement, its frequencies (base,
+/// spacing, rule), its first position and a factor of all entries are found from its values. A
+/// claimed property is never replaced by another that fits better. Properties without a claim are
+/// found.
 ///
-/// Good is a table of which every entry is within
+/// A table is good if every entry is within
 ///
 ///     one ulp of its type at 1, plus 16 * 2^-53 (1 + |phase|), which is at most 2^-10,
 ///
-/// of the exact value, or within the limit of the options: 6.0e-8 for float32, 4.9e-4 for float16,
-/// 3.9e-3 for bfloat16. Half of that ulp is for sines that are not correctly rounded, and the
-/// second term for phases in double, position times frequency in radians. Phases in float32 exceed
-/// this within a few rows. Beyond 2^39 radians, doubles no longer tell phases well enough.
+/// of the exact value, or within `max_error` if the options set it. The ulp is 6.0e-8 for float32,
+/// 4.9e-4 for float16 and 3.9e-3 for bfloat16. Half of it is for sines that are not correctly
+/// rounded. The second term is for phases in double, position times frequency in radians. Phases in
+/// float32 exceed the sum within a few rows. Beyond 2^39 radians, doubles are too coarse to hold
+/// phases.
 ///
-/// The cause is the way of computing a table (how its frequency is formed, and what each part is
-/// rounded to) that leaves the fewest bits of a sample open, with the share of the entries that
-/// have its bits; or a difference from what is claimed: another base, halves exchanged.
+/// The cause is either a way of computing the table or a difference from a claim, such as another
+/// base or exchanged halves. A way says how frequencies are formed and how each part is rounded.
+/// The report names the way that leaves the fewest bits of a sample open, and the share of the
+/// entries that it reproduces bit for bit.
 #pragma once
 
 #include "posenc/check/report.h"
@@ -27,7 +30,8 @@
 
 namespace posenc::check {
 
-/// Throws InvalidArgument if the table is empty, or the options do not fit its shape.
+/// Checks a table. Throws InvalidArgument if the table is empty, or if the options do not fit its
+/// shape.
 TableReport table(const TableView& table, const TableOptions& options = {});
 
 }  // namespace posenc::check

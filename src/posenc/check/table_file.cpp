@@ -19,8 +19,8 @@ using Json = nlohmann::json;
 using Shape = std::vector<std::int64_t>;
 using std::string_view_literals::operator""sv;
 
-/// A type in both formats. bfloat16 is none of NumPy's own: it is V2 of ml_dtypes, or u2. A complex
-/// number is a cosine and a sine, side by side.
+/// The names of a type in both formats. NumPy has no bfloat16: it is stored as ml_dtypes' V2, or as
+/// u2. A complex number is a cosine and a sine, side by side.
 struct TypeNames {
   DataType type;
   std::string_view npy, safetensors;
@@ -44,7 +44,8 @@ std::string shape_text(const Shape& shape) {
 }
 
 /// Rows and columns of a shape without its sizes of 1: (1, 1, 1, d) is one row, (5, 1) has five
-/// rows, (n, h, 2) has pairs side by side, and (n,) is no table. Empty if there are more.
+/// rows, and (n, h, 2) has pairs side by side. Empty for (n,), and if more than two dimensions are
+/// left.
 Shape table_shape(Shape shape, bool is_column_major = false) {
   const bool has_rows = shape.size() >= 2, is_column = has_rows && shape.back() == 1;
   std::erase(shape, 1);
@@ -58,7 +59,8 @@ Shape table_shape(Shape shape, bool is_column_major = false) {
   return shape;
 }
 
-/// Rows, heads and columns of a shape: (1, 8, 100, 64) and (100, 64) have them.
+/// Rows, heads and columns of a shape, such as (1, 8, 100, 64) or (100, 64). Empty if the shape has
+/// other numbers of dimensions.
 Shape heads_shape(Shape shape) {
   while (shape.size() > 3 && std::ranges::count(shape, 1) > 0)
     shape.erase(std::ranges::find(shape, 1));
@@ -66,7 +68,7 @@ Shape heads_shape(Shape shape) {
   return shape.size() == 3 ? shape : Shape{};
 }
 
-/// Sets rows, heads and columns. Throws unless they take the bytes that are there.
+/// Sets rows, heads and columns. Throws unless they fill exactly the bytes that are present.
 void set_shape(StoredTable& table, Shape shape, bool is_complex, bool holds_heads,
                std::int64_t present, const std::string& what) {
   if (is_complex) shape.push_back(2);
@@ -95,8 +97,8 @@ void set_shape(StoredTable& table, Shape shape, bool is_complex, bool holds_head
                                  : "tensors with dtype, shape and data_offsets");
 }
 
-/// The fields of a header, after a prefix that ends with their length. The length is compared with
-/// what is allowed and with the file before it is used.
+/// The fields of a header. They follow a prefix that ends with their length. The length is compared
+/// with the allowed one and with the file before it is used.
 std::string_view header_fields(std::string_view start, std::size_t prefix_bytes,
                                std::size_t length_bytes, std::int64_t file_bytes, std::int64_t most,
                                const char* format) {
@@ -115,11 +117,11 @@ std::string_view header_fields(std::string_view start, std::size_t prefix_bytes,
   return start.substr(prefix_bytes, static_cast<std::size_t>(bytes));
 }
 
-/// The integers of at least 0 in an array of a header.
+/// The non-negative integers in an array of a header.
 Shape sizes(const Json& fields, const char* key, std::string_view format) {
   Shape all;
   for (const Json& each : fields.at(key).get_ref<const Json::array_t&>()) {
-    // An integer of at least 0 is unsigned, for nlohmann/json.
+    // nlohmann/json counts a non-negative integer as unsigned.
     if (!each.is_number_unsigned() || each.get<std::uint64_t>() > INT64_MAX)
       refuse_header(format, "a size is no number of 63 bits");
     all.push_back(each.get<std::int64_t>());
@@ -157,7 +159,7 @@ std::vector<Tensor> tensors_of(std::string_view header) {
   return all;
 }
 
-/// The tensor of that name, or the only one that may be a table, or hold heads.
+/// The tensor of this name. Without a name, the only tensor that may be a table or hold heads.
 Tensor chosen_tensor(std::vector<Tensor> all, const std::string& wanted, bool holds_heads) {
   const std::size_t count = all.size();
   if (wanted.empty())
@@ -209,11 +211,11 @@ StoredTable stored_table(const InputFile& input, const std::filesystem::path& fi
 
 namespace {
 
-/// A dictionary of strings, booleans and tuples of integers, as Python writes it, in JSON. What is
-/// no such dictionary has a '?' in it, which JSON does not allow.
+/// Converts a dictionary of strings, booleans and tuples of integers from Python's syntax to JSON.
+/// Anything else becomes a '?', which JSON does not allow.
 std::string json_of_python(std::string_view text) {
   std::string json;
-  bool has_comma = false;  // in a tuple; (3) is a number, and no tuple
+  bool has_comma = false;  // in the tuple; (3) without a comma is a number
   const auto last = [&] {
     const std::size_t at = json.find_last_not_of(" \n");
     return at == std::string::npos ? '\0' : json[at];

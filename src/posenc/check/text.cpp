@@ -46,7 +46,7 @@ std::string positions_text(const TableIdentity& is, std::int64_t rows) {
     if (parts.size() == most_parts) return join(parts, ", ") + ", ...";
     const std::int64_t first = is.position(row);
     const std::int64_t step = row + 1 < rows ? is.position(row + 1) - first : 0;
-    std::int64_t end = row + 1;  // of a run
+    std::int64_t end = row + 1;  // end of a run
     while (std::abs(step) == 1 && end < rows && is.position(end) - is.position(end - 1) == step)
       ++end;
     const bool is_run = end > row + 2 || end == rows;

@@ -1,4 +1,4 @@
-// The words for what a check finds. Internal: not installed.
+// Texts for the findings of a check. Internal: not installed.
 #pragma once
 
 #include "posenc/check/identity.h"
@@ -15,7 +15,7 @@ namespace posenc::check {
 /// "2.5 %"
 std::string percent_text(double share);
 
-/// The rule without the attention factor 0, which stands for the rule's own.
+/// The text of the rule without attention_factor=0, which stands for the rule's own factor.
 std::string rule_text(const FrequencyRule& rule);
 
 /// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
@@ -27,7 +27,7 @@ std::string axes_text(const TableAxes& axes);
 /// "1", "2.98e-08"
 std::string error_text(double error);
 
-/// A line for each.
+/// One line per finding.
 std::string findings_text(const std::vector<std::string>& findings);
 
 /// "5", "5, 20 .. 35", "1, 3, 5, 7 and 12 others"
@@ -40,7 +40,7 @@ std::string several_text(std::string_view noun, std::string_view plural,
 /// "base 10000, spacing paper"
 std::string convention_text(const EncodingSpec& spec);
 
-/// What may be off, and how, by its RowState.
+/// The name of things that may be off, and the text of each fault, indexed by RowState.
 struct Noun {
   std::string_view one, several;
   std::string_view faults[3];

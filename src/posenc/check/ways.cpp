@@ -41,9 +41,9 @@ double rounded(double value, Rounding to) noexcept {
   return value;
 }
 
-// The list: how a frequency is computed, and how its parts are rounded.
+// The list of ways: how a frequency is computed, and how its parts are rounded.
 
-/// What a frequency is computed from: w_k = base^(-k / h), each operation rounded.
+/// The operands of a frequency w_k = base^(-k / h). Each operation is rounded.
 struct Operands {
   double base, k, h;
   Rounding rounding;
@@ -53,10 +53,11 @@ struct Operands {
   double power() const noexcept { return r(std::pow(r(base), r(k / h))); }
 };
 
+/// A formula of frequencies.
 struct FrequencyForm {
   const char* text;
   bool divides;
-  double (*of)(const Operands& o);  ///< null: each is the one before times a step
+  double (*of)(const Operands& o);  ///< null: each frequency is the one before times a step
 };
 
 constexpr FrequencyForm forms[] = {
@@ -98,7 +99,7 @@ constexpr FrequencyForm forms[] = {
 
 constexpr const FrequencyForm& transformers_form = forms[3];
 
-/// The operands of a base for these frequencies, which ascend.
+/// The operands of these frequencies, in ascending order, with the base in `o`.
 std::vector<FrequencyOperand> operands_of(const FrequencyForm& form, Operands o, double scale,
                                           const std::vector<std::int64_t>& frequencies) {
   std::vector<FrequencyOperand> all;
@@ -114,7 +115,7 @@ std::vector<FrequencyOperand> operands_of(const FrequencyForm& form, Operands o,
   return all;
 }
 
-/// Which parts of a phase are rounded, after the arithmetic of the frequency.
+/// The rounding of each part of a phase. The frequency is computed in `arithmetic`.
 struct Precision {
   CauseKind kind;
   const char* text;
@@ -155,9 +156,9 @@ constexpr Precision precisions[] = {
     {position_cause, "positions in bfloat16, with phases in double", none, none, bf16, none},
     {position_cause, "positions in float16, with phases in double", none, none, f16, none}};
 
-// What a way leaves open.
+// The bits that a way leaves open.
 
-/// Of an entry, for a way with errors of a few 2^-53 in the phase.
+/// The bits that one entry leaves open. An error of a few 2^-53 in the phase counts as near.
 double open_bits(const SampledTable& sample, std::size_t index, std::int64_t position,
                  double value) noexcept {
   const double entry = sample.got[index];
@@ -171,7 +172,8 @@ double open_bits(const SampledTable& sample, std::size_t index, std::int64_t pos
   return off < 0x1p24 ? std::log2(1 + off) : most_open_bits;
 }
 
-/// Of the sample, whose entries are value_of(entry). Stops where they exceed the limit.
+/// The bits that the sample leaves open if its entries should be value_of(entry). Stops as soon as
+/// they exceed the limit.
 template <class ValueOf>
 double open_bits(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
                  double limit, const ValueOf& value_of) {
@@ -183,11 +185,12 @@ double open_bits(const SampledTable& sample, const TableIdentity& identity, std:
   return bits;
 }
 
-// Rows that come of those before, in float32.
+// Rows computed in float32 from the rows before.
 
-/// Cosine and sine.
+/// A cosine and a sine.
 using Pair = std::complex<float>;
 
+/// A recurrence from row to row.
 struct RowRecurrence {
   const char* text;
   Pair (*next)(Pair now, Pair before, Pair step);
@@ -204,8 +207,8 @@ constexpr RowRecurrence row_recurrences[] = {
     {"rows from the two before by a recurrence in float32, never re-anchored",
      [](Pair now, Pair before, Pair step) { return 2 * step.real() * now - before; }}};
 
-/// The entries of the sample, in its order; empty if they leave more bits open than the limit,
-/// which the first rows of most recurrences show.
+/// The values that the recurrence gives for the sample, in its order. Empty if they leave more bits
+/// open than the limit, which the first rows show for most recurrences.
 std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
                               const SampledTable& sample, const TableIdentity& identity,
                               double limit) {
@@ -246,9 +249,9 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
   return values;
 }
 
-/// All ways to compute these frequencies of the spec, which ascend. `exact` has the values of all
-/// its frequencies. The first way is exact. Each way is also listed with entries that are rounded
-/// so.
+/// All ways to compute these frequencies of the spec, which are in ascending order. `exact` holds
+/// the values of all frequencies. The first way is exact. Each way is listed once more for each
+/// rounding in `entries`.
 std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<double>& exact,
                          const std::vector<std::int64_t>& frequencies,
                          std::span<const Rounding> entries) {
@@ -298,8 +301,8 @@ std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<double>& ex
       if (precision.arithmetic == none) break;
     }
   }
-  // ggml turns heads, which have at most 512 channels. Each entry takes a product for each channel
-  // before its own.
+  // Only ggml uses this way, for heads of at most 512 channels. Each entry takes one product for
+  // each frequency before its own.
   constexpr std::size_t most_pairs = 1024;
   if (exact.size() <= most_pairs) {
     // The products are divided by the factors of the rule.
@@ -317,7 +320,7 @@ std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<double>& ex
       Way& other = all.emplace_back(Way(all[i]));
       other.entry = entry;
       other.bits += 2;
-      if (entry == Rounding::truncated) continue;  // said of all entries
+      if (entry == Rounding::truncated) continue;  // another cause names it
       const std::string type = entry == bf16 ? "bfloat16" : "float16";
       if (other.is_exact) other.kind = CauseKind::narrow_entries;
       other.text += (other.is_exact ? "" : ", and ") + ("cosines and sines in " + type);
@@ -369,7 +372,7 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
       const double limit = allowed_error(sample.type, identity.factor, phase);
       if (std::fabs(entry.got - exact) <= limit) return true;
       ++off;
-      // Sines of libraries differ by an ulp or two.
+      // Sines of different libraries differ by an ulp or two.
       each.explained += std::fabs(entry.got - value) <= 4 * limit;
       return true;
     });
@@ -389,7 +392,7 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
   for (const Way& way : ways) {
     consider(way, [&](const SampledEntry& of) { return way.value(of); });
   }
-  // Of the most usual frequencies alone.
+  // Try recurrences with the most usual frequencies only.
   constexpr std::size_t most_usual = 4;
   may_be_recurrence = may_be_recurrence && identity.positions.empty();
   for (std::size_t i = 0; may_be_recurrence && i < std::min(ways.size(), most_usual); ++i) {

@@ -1,5 +1,5 @@
-// The ways of computing a table, and the one that leaves the fewest bits of it open. Internal: not
-// installed.
+// The ways of computing a table, and the search for the way that leaves the fewest bits open.
+// Internal: not installed.
 #pragma once
 
 #include "posenc/check/report.h"
@@ -12,23 +12,23 @@
 
 namespace posenc::check {
 
-/// Of an entry, those beyond what is near.
+/// The bits that an entry leaves open if its error is 2^24 ulps or more.
 inline constexpr double most_open_bits = 24;
 
-/// What a number is rounded to.
+/// The type or operation that rounds a number.
 enum class Rounding : std::uint8_t {
   none,
   float32,
   bfloat16,
-  truncated,  ///< to bfloat16
+  truncated,  ///< to bfloat16, towards zero
   float16,
-  thousandths,  ///< in bfloat16, then times 1000: a timestep
-  int8,         ///< wraps, as the next
+  thousandths,  ///< a timestep: divided by 1000 in bfloat16, then times 1000
+  int8,         ///< wraps, like int16 and int32
   int16,
   int32,
 };
 
-/// What a position is multiplied with, or divided by, for a frequency.
+/// The number that a position is multiplied by, or divided by, for one frequency.
 struct FrequencyOperand {
   std::int64_t frequency;
   double operand;
@@ -39,28 +39,31 @@ struct FrequencyOperand {
 struct Way {
   CauseKind kind = CauseKind::float32_phases;
   std::string text = {};
-  double bits = 0;  ///< that it takes to say it, and, of explain(), those that it leaves open
-  std::vector<FrequencyOperand> operands = {};  ///< of the sampled frequencies, ascending
-  bool divides = false;                         ///< the position by the operand
+  /// The cost of the way. Ways that explain() returns also include the bits that they leave open.
+  double bits = 0;
+  /// Operands of the sampled frequencies, in ascending order.
+  std::vector<FrequencyOperand> operands = {};
+  bool divides = false;  ///< true if the position is divided by the operand
   Rounding position = Rounding::none, product = Rounding::none, entry = Rounding::none;
-  double step = 0;        ///< of products from channel to channel, if there are any
-  bool is_exact = false;  ///< nothing but the entries is rounded
-  double share = 0;       ///< of the entries that have its bits
-  double explained = 0;   ///< share of the entries that are off of which it explains the error
+  double step = 0;        ///< step of products from channel to channel; 0 if there are none
+  bool is_exact = false;  ///< true if nothing but the entries is rounded
+  double share = 0;       ///< share of the entries that it reproduces bit for bit
+  double explained = 0;   ///< share of the entries that are off whose errors it explains
 
   /// The phase of one of the sampled frequencies.
   double phase(std::int64_t k, std::int64_t at) const noexcept;
-  /// What it makes of an entry, unless it is a recurrence of rows.
+  /// The value that this way gives an entry. Not for a recurrence of rows.
   double value(const SampledEntry& of) const noexcept;
 };
 
-/// The bits that the sample leaves open if it holds exact values. Stops where they exceed the
+/// The bits that the sample leaves open if it holds exact values. Stops as soon as they exceed the
 /// limit.
 double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
                     const std::vector<double>& frequencies, double limit);
 
-/// The way that leaves the fewest bits of the first rows of the sample open, and others that leave
-/// as few. Rows may come from those before, which takes a step for each row of the table.
+/// Finds the ways that leave the fewest bits of the first `rows` rows of the sample open, and
+/// returns those within one bit, the best first. If `may_be_recurrence`, rows may be computed from
+/// the rows before, which takes one step per row of the table.
 std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identity,
                          std::size_t rows, bool may_be_recurrence = false);
 

@@ -5,8 +5,8 @@
 namespace posenc::detail {
 namespace {
 
-/// True if the frequency is below 2^-100 radians per position, other than 0. In turns modulo 1, it
-/// may be negative. 2^-103 < 2^-100 / (2 pi).
+/// True if the frequency is not 0 and below 2^-100 radians per position. Modulo 1, a frequency in
+/// turns may be negative. Note that 2^-103 < 2^-100 / (2 pi).
 bool is_below_range(const Turns& turns) noexcept {
   const Turns magnitude = turns.limb[0] >> 63 != 0 ? Turns{} - turns : turns;
   return !is_zero(turns) && less(magnitude, power_of_2<4>(-103));

@@ -1,5 +1,5 @@
-// Fixed-point fractions of many bits, for exact frequencies and phases. They are computed in
-// integers, so that the bits are the same on every machine.
+// Fixed-point fractions of many bits, for exact frequencies and phases. All operations are integer
+// operations, so the bits are the same on every machine.
 #pragma once
 
 #include "posenc/support/detail.h"
@@ -42,7 +42,7 @@ struct Fraction {
   friend constexpr Fraction operator+(Fraction a, const Fraction& b) noexcept { return a += b; }
   friend constexpr Fraction operator-(Fraction a, const Fraction& b) noexcept { return a -= b; }
 
-  /// Truncated: too low by less than 2 Limbs - 1 units.
+  /// The truncated product, which is too low by less than 2 Limbs - 1 units.
   friend constexpr Fraction operator*(const Fraction& a, const Fraction& b) noexcept {
     Fraction product;
     // Limbs are counted from the top: a.limb[i] * b.limb[j] ends at limb i + j + 1, and only the
@@ -68,7 +68,7 @@ struct Fraction {
     return product;
   }
 
-  /// Exact, modulo 1.
+  /// The exact product, modulo 1.
   friend constexpr Fraction operator*(const Fraction& a, std::uint64_t factor) noexcept {
     Fraction product;
     std::uint64_t carry = 0;
@@ -80,7 +80,7 @@ struct Fraction {
     return product;
   }
 
-  /// Truncated.
+  /// The truncated quotient.
   friend constexpr Fraction operator/(const Fraction& a, std::uint64_t divisor) noexcept {
     Fraction quotient;
     std::uint64_t remainder = 0;

@@ -11,12 +11,12 @@
 namespace posenc::detail {
 namespace {
 
-/// The functions of double of every C library in use are within 4 ulp, 2^-50 of the value.
+/// The double functions of every C library in use are accurate to 4 ulp, 2^-50 of the value.
 constexpr double double_margin = 0x1p-50;
 
-/// The float nearest to the exact value of a function, of which the C library gives `value`.
-/// decide(below, above, midpoint) gives it if the midpoint of two neighbouring floats, which is
-/// exact in double, is in the interval in which the exact value lies.
+/// The float nearest to the exact value of a function, given the double `value` that the C library
+/// returns. If the midpoint of two neighbouring floats lies in the interval that holds the exact
+/// value, decide(below, above, midpoint) selects the float. The midpoint is exact in double.
 template <class Decide>
 float nearest(double value, const Decide& decide) noexcept {
   const auto below = static_cast<float>(value * (1 - double_margin)),
@@ -47,7 +47,7 @@ bool is_power_above(float base, float exponent, double midpoint) noexcept {
       natural_logarithm<5>(to_double(base)) * to_fraction<5>(std::fabs(to_double(exponent)) / 2);
   const Wide inverse = exp_minus(logarithm * 2);  // base^-|exponent|
   if (exponent < 0) return midpoint < 1 && less(to_fraction<5>(midpoint), inverse);
-  // base^exponent > midpoint if inverse * midpoint < 1; scaled, so that all are fractions.
+  // base^exponent > midpoint if inverse * midpoint < 1. All factors are scaled to be fractions.
   const int unit = std::ilogb(midpoint) + 2;
   const Wide product = inverse * to_fraction<5>(std::ldexp(midpoint, -unit));
   return less(product, to_fraction<5>(std::ldexp(1.0, -unit)));

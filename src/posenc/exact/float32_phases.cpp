@@ -13,11 +13,13 @@ namespace {
 
 constexpr double two_pi = 6.283185307179586;
 
-/// The frequencies of Transformers' modeling_rope_utils.py. A Python scalar becomes a float32 where
-/// it meets a tensor, and `scalar / tensor` is the tensor's reciprocal times the scalar.
+/// The frequencies of Transformers' modeling_rope_utils.py. Where a Python scalar meets a tensor,
+/// the scalar becomes a float32. `scalar / tensor` is computed as the scalar times the reciprocal
+/// of the tensor.
 ///
-/// These formulas stand in frequency.cpp, too, and cannot be shared: here each operation is one of
-/// that source, in its order, on wavelengths; there, they are on turns, scaled to be below 1.
+/// frequency.cpp has these formulas, too, but the code cannot be shared. Here the operations are
+/// the operations of that source, in the same order, on wavelengths. There they work on turns,
+/// scaled to be below 1.
 class TransformersRules {
  public:
   explicit TransformersRules(const EncodingSpec& spec) : spec_(spec) {}
@@ -108,8 +110,8 @@ std::vector<float> nearest_floats(const Frequencies& exact) {
 std::vector<float> tutorial_frequencies(const EncodingSpec& spec) {
   if (!is_base(spec.frequencies)) return nearest_floats(Frequencies(spec));
   std::vector<float> frequencies;
-  // As PyTorch multiplies a float32 tensor by a Python float: the scalar is computed in double and
-  // rounded to float32 before the product.
+  // PyTorch computes the scalar in double and rounds it to float32 before it multiplies a float32
+  // tensor by it.
   const bool paper = spec.spacing == Spacing::paper;
   const double denominator = static_cast<double>(paper ? spec.d_model : exponent_denominator(spec));
   const auto step = static_cast<float>(-std::log(spec.base) / denominator);
@@ -127,12 +129,12 @@ double error_per_position(const std::vector<float>& frequencies, const EncodingS
   double largest = 0;
   for (std::int64_t k = 0; k < exact.count(); ++k) {
     const double frequency = to_double(frequencies[static_cast<std::size_t>(k)]);
-    // The position and the product are rounded.
+    // Both the position and the product are rounded.
     const double of_roundings = frequency * std::expm1(2 * 0x1p-24);
     const double error = std::remainder(frequency - to_radians(exact[k]), two_pi);
     largest = std::max(largest, std::fabs(error) + of_roundings);
   }
-  return 1.001 * largest;  // for the roundings of this computation
+  return 1.001 * largest;  // covers the roundings of this computation
 }
 
 }  // namespace posenc::detail

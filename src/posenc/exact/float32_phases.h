@@ -1,8 +1,8 @@
-// Phases in float32, rounded as widely used systems round them: what the backend div_term and
-// encodings like those systems' (parity.h) start from, and what a check of a table recognises.
+// Phases in float32, rounded exactly as widely used systems round them. The backend div_term and
+// the encodings of parity.h start from these phases, and a check of a table recognises them.
 //
-// Every operation is one of IEEE's float32, in the order of the system's source. A C library's
-// expf or powf may be off by an ulp, and each library by another one; here they are correctly
+// Every operation is an IEEE float32 operation, in the order of the system's source. The expf or
+// powf of a C library may be off by an ulp, and libraries differ; here both functions are correctly
 // rounded (float32_functions.h).
 #pragma once
 
@@ -22,12 +22,12 @@ std::vector<float> nearest_floats(const Frequencies& exact);
 /// nearest_floats() of them.
 std::vector<float> tutorial_frequencies(const EncodingSpec& spec);
 
-/// Transformers' rotary embeddings: 1 / base^(2k / d), changed by the spec's rule. The rule is not
-/// OwnFrequencies or LongRopeScaling, the spacing is paper.
+/// The frequencies of Transformers' rotary embeddings: 1 / base^(2k / d), changed by the spec's
+/// rule. The rule must not be OwnFrequencies or LongRopeScaling, and the spacing must be paper.
 std::vector<float> transformers_frequencies(const EncodingSpec& spec);
 
-/// A bound of |phase - exact phase| / position, at every position, of float32 phases: the product
-/// of the position, rounded to float32, and such a frequency.
+/// A bound of |phase - exact phase| / position that holds at every position. `phase` is the float32
+/// product of the position, rounded to float32, and one of these frequencies.
 double error_per_position(const std::vector<float>& frequencies, const EncodingSpec& spec);
 
 }  // namespace posenc::detail

@@ -12,11 +12,11 @@
 namespace posenc::detail {
 namespace {
 
-// The usual base, whose logarithm is computed at compile time.
+// The logarithm of the usual base is computed at compile time.
 constexpr double usual_base = 10000.0;
 constexpr Wide logarithm_of_usual_base = natural_logarithm<5>(usual_base);
 
-/// A unit, as an exponent of 2, of which a value above 0 is a fraction.
+/// The exponent e of the unit 2^e. A value above 0, expressed in this unit, is a fraction.
 int unit_above(double value) noexcept { return std::ilogb(value) + 1; }
 
 /// w r + w / s (1 - r)
@@ -26,15 +26,18 @@ Number blended(const Number& turns, double factor, const Number& r) noexcept {
   return slow + r * (turns - slow);
 }
 
-/// Computes consecutive frequencies in fractions of `Limbs` limbs, and keeps the leading `Kept`.
+/// Computes consecutive frequencies in fractions of `Limbs` limbs, and keeps the leading `Kept`
+/// limbs.
 ///
-/// Error bound: the base's frequencies are within 2^43 units. The logarithm of a ratio times k is
-/// within 2^32 units (2^21 of the base's and 2^10 for log_unit_bits), and the truncation of the
-/// quotient adds k 2^10 < 2^30. exp_minus() is within 2^23 units if the logarithm is below 1, and
-/// k 2^23 is below 2^42; else k is below 2^10, and k 2^33 below 2^43. A division by 2^-10 to 1 adds
-/// 10 bits to them, and its own truncation is below 2^63 units, which is most. It can be more on
-/// Llama 3.1's ramp, by high / (high - low) < 2^54: 2^97 units of the base's frequency; and in
-/// turns (see BaseTurns).
+/// Error bound of the base's frequencies: 2^43 units. The logarithm of a ratio, times k, is within
+/// 2^32 units: 2^21 from the base's logarithm, and 2^10 for log_unit_bits. The truncation of the
+/// quotient adds k 2^10 < 2^30. If the logarithm is below 1, exp_minus() is within 2^23 units, and
+/// k 2^23 is below 2^42. Otherwise k is below 2^10, and k 2^33 is below 2^43.
+///
+/// A division by 2^-10 to 1 adds 10 bits to these errors. Its own truncation, below 2^63 units, is
+/// the largest error. Two rules can have larger errors. Llama 3.1's ramp amplifies the error of the
+/// base's frequency by high / (high - low) < 2^54, to 2^97 units. For frequencies in turns, see
+/// BaseTurns.
 template <std::size_t Limbs, std::size_t Kept>
 class Rules {
   using Number = Fraction<Limbs>;
@@ -58,8 +61,8 @@ class Rules {
     fill([&](const Number& turns, std::int64_t) { return divide(turns, linear.factor); });
   }
 
-  /// The logarithm of the base grows by d / (d - 2) ln s, and that of the ratio of two frequencies
-  /// by 2 / (d - 2) ln s. The only frequency of d = 2 does not depend on the base.
+  /// The logarithm of the base grows by d / (d - 2) ln s, and the logarithm of the ratio of two
+  /// frequencies by 2 / (d - 2) ln s. If d = 2, the only frequency does not depend on the base.
   void operator()(const NtkScaling& ntk) const {
     Number logarithm = logarithm_of_ratio();
     if (ntk.factor > 1 && spec_.d_model > 2) {
@@ -72,7 +75,7 @@ class Rules {
   void operator()(const YarnScaling& yarn) const {
     const auto [low, high] = yarn_range(spec_, yarn);
     fill([&, low = low, high = high](const Number& turns, std::int64_t k) {
-      // The share of w, which is 1 - r.
+      // The share of w is 1 - r.
       const double numerator = high - static_cast<double>(k), denominator = high - low;
       const double share = numerator / denominator;
       if (share >= 1) return turns;
@@ -97,7 +100,7 @@ class Rules {
           shifted(turns, -unit) * static_cast<std::uint64_t>(llama3.trained_rows);
       if (!less(lowest, in_rows)) return divide(turns, llama3.factor);
       if (!less(in_rows, highest)) return turns;
-      // Not by high - low in double, which may round.
+      // high - low in double may round, so this difference is taken in fractions.
       return blended(turns, llama3.factor, quotient_of(in_rows - lowest, highest - lowest));
     });
   }
@@ -119,13 +122,13 @@ class Rules {
     }
   }
 
-  /// The multiple of the base's power is the sum of a whole one and a fraction. Its error is that
-  /// of the power, times the numerator: 2^96 units.
+  /// The multiple of the base's power is the sum of a whole multiple and a fraction. Its error is
+  /// the error of the power times the numerator: 2^96 units.
   void operator()(const BaseTurns& scale) const {
     const auto whole = static_cast<std::uint64_t>(scale.numerator / scale.denominator);
     const Number part = rational<Limbs>(scale.numerator % scale.denominator, scale.denominator);
     const Number ratio = exp_minus(logarithm_of_ratio());
-    // The power 0 is 1, which is not a fraction; whole turns vanish.
+    // Power 0 is 1, which is not a fraction. Whole turns vanish, so only `part` remains.
     Number power = times_power(ratio, ratio, std::max<std::int64_t>(first_, 1) - 1);
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       const bool is_one = first_ == 0 && i == 0;
@@ -155,7 +158,7 @@ class Rules {
   template <class Scaled>
   void fill(const Scaled& scaled, const Number& logarithm) const {
     const Number ratio = exp_minus(logarithm);
-    // Several chains, whose products do not wait for each other.
+    // Several chains, so that their products do not wait for each other.
     constexpr std::size_t chains = 4;
     Number turns[chains];
     turns[0] = times_power(leading<Limbs>(turns_of_one_radian), ratio, first_);
@@ -184,7 +187,7 @@ class Rules {
 
 void compute_all(const EncodingSpec& spec, std::span<Turns> all) {
   const auto compute = [&]<class Rule>(const Rule& rule) {
-    // A narrow ramp, or a large multiple, takes away more than a limb.
+    // A narrow ramp or a large multiple costs more than one limb of precision.
     constexpr bool is_costly =
         std::is_same_v<Rule, Llama3Scaling> || std::is_same_v<Rule, BaseTurns>;
     constexpr std::size_t limbs = is_costly ? 6 : 5;
@@ -212,7 +215,7 @@ Frequencies::Frequencies(std::vector<PickedFrequency> picked)
   }
 }
 
-// For size: few entries need it.
+// Marked cold to keep the code small: few entries need it.
 [[gnu::cold]] Widest Frequencies::widest(std::int64_t k) const noexcept {
   if (!picked_.empty()) return picked_[k].from->widest(picked_[k].k);
   Widest turns;
@@ -230,7 +233,7 @@ std::optional<unsigned> Frequencies::quarters_at(std::int64_t k,
 
 YarnRange yarn_range(const EncodingSpec& spec, const YarnScaling& yarn) noexcept {
   const auto d_model = static_cast<double>(spec.d_model);
-  // Halved, because it may exceed 1/2.
+  // Halved for the conversion, because the scaled logarithm may exceed 1/2.
   const double of_base = 2 * to_signed_double(natural_logarithm<5>(spec.base) / 2);
   const auto index = [&](double rotations) {
     const Wide logarithm = natural_logarithm<5>(static_cast<double>(yarn.trained_rows)) -

@@ -13,8 +13,8 @@
 
 namespace posenc::detail {
 
-/// A phase or a frequency as a fraction of a full turn, in units of 2^-256. Overflow of the
-/// integers is the reduction modulo 2 pi.
+/// A phase or a frequency as a fraction of a full turn, in units of 2^-256. The overflow of the
+/// integers performs the reduction modulo 2 pi.
 using Turns = Fraction<4>;
 
 class Frequencies;
@@ -27,9 +27,9 @@ struct PickedFrequency {
   bool operator==(const PickedFrequency&) const = default;
 };
 
-/// w_k / (2 pi) modulo 1 for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of the exact value
-/// (wide.h derives it, and a test compares with MPFR). A phase at position 2^53 is then within
-/// 2^-201 turns.
+/// The frequencies w_k / (2 pi) modulo 1 for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of
+/// the exact value. wide.h and frequency.cpp derive this bound, and a test compares the values with
+/// MPFR. A phase at position 2^53 is then within 2^-201 turns.
 class Frequencies {
  public:
   /// The spec must be valid.
@@ -40,26 +40,27 @@ class Frequencies {
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(turns_.size()); }
   const Turns& operator[](std::int64_t k) const noexcept { return turns_[k]; }
 
-  /// The phase of that position modulo one turn. The product is exact, so that its only error is
-  /// that of the frequency.
+  /// The phase at `position`, modulo one turn. The product is exact, so the error of the phase
+  /// comes from the frequency alone.
   Turns phase(std::int64_t k, std::int64_t position) const noexcept {
     return (*this)[k] * static_cast<std::uint64_t>(position);
   }
 
-  /// log2 of an upper bound of the error of phase() in radians: 2 pi 2^-254 position < 2^(-251 +
-  /// b), b the number of bits of the position.
+  /// log2 of an upper bound of the error of phase() in radians:
+  /// 2 pi 2^-254 position < 2^(-251 + b), where b is the number of bits of the position.
   static int log2_phase_error(std::int64_t position) noexcept {
     return -251 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(position)));
   }
 
-  /// Frequency k within 2^-640 turns, computed anew from the spec. Takes about 0.1 milliseconds,
+  /// Frequency k within 2^-640 turns, computed again from the spec. Takes about 0.1 milliseconds
   /// and allocates nothing.
   Widest widest(std::int64_t k) const noexcept;
 
-  /// The number of quarter turns, modulo 4, if the phase is a whole number of them: sine and cosine
-  /// are then 0, 1 or -1. Only a frequency that is given in turns can have such a phase, but for
-  /// position 0. It is proven if that is a rational number; another power of a base may be within
-  /// 2^-512 of such a phase by chance, with a probability below 2^-430 an encoding.
+  /// If the phase is a whole number of quarter turns, returns that number modulo 4. The sine and
+  /// the cosine are then 0, 1 or -1. Except at position 0, only frequencies that are given in turns
+  /// can have such a phase. If the frequency is a rational number, the result is proven. Any other
+  /// power of a base may by chance lie within 2^-512 of such a phase, with a probability below
+  /// 2^-430 per encoding.
   std::optional<unsigned> whole_quarters(std::int64_t k, std::int64_t position) const noexcept {
     const Turns turns = phase(k, position);
     if (!is_in_turns_ || !is_near_quarter(turns)) return {};
@@ -79,11 +80,12 @@ class Frequencies {
   EncodingSpec spec_ = {};                    ///< not used if picked_ is not empty
   std::vector<PickedFrequency> picked_ = {};  ///< empty unless they are those of others
   std::vector<Turns> turns_;
-  bool is_in_turns_;  ///< if some frequencies are
+  bool is_in_turns_;  ///< true if some frequencies are given in turns
 };
 
-/// The k at which YaRN's ramp begins and ends: Transformers' find_correction_range(). The
-/// logarithms are exact, and the other operations those of doubles: the same on every machine.
+/// The indices k at which YaRN's ramp begins and ends, as in Transformers' find_correction_range().
+/// The logarithms are computed in integers and everything else in double, so the result is the same
+/// on every machine.
 struct YarnRange {
   double low, high;
 };

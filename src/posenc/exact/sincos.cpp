@@ -9,7 +9,7 @@
 namespace posenc::detail {
 namespace {
 
-/// The first n of which 1 / n! is below a unit.
+/// The smallest n for which 1 / n! is below one unit.
 template <std::size_t Limbs>
 constexpr std::size_t vanishing_factorial() noexcept {
   auto inverse = power_of_2<Limbs>(-1);
@@ -18,7 +18,7 @@ constexpr std::size_t vanishing_factorial() noexcept {
   return n;
 }
 
-/// 1 / n!, but for those of 0 and 1, each too low by less than 2 units.
+/// 1 / n! for n >= 2, each too low by less than 2 units.
 template <std::size_t Limbs>
 constexpr auto inverse_factorials = [] {
   std::array<Fraction<Limbs>, vanishing_factorial<Limbs>()> all;
@@ -27,9 +27,10 @@ constexpr auto inverse_factorials = [] {
   return all;
 }();
 
-/// z / s! - z^2 / (s + 2)! + z^3 / (s + 4)! - ... for z = square < 5/8 and s = 2 or 3. 1 less this
-/// sum is the cosine for s = 2, and the sine's quotient by x for s = 3. An inverse is too low by
-/// less than 2 units, a product by less than 2 Limbs - 1, and the next one keeps 5/8 of that.
+/// The sum z / s! - z^2 / (s + 2)! + z^3 / (s + 4)! - ... for z = square < 5/8 and s = 2 or 3. One
+/// minus this sum is the cosine if s = 2, and the quotient of the sine and x if s = 3. An inverse
+/// factorial is too low by less than 2 units, and a product by less than 2 Limbs - 1 units. The
+/// next product keeps 5/8 of that error.
 template <std::size_t Limbs>
 Fraction<Limbs> complement_of_series(const Fraction<Limbs>& square, std::size_t start) noexcept {
   constexpr auto& inverses = inverse_factorials<Limbs>;
@@ -39,8 +40,8 @@ Fraction<Limbs> complement_of_series(const Fraction<Limbs>& square, std::size_t 
   return square * sum;
 }
 
-/// The sine, of which the series has fewer limbs than its argument: sin(x) = x - x (x^2 / 3! - ...)
-/// keeps the relative precision of x, even if it is small.
+/// The sine. Its series has fewer limbs than its argument: sin(x) = x - x (x^2 / 3! - ...) keeps
+/// the relative precision of x, even if x is small.
 template <std::size_t Limbs, std::size_t SeriesLimbs, std::size_t PhaseLimbs>
 ExactValue<Limbs> sine_of(const ReducedPhase<PhaseLimbs>& reduced) noexcept {
   const auto x = radians_of<Limbs>(reduced.rest);
@@ -50,7 +51,7 @@ ExactValue<Limbs> sine_of(const ReducedPhase<PhaseLimbs>& reduced) noexcept {
     return {x - x * leading<Limbs>(complement_of_series(square, 3)),
             (reduced.quadrant == 2) != reduced.negative};
   }
-  // 1 is not a fraction: a cosine of 1 becomes the largest one.
+  // 1 is not a fraction: a cosine of 1 becomes the largest fraction.
   auto below_1 = leading<Limbs>(complement_of_series(square, 2));
   if (is_zero(below_1)) below_1.limb.back() = 1;
   return {Fraction<Limbs>{} - below_1, reduced.quadrant == 3};
@@ -59,7 +60,7 @@ ExactValue<Limbs> sine_of(const ReducedPhase<PhaseLimbs>& reduced) noexcept {
 }  // namespace
 
 ExactValue<> sine(const Turns& phase) noexcept {
-  // Radians of 192 bits have that precision unless they are below 2^-61.
+  // Radians of 192 bits are precise enough unless they are below 2^-61.
   const ReducedPhase reduced(phase);
   if (reduced.rest.limb[0] == 0) return sine_of<radian_limbs, 2>(reduced);
   const auto [magnitude, negative] = sine_of<3, 2>(reduced);
@@ -79,12 +80,12 @@ Rounded round_to_bits(const ExactValue<Limbs>& value, DataType type, int log2_ph
   const Fraction<Limbs> error =
       power_of_2<Limbs>(log2_value + log2_relative_error) + power_of_2<Limbs>(log2_phase_error);
   const Fraction<Limbs> low = less(magnitude, error) ? Fraction<Limbs>{} : magnitude - error;
-  // An end of 1 or more becomes the largest fraction, which also rounds to 1.
+  // An end of the interval that is 1 or more becomes the largest fraction, which also rounds to 1.
   Fraction<Limbs> high = magnitude + error;
   if (less(high, magnitude)) high.limb.fill(~std::uint64_t{0});
   const auto nearest = [&](const Fraction<Limbs>& x) -> std::uint64_t {
     const LeadingBits bits = leading_bits(x);
-    // What is certain is no tie, so that the top 64 bits have others below them.
+    // A certain value is not a tie, so lower bits may be assumed to follow the top 64 bits.
     const auto top = static_cast<std::uint64_t>(bits.mantissa >> 64);
     return top == 0 ? 0 : round_to_bits(format_of(type), top, bits.exponent + 64, true);
   };

@@ -1,5 +1,5 @@
-// Fractions of many bits, in which frequencies are computed: logarithms, exponentials, and doubles
-// that are taken exactly. Integer operations alone, so that every machine has the same bits.
+// Fractions of many bits, in which frequencies are computed: logarithms, exponentials, and exact
+// conversions of doubles. Only integer operations are used, so every machine has the same bits.
 #pragma once
 
 #include "posenc/exact/fixed_point.h"
@@ -15,14 +15,14 @@
 
 namespace posenc::detail {
 
-/// Wider than Turns by one limb. At most 2^19 products are truncated, each by a few units, which
-/// does not reach the limbs of Turns.
+/// One limb wider than Turns. At most 2^19 products are truncated, each by a few units, so the
+/// truncation does not reach the limbs of Turns.
 using Wide = Fraction<5>;
 
-/// 768 bits, for the entries that 256 bits of a phase leave undecided (entry.h).
+/// 768 bits, for the entries that a 256-bit phase leaves undecided (entry.h).
 using Widest = Fraction<12>;
 
-/// The leading limbs of a fraction, or all of it and zeros below.
+/// The leading limbs of a fraction. If the fraction has fewer, zeros follow.
 template <std::size_t Limbs, std::size_t Given>
 constexpr Fraction<Limbs> leading(const Fraction<Given>& x) noexcept {
   Fraction<Limbs> result;
@@ -30,7 +30,7 @@ constexpr Fraction<Limbs> leading(const Fraction<Given>& x) noexcept {
   return result;
 }
 
-/// 2^exponent for an exponent below 0; 0 if that is below a unit.
+/// 2^exponent for an exponent below 0. The result is 0 if it would be below one unit.
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> power_of_2(int exponent) noexcept {
   Fraction<Limbs> result;
@@ -51,7 +51,7 @@ inline constexpr Widest quarter_pi = {{0xc90fdaa22168c234, 0xc4c6628b80dc1cd1, 0
                                        0x302b0a6df25f1437, 0x4fe1356d6d51c245, 0xe485b576625e7ec6,
                                        0xf44c42e9a637ed6b, 0x0bff5cb6f406b7ed, 0xee386bfb5a899fa5}};
 
-/// Logarithms reach 709.8. Divided by 1024, they are fractions.
+/// Logarithms reach 709.8. Divided by 1024, they become fractions.
 inline constexpr int log_unit_bits = 10;
 
 /// ln(2 pi) / 2^log_unit_bits.
@@ -69,7 +69,7 @@ constexpr bool less(const Fraction<Limbs>& a, const Fraction<Limbs>& b) noexcept
   return a.limb < b.limb;
 }
 
-/// numerator / denominator < 1, truncated.
+/// numerator / denominator, truncated. The quotient must be below 1.
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> quotient_below_1(std::uint64_t numerator,
                                            std::uint64_t denominator) noexcept {
@@ -84,9 +84,9 @@ constexpr Fraction<Limbs> quotient_below_1(std::uint64_t numerator,
 }
 
 /// atanh(numerator / denominator) / 2^log_unit_bits by its power series. The quotient must be at
-/// most 1/3. Too low by less than 2^9 units if Limbs <= 12: a product adds 2 Limbs - 1 units to the
-/// error of a power, of which the next one keeps 1/9; term n has 1 / (2 n + 1) of it, and a unit of
-/// its own; and there are at most 245 terms.
+/// most 1/3. If Limbs <= 12, the result is too low by less than 2^9 units. Each product adds
+/// 2 Limbs - 1 units to the error of a power, and the next power keeps 1/9 of that error. Term n
+/// has 1 / (2 n + 1) of it, and one unit of its own. There are at most 245 terms.
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
                                        std::uint64_t denominator) noexcept {
@@ -116,9 +116,11 @@ inline constexpr auto half_logarithms = [
 (std::make_integer_sequence<std::uint64_t, 16>());
 
 /// ln(value) / 2^log_unit_bits for a normal value above 0, from
-/// ln(m 2^e) = 2 atanh((m - c) / (m + c)) + ln(c) + e 2 atanh(1 / 3) with c = 1 + i / 16 <= m, so
-/// that the series has few terms. Within 2^21 units, since |e| <= 1023. A negative logarithm is
-/// given modulo 1.
+///
+///     ln(m 2^e) = 2 atanh((m - c) / (m + c)) + ln(c) + e 2 atanh(1 / 3)
+///
+/// With c = 1 + i / 16 <= m the series has few terms. The error is within 2^21 units, since |e| <=
+/// 1023. A negative logarithm is returned modulo 1.
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> natural_logarithm(double value) noexcept {
   constexpr int c_bits = 52 - 4;
@@ -134,7 +136,7 @@ constexpr Fraction<Limbs> natural_logarithm(double value) noexcept {
   return (exponent < 0 ? of_mantissa - of_power : of_mantissa + of_power) * 2;
 }
 
-/// The number of terms y^n / n!, y < 2^-small_bits, after which they are below a unit.
+/// The number of terms y^n / n!, where y < 2^-small_bits, after which all terms are below one unit.
 template <std::size_t Limbs>
 constexpr std::uint64_t exponential_terms(int small_bits) noexcept {
   int bits = 0;  // at most log2(2^(small_bits n) n!)
@@ -148,9 +150,9 @@ constexpr std::uint64_t exponential_terms(int small_bits) noexcept {
 
 /// exp(-x) for the argument x / 2^log_unit_bits > 0.
 ///
-/// x is halved until it is small, and the result is squared as often: 16 times if x < 1, else at
-/// most 26 times. Each squaring doubles the error, which is below 2^6 units at first, and adds less
-/// than 2 Limbs units: an error below 2^23 units if x < 1, else below 2^33.
+/// x is halved until it is small, and the result is squared as often: 16 times if x < 1, otherwise
+/// at most 26 times. The error is below 2^6 units at first. Each squaring doubles it and adds less
+/// than 2 Limbs units. The total is below 2^23 units if x < 1, and below 2^33 otherwise.
 template <std::size_t Limbs>
 Fraction<Limbs> exp_minus(const Fraction<Limbs>& scaled) noexcept {
   constexpr int small_bits = 16;  // y < 2^-16
@@ -170,8 +172,8 @@ Fraction<Limbs> exp_minus(const Fraction<Limbs>& scaled) noexcept {
   return power;
 }
 
-/// A phase reduced to the nearest quarter turn: quadrant quarters, plus or minus a rest of at most
-/// an eighth of a turn. Exact.
+/// A phase reduced to the nearest quarter turn: `quadrant` quarters, plus or minus a rest of at
+/// most an eighth of a turn. The reduction is exact.
 template <std::size_t Limbs>
 struct ReducedPhase {
   unsigned quadrant;
@@ -188,7 +190,8 @@ struct ReducedPhase {
   }
 };
 
-/// The 128 leading bits of a fraction, mantissa 2^exponent: the top bit is set, or all are 0.
+/// The 128 leading bits of a fraction, as mantissa 2^exponent. The top bit is set unless the
+/// fraction is 0.
 struct LeadingBits {
   uint128 mantissa = 0;
   int exponent = 0;
@@ -206,7 +209,7 @@ constexpr LeadingBits leading_bits(const Fraction<Limbs>& x) noexcept {
   return {mantissa, -64 * (static_cast<int>(first) + 2) - zeros};
 }
 
-/// x 2^exponent modulo 1; truncated if the exponent is negative.
+/// x 2^exponent modulo 1, truncated if the exponent is negative.
 template <std::size_t Limbs>
 Fraction<Limbs> shifted(Fraction<Limbs> x, int exponent) noexcept {
   constexpr int most = 63;
@@ -219,7 +222,7 @@ Fraction<Limbs> shifted(Fraction<Limbs> x, int exponent) noexcept {
   return x;
 }
 
-/// A double in [0, 1), 0 or at least 2^-200. Exact.
+/// The exact value of a double in [0, 1) that is 0 or at least 2^-200.
 template <std::size_t Limbs>
 Fraction<Limbs> to_fraction(double value) noexcept {
   if (value == 0) return {};
@@ -236,7 +239,7 @@ Fraction<Limbs> divide(const Fraction<Limbs>& x, double divisor) noexcept {
   return shifted(x / parts.mantissa, -parts.exponent);
 }
 
-/// a / b for a < b < 1/2; truncated.
+/// a / b for a < b < 1/2, truncated.
 template <std::size_t Limbs>
 Fraction<Limbs> quotient_of(Fraction<Limbs> a, const Fraction<Limbs>& b) noexcept {
   Fraction<Limbs> quotient;
@@ -260,13 +263,13 @@ Fraction<Limbs> rational(std::int64_t numerator, std::int64_t denominator) noexc
       static_cast<std::uint64_t>(denominator));
 }
 
-/// A frequency in radians of at most 2^64, in turns modulo 1, within 2^65 units: the unit's digits,
-/// truncated, times the mantissa or the frequency.
+/// A frequency of at most 2^64 radians, in turns modulo 1. The error is within 2^65 units: the
+/// unit's digits, which are truncated, are multiplied by the mantissa or the frequency.
 template <std::size_t Limbs>
 Fraction<Limbs> to_turns(double frequency) noexcept {
   if (frequency == 0) return {};
   const OddMantissa parts(frequency);
-  // Digits must not be lost at the upper end before the product.
+  // The scaling before the product must not shift digits out at the upper end.
   const Fraction<Limbs> unit =
       shifted(leading<Limbs>(turns_of_one_radian), std::min(parts.exponent, 0));
   const Fraction<Limbs> turns = shifted(unit * parts.mantissa, std::max(parts.exponent, 0));

@@ -1,4 +1,4 @@
-// What encodings over several axes are made of.
+// Specs and positions of encodings over several axes.
 #include "posenc/model/axes.h"
 
 #include "posenc/model/internal/checks.h"
@@ -14,7 +14,7 @@ std::vector<AxisPair> pairs_of(const AxesSpec& spec) {
   std::vector<AxisPair> pairs;
   pairs.reserve(static_cast<std::size_t>(spec.d_model() / 2));
   EncodingSpec row = {.d_model = spec.d_model(), .layout = spec.layout};
-  std::int64_t first = 0, next = 0;  // pair of the row with which `row` begins; next place
+  std::int64_t first = 0, next = 0;  // the first pair of `row`; the next place
   for (std::size_t i = 0; i < spec.parts.size(); ++i) {
     const AxisPairs& part = spec.parts[i];
     if (spec.parts_have_layouts) {
@@ -56,8 +56,8 @@ void check_part(const AxesSpec& spec, std::size_t index) {
               part.count());
 }
 
-/// Pairs of one encoding, each on the axis that axis_of(k) says. Throws unless the sections are
-/// those of the pairs of an allowed spec.
+/// Distributes the pairs of one encoding to axes: pair k is on axis axis_of(k). Throws unless the
+/// spec is allowed and the sections sum to the number of its pairs.
 template <class AxisOf>
 AxesSpec axes_by_pair(std::span<const std::int64_t> sections, const EncodingSpec& spec,
                       const AxisOf& axis_of) {

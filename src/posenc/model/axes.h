@@ -17,19 +17,21 @@
 
 namespace posenc {
 
-/// Pairs of channels whose positions are on one axis, and which have frequencies of one encoding.
-/// LinearScaling{n} makes its positions multiples of 1 / n.
+/// Pairs of channels that share an axis and take their frequencies from one encoding. With
+/// LinearScaling{n}, positions count multiples of 1 / n.
 struct AxisPairs {
   std::int64_t axis = 0;  ///< 0 to max_axes - 1
-  /// Any rule without an attention factor. Its layout matters if AxesSpec::parts_have_layouts.
+  /// The encoding. Its rule must have no attention factor. Its layout matters only if
+  /// AxesSpec::parts_have_layouts.
   EncodingSpec spec = {};
-  /// Which frequencies of the spec: frequencies[i] is the k of pair i. Empty: all, in their order.
+  /// Indices of frequencies of `spec`: pair i has frequency k = frequencies[i]. If the list is
+  /// empty, the pairs have all frequencies in their order.
   std::vector<std::int64_t> frequencies = {};
-  /// Which pairs of a row they are: pairs[i] is the place of pair i. Empty: the consecutive places
-  /// after the last one of the part before.
+  /// Places of the pairs in a row: pair i is at place pairs[i]. If the list is empty, the pairs
+  /// have consecutive places after the last place of the previous part.
   std::vector<std::int64_t> pairs = {};
 
-  /// How many pairs they are.
+  /// The number of pairs.
   std::int64_t count() const noexcept {
     return frequencies.empty() ? spec.d_model / 2 : static_cast<std::int64_t>(frequencies.size());
   }
@@ -37,17 +39,17 @@ struct AxisPairs {
   bool operator==(const AxisPairs&) const = default;
 };
 
-/// What to encode: the pairs of a row, and where their channels are.
+/// The parameters of an encoding on several axes: the pairs of a row, and where their channels are.
 struct AxesSpec {
-  /// Every pair of a row belongs to exactly one part.
+  /// The parts. Every pair of a row belongs to exactly one part.
   std::vector<AxisPairs> parts = {};
-  /// The order of all channels of a row, unless parts_have_layouts.
+  /// The order of all channels of a row. Has no effect if parts_have_layouts.
   Layout layout = Layout::interleaved;
-  /// The channels of each part are one behind the other, each in the layout of its spec: encodings
-  /// side by side, as grids have them.
+  /// If true, the channels of the parts follow one another, each part in the layout of its own
+  /// spec. Grids place encodings side by side in this way.
   bool parts_have_layouts = false;
 
-  /// Channels of a row.
+  /// The number of channels of a row.
   std::int64_t d_model() const noexcept;
   /// The largest axis of a part, plus 1.
   std::int64_t axes() const noexcept;
@@ -55,15 +57,15 @@ struct AxesSpec {
   bool operator==(const AxesSpec&) const = default;
 };
 
-/// Throws InvalidArgument unless every part is allowed, and every pair belongs to exactly one.
+/// Throws InvalidArgument unless every part is allowed and every pair belongs to exactly one part.
 void validate(const AxesSpec& spec);
 
-/// A pair of channels of a row, and what it encodes.
+/// A pair of channels of a row, and its encoding.
 struct AxisPair {
   std::size_t part;      ///< index into AxesSpec::parts
-  std::int64_t k;        ///< the number of its frequency in the encoding of the part
-  std::int64_t place;    ///< which pair of the row it is
-  ChannelPair channels;  ///< of the row
+  std::int64_t k;        ///< index of its frequency in the encoding of the part
+  std::int64_t place;    ///< index of the pair in the row
+  ChannelPair channels;  ///< its channels in the row
 };
 
 /// All pairs of a row, part by part. The spec is not validated.
@@ -74,28 +76,29 @@ std::vector<AxisPair> pairs_of(const AxesSpec& spec);
 /// InvalidArgument unless the spec is allowed.
 std::optional<EncodingSpec> spec_of_equal_positions(const AxesSpec& spec);
 
-/// An encoding of one axis. The spec is not validated.
+/// The encoding `spec` on one axis. The spec is not validated.
 AxesSpec one_axis(const EncodingSpec& spec);
 
-/// A block of columns for each axis, channels[axis] wide, with all frequencies of `spec` for that
-/// width. Flux, HunyuanVideo, Wan, CogVideoX, Qwen-Image. Throws InvalidArgument unless the result
-/// is allowed.
+/// A block of columns for each axis, channels[axis] wide, with all frequencies that `spec` has for
+/// that width. Used by Flux, HunyuanVideo, Wan, CogVideoX and Qwen-Image. Throws InvalidArgument
+/// unless the result is allowed.
 AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSpec& spec);
 
-/// The frequencies of `spec` run through all pairs; the first sections[0] pairs are of axis 0, the
-/// next sections[1] of axis 1, and so on. M-RoPE's sections, XD-RoPE's. Throws InvalidArgument
-/// unless the spec is allowed, and the sections are not negative and sum to spec.d_model / 2.
+/// The frequencies of `spec` run through all pairs. The first sections[0] pairs are on axis 0, the
+/// next sections[1] pairs on axis 1, and so on, as in M-RoPE and XD-RoPE. Throws InvalidArgument
+/// unless the spec is allowed, no section is negative, and the sections sum to spec.d_model / 2.
 AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
-/// The same frequencies; pair k is of axis a = k % n if a > 0 and k < n sections[a], else of axis
-/// 0, where n is the number of sections. Qwen3-VL's mrope_interleaved. Throws as axes_in_sections()
-/// does.
+/// The frequencies of `spec` run through all pairs, and the axes alternate. Pair k is on axis
+/// a = k % n if a > 0 and k < n sections[a], and on axis 0 otherwise, where n is the number of
+/// sections. This is mrope_interleaved of Qwen3-VL. Throws as axes_in_sections() does.
 AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
-/// The same frequencies; of the first sections[1] + sections[2] pairs, even ones are of axis 1 and
-/// odd ones of axis 2; the others are of axis 0. ERNIE 4.5-VL's, whose sections are (time, height,
-/// width), with equal sections of height and width. Throws as axes_in_sections() does, and for
-/// other sections than such three.
+/// The frequencies of `spec` run through all pairs. Among the first sections[1] + sections[2]
+/// pairs, even pairs are on axis 1 and odd pairs on axis 2. All other pairs are on axis 0. ERNIE
+/// 4.5-VL uses this arrangement with the sections (time, height, width). Throws as
+/// axes_in_sections() does, and unless there are three sections with equal sections of height and
+/// width.
 AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
 }  // namespace posenc

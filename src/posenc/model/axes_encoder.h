@@ -23,9 +23,9 @@ struct AxesPlan;
 const AxesPlan& plan_of(const AxesEncoder& encoder) noexcept;
 }  // namespace detail
 
-/// Encodings planned for a spec. Immutable: any number of threads may use one, and copies share it.
-/// A row is a pure function of its positions, and correctly rounded unless another accuracy was
-/// asked for, so that its bits are the same everywhere.
+/// Encodings planned for a spec. The encoder is immutable: any number of threads may share it, and
+/// copies share its memory. A row is a pure function of its positions. It is correctly rounded
+/// unless another accuracy was asked for, so its bits are the same everywhere.
 class AxesEncoder {
  public:
   /// Plans the backends that are selected for tables of `type` at any position. Throws
@@ -33,17 +33,17 @@ class AxesEncoder {
   explicit AxesEncoder(const AxesSpec& spec, const Accuracy& accuracy = {},
                        DataType type = DataType::float32);
 
-  /// What it was planned for.
+  /// The spec that the encoder was planned for.
   const AxesSpec& spec() const noexcept;
-  /// Channels of a row.
+  /// The number of channels of a row.
   std::int64_t d_model() const noexcept;
-  /// Which backend was selected, and why.
+  /// The selected backend, and why it was selected.
   const Selection& selection() const noexcept;
 
-  /// Writes a row of d_model() channels for each row of positions to the first rows of `out`. Each
-  /// distinct position of an axis is computed once if positions repeat. Throws InvalidArgument,
+  /// Writes a row of d_model() channels for each row of positions to the first rows of `out`. If
+  /// positions on an axis repeat, each distinct position is computed once. Throws InvalidArgument,
   /// before anything is written, if the positions or the view are not allowed (see
-  /// Encoder::encode), or std::bad_alloc.
+  /// Encoder::encode). Also throws std::bad_alloc.
   void encode(const RowPositions& positions, OutputView out, EncodeOptions options = {}) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace posenc {
 namespace {
 
-/// Consecutive positions on every axis. `firsts` is those of the first cell.
+/// Consecutive positions on every axis. `firsts` has the positions of the first cell.
 AxesTable consecutive(AxesSpec spec, const GridSizes& grid, const GridSizes& firsts = {}) {
   return {
       .spec = std::move(spec), .rows = grid_cells(grid), .positions = grid_positions(grid, firsts)};
@@ -24,7 +24,7 @@ void scale(AxesTable& table, std::int64_t axis, std::int64_t factor, std::int64_
                  [=](std::int64_t position) { return factor * position + offset; });
 }
 
-/// The height and the width of a grid have positions (2 i + 1 - n) / n of turns, i = 0 .. n - 1.
+/// Along height and width, n cells have the positions (2 i + 1 - n) / n, i = 0 .. n - 1, in turns.
 AxesTable dinov3(const GridSizes& grid) {
   constexpr std::int64_t head = 64;
   if (grid[0] != 1) {
@@ -45,10 +45,12 @@ AxesTable dinov3(const GridSizes& grid) {
   return table;
 }
 
-/// Frequencies theta^(k / (n - 1)) pi / 2, of which the axes have one each in turn, behind channels
-/// that do not turn. A position x is a fraction of a largest one, and 2 x - 1 is what is turned by:
-/// (p - 250) / 250 for picture p at 25 a second, and (i - 32) / 32 for cell i of 32 pixels. Frame f
-/// of the latents begins with picture 8 f, or, since the first has one alone, with 8 f - 7.
+/// The frequencies are theta^(k / (n - 1)) pi / 2. The first channels are not rotated. After them,
+/// the three axes alternate, with one frequency each. A position x is a fraction of the largest
+/// position, and pairs are rotated by 2 x - 1 times their frequency. This is (p - 250) / 250 for
+/// picture p at 25 pictures a second, and (i - 32) / 32 for cell i of 32 pixels. Frame f of the
+/// latents begins with picture 8 f. If the model is causal, the first frame has only one picture,
+/// and frame f begins with picture 8 f - 7.
 template <bool is_causal>
 AxesTable ltx(const GridSizes& grid) {
   constexpr std::int64_t width = 2048, n = width / 6, unturned = width / 2 - 3 * n, theta = 10000;
@@ -75,19 +77,19 @@ AxesTable ltx(const GridSizes& grid) {
   return table;
 }
 
-/// What most conventions are: the channels or the sections of each axis, at consecutive positions.
+/// The usual convention: the channels or the sections of each axis, at consecutive positions.
 struct Arrangement {
   AxesSpec (*arrange)(std::span<const std::int64_t> sizes, const EncodingSpec& spec) = nullptr;
   GridSizes sizes = {};
   double base = 0;
-  bool is_centred = false;  ///< Qwen-Image's scale_rope: 0 is the middle of an image
-  bool is_fixed = false;    ///< images have the usual size alone
+  bool is_centred = false;  ///< Qwen-Image's scale_rope: position 0 is the middle of an image
+  bool is_fixed = false;    ///< images must have the usual size
 };
 
 struct Entry {
   AxesPreset preset;
   Arrangement axes;
-  AxesTable (*table)(const GridSizes& grid) = nullptr;  ///< of others
+  AxesTable (*table)(const GridSizes& grid) = nullptr;  ///< for all other conventions
 };
 
 // tests/axes_presets_test.cpp compares each preset with the formula of its system.
@@ -140,7 +142,7 @@ AxesTable axes_table(std::string_view name, std::optional<GridSizes> sizes) {
         grid[1], grid[2], name, preset.usual[1], preset.usual[2]));
   }
   EncodingSpec spec = {.base = axes.base};
-  if (axes.arrange != axes_in_blocks) {  // of sections, whose frequencies run through all pairs
+  if (axes.arrange != axes_in_blocks) {  // sections: the frequencies run through all pairs
     spec.d_model = 2 * (axes.sizes[0] + axes.sizes[1] + axes.sizes[2]);
     spec.layout = Layout::halves;
   }

@@ -17,7 +17,7 @@ constexpr std::int64_t block_elements = 128, block_counters = 8;
 std::uint32_t low(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value >> 32); }
 
-/// Which elements of a block are kept.
+/// True for each element of a block that is kept.
 using Kept = std::array<bool, block_elements>;
 
 Kept kept_of_block(std::uint64_t seed, std::uint8_t threshold, std::uint32_t fine_threshold,

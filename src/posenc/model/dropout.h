@@ -15,7 +15,7 @@ namespace posenc {
 /// same mask to the gradient.
 ///
 /// The random bits come from Philox4x32-7 (philox.h), whose key is the seed, low word first. A
-/// counter (n, s, 0) has a 64-bit number n in its first two words, low word first. Element i has
+/// counter (n, s, 0) has the 64-bit number n in its first two words, low word first. Element i has
 ///
 ///     byte i % 4, lowest first, of word 2 (r / 64) + r % 8 / 4
 ///     of the counter (8 (i / 128) + r % 64 / 8, 0, 0), where r = i % 128.
@@ -28,18 +28,18 @@ class Dropout {
   /// Throws InvalidArgument unless 0 <= probability < 1.
   explicit Dropout(double probability = 0.0);
 
-  /// p.
+  /// The probability p.
   double probability() const noexcept { return probability_; }
 
-  /// The factor of the elements that are kept: 1 / (1 - p), rounded to float32.
+  /// The factor of the kept elements: 1 / (1 - p), rounded to float32.
   float scale() const noexcept { return scale_; }
 
-  /// True if the mask of that seed keeps the element. This is the definition, one element at a
+  /// True if the mask of `seed` keeps the element. This function defines the mask, one element at a
   /// time.
   bool keeps(std::uint64_t seed, std::uint64_t element) const noexcept;
 
-  /// x[i] = x[i] * scale() if element first_element + i is kept, else 0, even if x[i] is not
-  /// finite. For activations and for gradients.
+  /// Sets x[i] to x[i] * scale() if element first_element + i is kept, and to 0 otherwise, even if
+  /// x[i] is not finite. Applies to activations and to gradients.
   void apply(std::span<float> x, std::uint64_t seed,
              std::uint64_t first_element = 0) const noexcept;
 

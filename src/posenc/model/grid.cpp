@@ -10,7 +10,7 @@
 namespace posenc {
 namespace {
 
-/// The frequencies of DETR along a side of that size.
+/// The frequencies of DETR along a side of `size` cells.
 FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
   if (size < 1)
     throw InvalidArgument(format_text("size of the grid is {}; allowed: at least 1", size));
@@ -51,7 +51,7 @@ void encode_grid(GridConvention convention, std::int64_t rows, std::int64_t colu
   const std::int64_t sizes[] = {rows, columns}, firsts[] = {first, first};
   const std::int64_t cells = grid_cells(sizes);
   const AxesEncoder encoder(grid_axes(convention, rows, columns, d_model), {}, out.type);
-  // Before memory for positions is taken.
+  // These checks come before memory for positions is allocated.
   check_threads(options.threads);
   check_view(out, cells, d_model);
   const std::vector<std::int64_t> positions = grid_positions(sizes, firsts);

@@ -1,6 +1,6 @@
 /// @file
-/// Encodings of the cells of a two-dimensional grid, such as the patches of an image: two axes, one
-/// behind the other (axes.h).
+/// Encodings of the cells of a two-dimensional grid, such as the patches of an image. The encodings
+/// of both axes stand side by side in a row (see axes.h).
 ///
 ///     posenc::Matrix table(14 * 14, 768);
 ///     posenc::encode_grid(posenc::GridConvention::mae, 14, 14, 768, table.view());
@@ -17,29 +17,31 @@
 
 namespace posenc {
 
-/// What a cell of d_model channels, a multiple of 4, has: half of them for each axis.
+/// The contents of a cell of d_model channels. d_model is a multiple of 4, and each axis has half
+/// of the channels.
 enum class GridConvention {
-  /// MAE, and what is derived from it (get_2d_sincos_pos_embed): the column's half first; sines
-  /// before cosines; the paper's frequencies of d_model / 2 channels.
+  /// MAE and its derivatives (get_2d_sincos_pos_embed). The half of the column comes first. Sines
+  /// come before cosines. The frequencies are the paper's for d_model / 2 channels.
   mae,
-  /// SimpleViT and Big Vision (posemb_sincos_2d): as MAE, with frequencies from 1 to 1 / base,
+  /// SimpleViT and Big Vision (posemb_sincos_2d). As MAE, but with frequencies from 1 to 1 / base,
   /// inclusive. d_model is at least 8.
   simple_vit,
-  /// DETR (PositionEmbeddingSine with normalize=True), without padding: the row's half first; sines
-  /// and cosines interleaved; positions from 1 on, times 2 pi / (size + 10^-6). The frequencies of
-  /// these products are rounded to double. The grid has at least one cell.
+  /// DETR (PositionEmbeddingSine with normalize=True), without padding. The half of the row comes
+  /// first. Sines and cosines are interleaved. Positions count from 1 and are multiplied by
+  /// 2 pi / (size + 10^-6). The frequencies that include this factor are rounded to double. The
+  /// grid must have at least one cell.
   detr,
 };
 
-/// The pairs of a cell. Axis 0 is its row, and axis 1 its column. Throws InvalidArgument unless the
-/// convention has the sizes.
+/// The pairs of a cell. Axis 0 is the row, and axis 1 is the column. Throws InvalidArgument unless
+/// the convention allows these sizes.
 AxesSpec grid_axes(GridConvention convention, std::int64_t rows, std::int64_t columns,
                    std::int64_t d_model);
 
-/// Writes rows * columns cells of d_model channels to the first rows of `out`, correctly rounded:
-/// the cell of a row and a column goes to row `row * columns + column`. Throws InvalidArgument,
-/// before anything is written, as grid_axes() does, and if the sizes are negative or too large, if
-/// `out` is smaller than that or has no memory, or if threads < 1.
+/// Writes rows * columns cells of d_model channels to the first rows of `out`, correctly rounded.
+/// The cell at a row and a column goes to row `row * columns + column` of `out`. Throws
+/// InvalidArgument, before anything is written, as grid_axes() does. Also throws if the sizes are
+/// negative or too large, if `out` is too small or has no memory, or if threads < 1.
 void encode_grid(GridConvention convention, std::int64_t rows, std::int64_t columns,
                  std::int64_t d_model, OutputView out, EncodeOptions options = {});
 

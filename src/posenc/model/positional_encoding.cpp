@@ -9,8 +9,8 @@
 namespace posenc {
 namespace {
 
-/// True if a table and `inputs` inputs of its size stay in the last-level cache. In double, no
-/// product overflows.
+/// True if a table and `inputs` inputs of its size stay in the last-level cache. Computed in
+/// double, so that no product overflows.
 bool stay_in_cache(std::int64_t rows, std::int64_t columns, std::int64_t inputs) noexcept {
   const double bytes = 4.0 * static_cast<double>(columns) * static_cast<double>(rows) *
                        (static_cast<double>(inputs) + 1);
@@ -23,7 +23,7 @@ SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accu
   return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy});
 }
 
-/// The rows must be below max_rows.
+/// Throws unless the rows, which start at `offset`, are below max_rows.
 void check_rows(std::int64_t rows, std::int64_t offset, std::int64_t max_rows) {
   if (offset < 0 || offset > max_rows)
     throw InvalidArgument(

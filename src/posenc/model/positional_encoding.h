@@ -18,65 +18,66 @@ namespace posenc {
 
 /// The source of the encodings that are added. It does not change the bits.
 enum class EncodingSource {
-  automatic,  ///< cached if the table stays in the last-level cache, else fused
-  fused,      ///< computed while they are added, without a table
+  automatic,  ///< cached if the table stays in the last-level cache, otherwise fused
+  fused,      ///< computed while they are added; needs no table
   cached,     ///< a table of max_rows rows, computed once
 };
 
 /// How PositionalEncoding::forward() is called.
 struct ForwardOptions {
-  /// Position of the first row: in incremental decoding, the length of the prefix.
+  /// The position of the first row. In incremental decoding, this is the length of the prefix.
   std::int64_t offset = 0;
-  bool training = false;   ///< applies dropout, which is otherwise the identity
-  std::uint64_t seed = 0;  ///< of the dropout mask; use another one for every step
+  bool training = false;   ///< if true, applies dropout; otherwise dropout does nothing
+  std::uint64_t seed = 0;  ///< seed of the dropout mask; use a new one for every step
   int threads = 1;         ///< at least 1
   StorePolicy stores = StorePolicy::automatic;  ///< for out-of-place results
 };
 
-/// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then
-/// applies dropout. Immutable: any number of threads may use one. Every operation rounds: x + PE
-/// first, and the scaling of dropout second. PE is correctly rounded unless another accuracy is
-/// asked for. The bits then do not depend on ISA, profile, threads, strides or source. 16-bit
-/// elements are widened to float32, in which PE is added, and their results rounded once more.
+/// Adds the encodings (PE) of positions offset .. offset + rows - 1 to every sequence of a batch,
+/// then applies dropout. The object is immutable: any number of threads may use it. Every operation
+/// rounds: first x + PE, then the scaling of dropout. PE is correctly rounded unless another
+/// accuracy is asked for. If PE is correctly rounded, the bits do not depend on ISA, profile,
+/// threads, strides or source. 16-bit elements are widened to float32, in which PE is added, and
+/// the result is rounded once more.
 class PositionalEncoding {
  public:
-  /// Plans the backend that is selected for (max_rows, d_model), preferably one that can add, and
-  /// computes the table if the source is cached. Throws InvalidArgument if the spec, max_rows (0 to
+  /// Plans the backend that is selected for (max_rows, d_model), preferably one that can add.
+  /// Computes the table if the source is cached. Throws InvalidArgument if the spec, max_rows (0 to
   /// 2^53 + 1) or dropout (0 <= p < 1) is not allowed, or if no backend promises the accuracy.
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
                      EncodingSource source = EncodingSource::automatic,
                      const Accuracy& accuracy = {});
 
-  const EncodingSpec& spec() const noexcept { return encoder().spec(); }  ///< of PE
-  const Encoder& encoder() const noexcept { return *selected_.encoder; }  ///< that computes PE
-  /// Which backend computes the encodings, and why.
+  const EncodingSpec& spec() const noexcept { return encoder().spec(); }  ///< the spec of PE
+  const Encoder& encoder() const noexcept { return *selected_.encoder; }  ///< the encoder of PE
+  /// The backend that computes the encodings, and why it was selected.
   const Selection& selection() const noexcept { return selected_.selection; }
-  const Dropout& dropout() const noexcept { return dropout_; }  ///< its probability and mask
-  std::int64_t max_rows() const noexcept { return max_rows_; }  ///< positions are below it
+  const Dropout& dropout() const noexcept { return dropout_; }  ///< probability and mask
+  std::int64_t max_rows() const noexcept { return max_rows_; }  ///< all positions are below this
 
   /// The source that forward() uses for `batch` sequences of `rows` rows: fused or cached.
   EncodingSource source(std::int64_t batch, std::int64_t rows) const noexcept;
 
-  /// In place. Throws InvalidArgument, before anything is written, if offset + rows exceeds
-  /// max_rows (the message names both), if the columns are not d_model, if rows overlap, if the
-  /// data is null, or if threads < 1.
+  /// Works in place. Throws InvalidArgument, before anything is written, if offset + rows exceeds
+  /// max_rows (the message names both), if the number of columns is not d_model, if rows overlap,
+  /// if the data is null, or if threads < 1.
   void forward(const WritableSequences& x, const ForwardOptions& options = {}) const {
     forward(x, x, options);
   }
 
-  /// Out of place. y has the type, the shape and the order of x, and either does not overlap x, or
-  /// is the same memory with the same strides. Results larger than most_cached_bytes() are stored
-  /// non-temporally. Throws as above.
+  /// Works out of place. y has the type, the shape and the order of x. It either does not overlap
+  /// x, or is the same memory with the same strides. Results larger than most_cached_bytes() are
+  /// stored non-temporally. Throws as the in-place forward() does.
   void forward(const AnySequences& x, const WritableSequences& y,
                const ForwardOptions& options = {}) const;
 
-  /// Turns the gradient with respect to y into that with respect to x, in place: applies the mask
-  /// and the scale of dropout if training, else nothing. The offset is ignored. Throws as forward()
-  /// does.
+  /// Converts the gradient with respect to y to the gradient with respect to x, in place. If
+  /// training, applies the mask and the scale of dropout; otherwise does nothing. The offset is
+  /// ignored. Throws as forward() does.
   void backward(const WritableSequences& gradient, const ForwardOptions& options) const;
 
  private:
-  /// Null if nothing is dropped.
+  /// The dropout to apply; null if nothing is dropped.
   const Dropout* dropout_of(const ForwardOptions& options) const noexcept {
     return options.training && dropout_.probability() > 0 ? &dropout_ : nullptr;
   }

@@ -26,16 +26,16 @@ AxesSpec cosines_first(AxesSpec angles) {
 
 // ---- Rows of caches -----------------------------------------------------------------------------
 
-/// A table of a cache: which half of a row of entries its one or two values of a frequency are of.
-/// 0 is that of the cosines, 1 that of the sines.
+/// A table of a cache, which holds one or two values of each frequency. `first` and `second` name
+/// the half of a row of entries from which the values come: 0 for cosines, 1 for sines.
 struct CacheTable {
   OutputView out;
   std::int64_t first;
   std::optional<std::int64_t> second;
 };
 
-/// Writes convert(a[k]) and, unless b is null, convert(b[k]): to the columns k and count + k, or 2k
-/// and 2k + 1.
+/// Writes convert(a[k]) and, unless b is null, convert(b[k]). They go to the columns 2k and 2k + 1
+/// if interleaved, and to k and count + k otherwise.
 template <class T, class Entry, class Convert>
 void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_interleaved,
                const Convert& convert, T* __restrict to) noexcept {
@@ -51,7 +51,7 @@ void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_inter
 
 // ---- Checks -------------------------------------------------------------------------------------
 
-/// There must be at least these rows of exactly so many columns. Returns them.
+/// Throws unless there are at least `rows` rows of exactly `columns` columns. Returns those rows.
 Strided check_output(const char* name, const OutputView& out, std::int64_t rows,
                      std::int64_t columns) {
   if (out.rows < rows) throw_invalid("{} has {} rows; allowed: at least {}", name, out.rows, rows);
@@ -62,7 +62,8 @@ Strided check_output(const char* name, const OutputView& out, std::int64_t rows,
   return strided(name, used);
 }
 
-/// Checks tensors and their number of positions. Returns true if each sequence has its own.
+/// Checks the tensors and their number of positions. Returns true if each sequence has its own
+/// positions.
 bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::int64_t positions) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const HeadsView& each = x[i];
@@ -97,14 +98,15 @@ struct HeadsToTurn {
   std::span<const HeadsView> tensors;
   RotaryLayout channels;
   std::int64_t pairs;
-  /// True if each sequence has rows of angles of its own, those of sequence 0 first.
+  /// True if each sequence has its own rows of angles, starting with the rows of sequence 0.
   bool own_angles;
 };
 
-/// Bytes from a head to what is prefetched. Beyond L2, the processor does not fetch enough lines
-/// ahead by itself: float32 takes 0.6 to 0.85 of the time at 8192 rows of 32 heads of 128 channels
-/// (an Intel Xeon with AMX). 0 if L2 may hold the heads and their angles, or if heads are short:
-/// just beyond L2, it would be 1.2 times the time.
+/// Distance in bytes from a head to the memory that is prefetched. Beyond L2, the processor alone
+/// does not fetch enough lines ahead. With prefetching, float32 takes 0.6 to 0.85 of the time at
+/// 8192 rows of 32 heads of 128 channels (an Intel Xeon with AMX). The distance is 0 if L2 may hold
+/// the heads and their angles, or if heads are short: just beyond L2, prefetching would take 1.2
+/// times the time.
 std::uintptr_t bytes_ahead(const HeadsView& x, std::int64_t pairs) noexcept {
   constexpr std::int64_t distance = 4096, least_bytes = 256;
   const std::int64_t head_bytes = 2 * pairs * size_of(x.type);
@@ -114,7 +116,7 @@ std::uintptr_t bytes_ahead(const HeadsView& x, std::int64_t pairs) noexcept {
   return is_far ? static_cast<std::uintptr_t>(std::max(distance, head_bytes)) : 0;
 }
 
-/// Turns `count` rows from `first` of one sequence, in the order in which they are in memory.
+/// Rotates `count` rows of one sequence, starting at row `first`, in their order in memory.
 void turn_rows(const HeadsView& x, const HeadsToTurn& work, std::int64_t sequence,
                std::int64_t first, std::int64_t count, const float* angles) noexcept {
   const bool by_rows = x.row_stride >= x.head_stride;
@@ -137,12 +139,12 @@ void turn_rows(const HeadsView& x, const HeadsToTurn& work, std::int64_t sequenc
   }
 }
 
-/// Turns by the rows of angles begin .. begin + count - 1, of which `angles` holds the values:
-/// cosines before sines, 2 * pairs floats each.
+/// Rotates by the rows of angles begin .. begin + count - 1. `angles` holds their values, 2 * pairs
+/// floats each, with cosines before sines.
 void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
           const float* angles) noexcept {
   for (const HeadsView& x : work.tensors) {
-    if (x.heads == 0) continue;  // its other sizes may be any
+    if (x.heads == 0) continue;  // its other sizes may have any value
     const bool own = work.own_angles;
     const std::int64_t first = own ? begin / x.rows : 0,
                        last = own ? (begin + count - 1) / x.rows : x.batch - 1;
@@ -157,9 +159,9 @@ void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
 
 // ---- Blocks of rows -----------------------------------------------------------------------------
 
-/// Distributes rows to threads in blocks that stay in the L2 cache, each thread with memory of its
-/// own: calls work(begin, count, memory), where memory holds `columns` elements of T for each of
-/// the rows. A row is the work of `elements` elements.
+/// Distributes rows to threads in blocks that stay in the L2 cache. Each thread has memory of its
+/// own. Calls work(begin, count, memory), where memory holds `columns` elements of T for each of
+/// the rows. One row costs as much as `elements` elements.
 template <class T, class Work>
 void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
                     const Work& work) {
@@ -174,8 +176,8 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
                });
 }
 
-/// Writes cosines and sines, multiplied by a factor unless that is 1: of 16 bits, each is then the
-/// product of a float32 entry and the factor, rounded once.
+/// Writes cosines and sines, multiplied by `factor` unless it is 1. With a factor, each 16-bit
+/// value is the product of a float32 entry and the factor, rounded once.
 void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
                 std::initializer_list<CacheTable> tables, bool is_interleaved, int threads) {
   if (positions.count() == 0) return;

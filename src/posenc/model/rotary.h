@@ -20,25 +20,27 @@
 
 namespace posenc {
 
-/// The columns of the cosine and the sine of frequency k in a row of a cache, or the two channels
-/// of a head that it turns. h = dimension / 2.
+/// The positions of the cosine and the sine of frequency k in a row of a cache, or of the two
+/// channels of a head that frequency k rotates. h = dimension / 2.
 enum class RotaryLayout {
-  /// k and h + k. Caches of vLLM, cosines before sines; channels of GPT-NeoX and Llama.
+  /// Columns or channels k and h + k: caches of vLLM, with cosines before sines; channels of
+  /// GPT-NeoX and Llama.
   halves,
-  /// 2k and 2k + 1. Caches of ggml, cosine before sine; channels of the paper and GPT-J.
+  /// Columns or channels 2k and 2k + 1: caches of ggml, with the cosine before the sine; channels
+  /// of the paper and GPT-J.
   interleaved,
 };
 
 /// A rotary embedding.
 struct RotarySpec {
-  /// The angles: pair k of a row turns pair k of a head. Its layout has no effect, and rules have
-  /// no attention factor.
+  /// The angles: pair k of a row rotates pair k of a head. The layout has no effect, and the rules
+  /// have no attention factor.
   AxesSpec angles = {};
   RotaryLayout channels = RotaryLayout::halves;  ///< the pairs of a head
-  /// What cosines and sines are multiplied by: 2^-20 to 2^20.
+  /// The factor of cosines and sines: 2^-20 to 2^20.
   double attention_factor = 1;
 
-  /// Channels of a head that are turned.
+  /// The number of rotated channels per head.
   std::int64_t dimension() const noexcept { return angles.d_model(); }
 
   bool operator==(const RotarySpec&) const = default;
@@ -47,91 +49,93 @@ struct RotarySpec {
 /// Throws InvalidArgument unless the angles and the attention factor are allowed.
 void validate(const RotarySpec& spec);
 
-/// One axis. A rule's attention factor becomes that of the result. Throws InvalidArgument if the
-/// spec is not allowed, or if its rule has to be given an attention factor.
+/// The rotary embedding of an encoding on one axis. The attention factor of the rule becomes the
+/// attention factor of the result. Throws InvalidArgument if the spec is not allowed, or if its
+/// rule needs an attention factor and none is given.
 RotarySpec rotary_spec(const EncodingSpec& spec, RotaryLayout channels = RotaryLayout::halves);
 
-/// How often a row of cosines alone, or of sines alone, has the value of frequency k, and in which
-/// columns. h = dimension / 2.
+/// The columns in which a row of cosines alone, or of sines alone, holds the value of frequency k.
+/// h = dimension / 2.
 enum class Repeat {
-  once,         ///< k: h columns. ONNX RotaryEmbedding, TensorRT.
-  halves,       ///< k and h + k: 2h columns. Transformers.
-  interleaved,  ///< 2k and 2k + 1: 2h columns. diffusers.
+  once,         ///< column k of h columns: ONNX RotaryEmbedding, TensorRT
+  halves,       ///< columns k and h + k of 2h columns: Transformers
+  interleaved,  ///< columns 2k and 2k + 1 of 2h columns: diffusers
 };
 
-/// How heads are turned.
+/// Options for the rotation of heads.
 struct RotateOptions {
-  /// Turns by the opposite angles: back, if there is no attention factor. The gradient of x is that
-  /// of the turned x, turned so.
+  /// Rotates by the opposite angles. Without an attention factor, this undoes the rotation. It also
+  /// converts the gradient of the rotated x to the gradient of x.
   bool inverse = false;
   int threads = 1;  ///< at least 1
 };
 
-/// Turns channel pair k of every head at position p by the angle p w_k:
+/// Rotates channel pair k of every head at position p by the angle p w_k:
 ///
 ///     (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)
 ///
-/// The first `dimension` channels of a head are turned, and the others are unchanged. A rule of
-/// frequencies gives other w_k, and may have an attention factor: cosines and sines in float32 are
-/// then multiplied by it and rounded once more. Positions may be on several axes: each pair then
-/// belongs to one of them.
+/// The first `dimension` channels of a head are rotated, and the others are unchanged. A rule of
+/// frequencies gives other w_k and may have an attention factor. Cosines and sines in float32 are
+/// then multiplied by the factor and rounded once more. If positions are on several axes, each pair
+/// belongs to one axis.
 ///
-/// Each product and each sum is rounded to float32, so that the bits are the same on every ISA,
-/// with every order of dimensions and number of threads. If cosines and sines are correctly rounded
-/// and there is no attention factor, apply() and then apply() with `inverse` return each channel
-/// within 2^-21 times the length of its pair. 16-bit elements are turned in float32, and each is
-/// rounded once to its type. Immutable: any number of threads may use one.
+/// Each product and each sum is rounded to float32, so the bits are the same on every ISA, with
+/// every order of dimensions and number of threads. If cosines and sines are correctly rounded and
+/// there is no attention factor, apply() followed by apply() with `inverse` returns each channel
+/// within 2^-21 times the length of its pair. 16-bit elements are rotated in float32, and each is
+/// rounded once to its type. The object is immutable: any number of threads may use it.
 class Rotary {
  public:
-  /// Plans the backends that are selected for short float32 tables at any position. The accuracy is
-  /// that of float32. The error of a 16-bit cache is larger by half an ulp of its type, unless the
-  /// accuracy is correctly rounded. Throws InvalidArgument if the spec is not allowed, or if no
+  /// Plans the backends that are selected for short float32 tables at any position. The accuracy
+  /// applies to float32. The error of a 16-bit cache is larger by half an ulp of its type, unless
+  /// the accuracy is correctly rounded. Throws InvalidArgument if the spec is not allowed, or if no
   /// backend promises the accuracy.
   explicit Rotary(const RotarySpec& spec, const Accuracy& accuracy = {});
 
-  /// rotary_spec() of a dimension (even, 2 to max_d_model), a base (finite and > 1) and a rule.
-  /// Throws as that does, too, and calls the dimension d_model.
+  /// Plans rotary_spec() of a dimension (even, 2 to max_d_model), a base (finite and > 1) and a
+  /// rule. Also throws as rotary_spec() does, with messages that call the dimension d_model.
   explicit Rotary(std::int64_t dimension, double base = 10000.0,
                   RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {},
                   const FrequencyRule& frequencies = {});
 
-  const RotarySpec& spec() const noexcept { return spec_; }  ///< what it was planned for
-  /// Channels of a head that are turned, and columns of a cache.
+  /// The spec that the embedding was planned for.
+  const RotarySpec& spec() const noexcept { return spec_; }
+  /// The number of rotated channels per head, which is also the number of columns of a cache.
   std::int64_t dimension() const noexcept { return encoder_.d_model(); }
   RotaryLayout channels() const noexcept { return spec_.channels; }  ///< the pairs of a head
-  /// What cosines and sines are multiplied by.
+  /// The factor of cosines and sines.
   double attention_factor() const noexcept { return spec_.attention_factor; }
-  /// Which backend computes the angles, and why.
+  /// The backend that computes the angles, and why it was selected.
   const Selection& selection() const noexcept { return encoder_.selection(); }
 
   /// Writes the cosines and sines of these positions to `out`, of shape (rows, dimension) and any
-  /// type. They are correctly rounded unless another accuracy was asked for, or there is an
-  /// attention factor. An interleaved cache is one of complex numbers, cos + i sin, as diffusers
-  /// has them. Throws InvalidArgument, before anything is written, if the positions or the view are
-  /// not allowed, as AxesEncoder::encode does.
+  /// type. They are correctly rounded unless another accuracy was asked for or there is an
+  /// attention factor. An interleaved cache holds complex numbers cos + i sin, as in diffusers.
+  /// Throws InvalidArgument, before anything is written, if the positions or the view are not
+  /// allowed, as AxesEncoder::encode does.
   void cache(const RowPositions& positions, RotaryLayout layout, OutputView out,
              EncodeOptions options = {}) const;
 
-  /// The same with cosines apart from sines: each of shape (rows, dimension / 2), or (rows,
-  /// dimension) if they repeat. They have the same type, and must not overlap. Throws as cache()
-  /// does.
+  /// Writes the same values with cosines and sines apart. Each table has shape
+  /// (rows, dimension / 2), or (rows, dimension) if values repeat. Both tables have the same type
+  /// and must not overlap. Throws as cache() does.
   void cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                          OutputView sines, EncodeOptions options = {}) const;
 
-  /// Turns heads in place, without a cache in memory: several tensors of the same batch and rows,
-  /// such as queries and keys, with angles that are computed once. There is a position for each
-  /// row, shared by all sequences, or one for each row of each sequence: that of row r of sequence
-  /// b is number b * rows + r. Throws InvalidArgument, before anything is written, if a position or
-  /// their number is not allowed, if a tensor has fewer columns than the dimension or is of
-  /// float64, if heads overlap, or if threads < 1.
+  /// Rotates heads in place, without a cache in memory. Several tensors of the same batch and rows,
+  /// such as queries and keys, share angles that are computed once. Either each row has a position,
+  /// shared by all sequences, or each row of each sequence has one: row r of sequence b has
+  /// position number b * rows + r. Throws InvalidArgument, before anything is written, if a
+  /// position or the number of positions is not allowed, if a tensor has fewer columns than the
+  /// dimension or is of float64, if heads overlap, or if threads < 1.
   void apply(std::span<const HeadsView> x, const RowPositions& positions,
              const RotateOptions& options = {}) const;
-  /// The same for one tensor.
+  /// Rotates one tensor.
   void apply(const HeadsView& x, const RowPositions& positions,
              const RotateOptions& options = {}) const {
     apply(std::span(&x, 1), positions, options);
   }
-  /// Row r of every sequence is at position first + r.
+  /// Rotates one tensor, in which row r of every sequence is at position first + r.
   void apply(const HeadsView& x, std::int64_t first = 0, const RotateOptions& options = {}) const {
     apply(x, RowPositions(RowRange{first, x.rows}), options);
   }

@@ -12,7 +12,7 @@
 namespace posenc {
 namespace {
 
-/// The text of a rule, without the attention factor, which the spec has.
+/// The text of a rule without its attention factor, which the spec has.
 std::string rule_text(const FrequencyRule& rule) {
   std::string text = to_string(rule);
   constexpr std::string_view factor = ",attention_factor=1";
@@ -20,7 +20,7 @@ std::string rule_text(const FrequencyRule& rule) {
   return shortened(text, 200);
 }
 
-/// How the pairs are divided between axes: "in sections of 16, 24, 24 pairs".
+/// How the axes share the pairs: "in sections of 16, 24, 24 pairs".
 std::string axes_text(const AxesSpec& angles) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(angles.axes()));
   bool are_in_order = true, have_all = true;
@@ -29,7 +29,7 @@ std::string axes_text(const AxesSpec& angles) {
     ++counts[static_cast<std::size_t>(angles.parts[pair.part].axis)];
     are_in_order &= pair.place == next++;
   }
-  // Blocks have all frequencies of an encoding each; sections share those of one.
+  // Each block has all frequencies of an encoding; sections share the frequencies of one encoding.
   for (const AxisPairs& part : angles.parts) have_all &= part.frequencies.empty();
   std::vector<std::string> texts;
   for (const std::int64_t each : counts) texts.push_back(number_text(each));

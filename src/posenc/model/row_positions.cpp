@@ -51,7 +51,7 @@ std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
                   sizes.size());
   }
   std::vector<std::int64_t> positions(sizes.size() * static_cast<std::size_t>(cells));
-  std::int64_t repeats = cells;  // cells between two that differ on the axis
+  std::int64_t repeats = cells;  // consecutive cells with the same position on the axis
   auto next = positions.begin();
   for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
     const RowRange of_axis = {firsts.empty() ? 0 : firsts[axis], sizes[axis]};

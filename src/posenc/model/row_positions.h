@@ -12,36 +12,36 @@
 
 namespace posenc {
 
-/// The number of axes is at most this.
+/// The largest number of axes.
 inline constexpr std::int64_t max_axes = 16;
 
 /// Positions of rows: a range or a list of positions, equal on all axes, or a position on every
-/// axis. A view of the caller's memory. Converts implicitly from a range, and from what converts to
-/// an IntegerView.
+/// axis. A view of the caller's memory. A range, and everything that converts to an IntegerView,
+/// converts implicitly.
 class RowPositions {
  public:
-  /// Equal on all axes.
+  /// A range of positions, equal on all axes.
   RowPositions(RowRange range) noexcept : range_(range), is_range_(true) {}  // NOLINT: implicit
-  /// One position a row, equal on all axes.
+  /// One position per row, equal on all axes.
   template <class Integers>
   requires std::is_convertible_v<const Integers&, IntegerView> RowPositions(
       const Integers& positions)
   noexcept  // NOLINT: implicit
       : RowPositions(positions, 0, 0) {}
-  /// positions[axis * axis_stride + row] for `axes` axes and `rows` rows; `axes` 0 means equal on
-  /// all axes. The integers have 32 or 64 bits.
+  /// Positions positions[axis * axis_stride + row] for `axes` axes and `rows` rows. If `axes` is 0,
+  /// positions are equal on all axes. The integers have 32 or 64 bits.
   template <class Integer>
   RowPositions(const Integer* positions, std::int64_t axes, std::int64_t rows,
                std::int64_t axis_stride) noexcept
       : RowPositions(IntegerView(positions, rows), axes, axis_stride) {}
 
-  /// Rows.
+  /// The number of rows.
   std::int64_t count() const noexcept { return is_range_ ? range_.count : list_.count(); }
-  /// 0 if positions are equal on all axes.
+  /// The number of axes; 0 if positions are equal on all axes.
   std::int64_t axes() const noexcept { return axes_; }
   /// True if the positions are first(), first() + 1, ...
   bool is_range() const noexcept { return is_range_; }
-  /// The first position of a range; 0 of a list.
+  /// The first position of a range; 0 for a list.
   std::int64_t first() const noexcept { return range_.first; }
   /// The positions of a list on an axis.
   IntegerView list(std::int64_t axis) const noexcept {
@@ -51,12 +51,12 @@ class RowPositions {
   std::int64_t operator()(std::int64_t axis, std::int64_t row) const noexcept {
     return is_range_ ? range_.first + row : list(axis)[row];
   }
-  /// The rows begin .. begin + count - 1.
+  /// The positions of rows begin .. begin + count - 1.
   RowPositions part(std::int64_t begin, std::int64_t count) const noexcept {
     if (is_range_) return RowRange{range_.first + begin, count};
     return {list_.part(begin, count), axes_, axis_stride_};
   }
-  /// Calls use(positions of an axis): a RowRange, or a span of 64-bit or 32-bit integers.
+  /// Calls use(positions of an axis) with a RowRange or a span of 64-bit or 32-bit integers.
   template <class Use>
   decltype(auto) of_axis(std::int64_t axis, const Use& use) const {
     return is_range_ ? use(range_) : list(axis).as_span(use);
@@ -70,11 +70,11 @@ class RowPositions {
   IntegerView list_ = {};
   std::int64_t axes_ = 0;
   std::int64_t axis_stride_ = 0;
-  bool is_range_ = false;  ///< not told from the list, whose memory may be null if it is empty
+  bool is_range_ = false;  ///< stored, because an empty list may have null memory, too
 };
 
-/// Throws InvalidArgument unless there are positions on `axes` axes, or equal ones, in memory that
-/// is not null, and each is -max_position to max_position.
+/// Throws InvalidArgument unless the positions are on `axes` axes or equal on all axes, their
+/// memory is not null, and each position is -max_position to max_position.
 void validate(const RowPositions& positions, std::int64_t axes);
 
 /// The number of cells of a grid. Throws InvalidArgument if there are more axes than max_axes, a
@@ -82,8 +82,9 @@ void validate(const RowPositions& positions, std::int64_t axes);
 std::int64_t grid_cells(std::span<const std::int64_t> sizes);
 
 /// The positions of the cells of a grid, in row-major order: positions[axis][cell]. The last axis
-/// of `sizes` runs fastest; firsts[axis] is the position of its first cell (empty: 0), which may be
-/// negative. Throws InvalidArgument as grid_cells() does, or if a position is not allowed.
+/// of `sizes` varies fastest. firsts[axis] is the position of the first cell on that axis, which
+/// may be negative; if `firsts` is empty, it is 0. Throws InvalidArgument as grid_cells() does, or
+/// if a position is not allowed.
 std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
                                          std::span<const std::int64_t> firsts = {});
 

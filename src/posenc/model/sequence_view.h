@@ -11,25 +11,25 @@
 
 namespace posenc {
 
-/// 32-bit or 64-bit integers. Converts implicitly from a span or a vector of them; a vector must
-/// outlive the view.
+/// A view of 32-bit or 64-bit integers. A span or a vector of integers converts implicitly. A
+/// vector must outlive the view.
 class IntegerView {
  public:
   IntegerView() = default;
-  IntegerView(const std::int64_t* first, std::int64_t count) noexcept  ///< Of 64 bits.
+  IntegerView(const std::int64_t* first, std::int64_t count) noexcept  ///< 64-bit integers
       : data_(first), count_(count), is_wide_(true) {}
-  IntegerView(const std::int32_t* first, std::int64_t count) noexcept  ///< Of 32 bits.
+  IntegerView(const std::int32_t* first, std::int64_t count) noexcept  ///< 32-bit integers
       : data_(first), count_(count), is_wide_(false) {}
-  /// Of a span or a vector.
+  /// The integers of a span or a vector.
   template <class Integers>
   requires requires(const Integers& each) { IntegerView(each.data(), 0); }
   IntegerView(const Integers& each) noexcept  // NOLINT: implicit
       : IntegerView(each.data(), static_cast<std::int64_t>(each.size())) {}
 
-  const void* data() const noexcept { return data_; }               ///< the first one
-  std::int64_t count() const noexcept { return count_; }            ///< how many
-  bool is_wide() const noexcept { return is_wide_; }                ///< of 64 bits
-  std::int64_t bytes() const noexcept { return is_wide_ ? 8 : 4; }  ///< of one
+  const void* data() const noexcept { return data_; }               ///< the first integer
+  std::int64_t count() const noexcept { return count_; }            ///< the number of integers
+  bool is_wide() const noexcept { return is_wide_; }                ///< true for 64-bit integers
+  std::int64_t bytes() const noexcept { return is_wide_ ? 8 : 4; }  ///< bytes of one integer
   std::int64_t operator[](std::int64_t i) const noexcept {          ///< integer i
     return is_wide_ ? static_cast<const std::int64_t*>(data_)[i]
                     : static_cast<const std::int32_t*>(data_)[i];
@@ -41,7 +41,7 @@ class IntegerView {
     some.count_ = count;
     return some;
   }
-  /// Calls use(span), of 64-bit or of 32-bit integers.
+  /// Calls use(span) with a span of 64-bit or 32-bit integers.
   template <class Use>
   decltype(auto) as_span(const Use& use) const {
     const auto count = static_cast<std::size_t>(count_);
@@ -68,10 +68,10 @@ enum class BatchOrder {
 template <class T>
 struct SequenceView {
   T* data = nullptr;                           ///< the first element of row 0 of sequence 0
-  BatchOrder order = BatchOrder::batch_first;  ///< of elements, for masks
+  BatchOrder order = BatchOrder::batch_first;  ///< order of elements, for masks
   std::int64_t batch = 0;                      ///< sequences
-  std::int64_t rows = 0;                       ///< of each sequence
-  std::int64_t columns = 0;                    ///< of each row
+  std::int64_t rows = 0;                       ///< rows per sequence
+  std::int64_t columns = 0;                    ///< channels per row
   std::int64_t batch_stride = 0;               ///< elements from one sequence to the next
   std::int64_t row_stride = 0;                 ///< elements from one row to the next
 
@@ -86,17 +86,17 @@ struct SequenceView {
 /// stride of a dimension of size 1 is ignored.
 struct HeadsShape {
   std::int64_t batch = 1;         ///< sequences
-  std::int64_t heads = 1;         ///< of each row
-  std::int64_t rows = 1;          ///< of each sequence
+  std::int64_t heads = 1;         ///< heads per row
+  std::int64_t rows = 1;          ///< rows per sequence
   std::int64_t columns = 0;       ///< channels of a head
   std::int64_t batch_stride = 0;  ///< elements from one sequence to the next
   std::int64_t head_stride = 0;   ///< elements from one head to the next
   std::int64_t row_stride = 0;    ///< elements from one row to the next
 };
 
-/// A SequenceView of any element type but double, from which it converts implicitly.
+/// A SequenceView of any element type except double. A SequenceView converts implicitly.
 struct AnySequences : HeadsShape {
-  /// The same memory.
+  /// A view of the same memory.
   template <class T>
   AnySequences(const SequenceView<T>& of) noexcept
       : HeadsShape{.batch = of.batch,
@@ -115,27 +115,27 @@ struct AnySequences : HeadsShape {
     return static_cast<char*>(data) + (sequence * batch_stride + row * row_stride) * size_of(type);
   }
 
-  BatchOrder order;  ///< of the dimensions
+  BatchOrder order;  ///< order of the dimensions
   void* data;        ///< the first element of row 0 of sequence 0
-  DataType type;     ///< of the elements
+  DataType type;     ///< the element type
 };
 
-/// One that may be written to.
+/// AnySequences that may be written to.
 struct WritableSequences : AnySequences {
-  /// The same memory.
+  /// A view of the same memory.
   template <class T>
   requires(!std::is_const_v<T>) WritableSequences(const SequenceView<T>& view)
   noexcept : AnySequences(view) {}
 };
 
-/// Dense, shape (batch, rows, columns).
+/// A dense batch of shape (batch, rows, columns).
 template <class T>
 SequenceView<T> batch_first(T* data, std::int64_t batch, std::int64_t rows,
                             std::int64_t columns) noexcept {
   return {data, BatchOrder::batch_first, batch, rows, columns, rows * columns, columns};
 }
 
-/// Dense, shape (rows, batch, columns).
+/// A dense batch of shape (rows, batch, columns).
 template <class T>
 SequenceView<T> sequence_first(T* data, std::int64_t rows, std::int64_t batch,
                                std::int64_t columns) noexcept {
@@ -153,17 +153,17 @@ struct HeadsView : HeadsShape {
   noexcept : HeadsShape(shape), data(first), type(data_type_of<T>) {}
 
   void* data;     ///< the first channel
-  DataType type;  ///< of the elements
+  DataType type;  ///< the element type
 };
 
-/// Dense, shape (batch, heads, rows, columns).
+/// Dense heads of shape (batch, heads, rows, columns).
 template <class T>
 HeadsView heads_first(T* data, std::int64_t batch, std::int64_t heads, std::int64_t rows,
                       std::int64_t columns) noexcept {
   return {data, {batch, heads, rows, columns, heads * rows * columns, rows * columns, columns}};
 }
 
-/// Dense, shape (batch, rows, heads, columns).
+/// Dense heads of shape (batch, rows, heads, columns).
 template <class T>
 HeadsView rows_first(T* data, std::int64_t batch, std::int64_t rows, std::int64_t heads,
                      std::int64_t columns) noexcept {

@@ -1,21 +1,23 @@
-// Anchors: sine and cosine at one position for all frequencies, from the exactly reduced phase.
+// Anchors: the sine and cosine of all frequencies at one position, from the exactly reduced phase.
 //
 // Method  a phase in integers (or two doubles), less the nearest quarter turn; polynomials
-// Error   2 units of 2^-53 for a cosine; 3 for a sine, relative to its value (RotationError)
+// Error   2 units of 2^-53 for a cosine; 3 units for a sine, relative to its value (RotationError)
 // Range   every position up to max_position
-// Cost    AVX2: 37 operations a vector of frequencies, 68 from position 2^32 on
+// Cost    AVX2: 37 operations per vector of frequencies, or 68 from position 2^32 on
 //
-// The phase, position times frequency modulo one turn, has 128 bits, so that nothing is lost at any
-// position. Below position 2^32, the frequency is the sum of two doubles instead: a fused operation
-// gives the distance of the first product from the nearest quarter turn, to which the second
-// product is added. The bounds of the error are proven (proofs/anchors).
+// The phase, position times frequency modulo one turn, has 128 bits, so nothing is lost at any
+// position. Below position 2^32, the frequency is the sum of two doubles instead. A fused operation
+// gives the distance of the first product from the nearest quarter turn, and the second product is
+// added to it. The error bounds are proven (proofs/anchors).
 //
 // Truncation adds less than 2^-70 (RotationError::truncation). The sum of two doubles lacks at most
 // 2^-104.1 of a frequency, and 2^-72.1 of a phase below position 2^32. The product with the second
-// double is at most 2^-20, so that it is rounded by 2^-73, and so is the next sum.
+// double is at most 2^-20, so its rounding error is 2^-73, and the next sum has the same rounding
+// error.
 //
-// Source: minimax polynomials: of a sine's error divided by x^3, and of a cosine's error. The first
-// coefficients are 1, and 1 and -1/2; the others are rounded one by one, the lowest first.
+// Source: minimax polynomials for the error of a sine divided by x^3, and for the error of a
+// cosine. The first coefficients are 1 for the sine, and 1 and -1/2 for the cosine. The others are
+// rounded one by one, the lowest first.
 #pragma once
 
 namespace posenc::simd {
@@ -25,8 +27,9 @@ namespace {
 constexpr std::int64_t anchor_vectors = 4;
 static_assert(padding % (anchor_vectors * double_lanes) == 0);
 
-/// True if the phases at a position may be computed in doubles: below 2^32, if the ISA's fused
-/// operations round once, and to nearest, unless the program has set another rounding mode.
+/// True if the phases at a position may be computed in doubles. This requires a position below
+/// 2^32, fused operations that round once, and rounding to nearest, which a program may have
+/// changed.
 inline bool has_short_phases(std::uint64_t position) {
   const volatile double tiny = 0x1p-60;
   const bool rounds_to_nearest = 1.0 + tiny == 1.0 && 1.0 - tiny == 1.0;
@@ -38,8 +41,8 @@ struct Phases {
   U64 high, low;
 };
 
-/// The phases at positions for frequencies in units of 2^-128 turns: the sum of products of 32-bit
-/// digits, each at most 2^64 - 2^33 + 1, so that no sum of the lower digits overflows.
+/// The phases at positions, for frequencies in units of 2^-128 turns. They are sums of products of
+/// 32-bit digits, each at most 2^64 - 2^33 + 1, so no sum of the lower digits overflows.
 inline Phases phases_at(U64 turns_high, U64 turns_low, U64 position) {
   const U64 low_digit(0xffffffff), first = position & low_digit, second = position >> 32;
   const U64 digit_1 = turns_low >> 32, digit_3 = turns_high >> 32;
@@ -52,14 +55,15 @@ inline Phases phases_at(U64 turns_high, U64 turns_low, U64 position) {
   return {bits_64 + (bits_32 >> 32) + (bits_96 << 32), (bits_32 << 32) | (bits_0 & low_digit)};
 }
 
-/// Integers below 2^52, minus `offset`, as doubles. No ISA below AVX-512 converts 64-bit integers.
+/// Converts integers below 2^52 to doubles and subtracts `offset`. No ISA below AVX-512 converts
+/// 64-bit integers.
 inline F64 to_doubles(U64 integers, double offset) {
   return cast_bits<F64>(integers | U64(0x4330000000000000)) - F64(0x1p52 + offset);
 }
 
-/// A phase as a number of quarter turns and the angle from the nearest of them, in radians.
+/// A phase as a number of quarter turns, and the angle from the nearest quarter turn in radians.
 struct ReducedPhases {
-  U64 quarters;  ///< in the upper two bits
+  U64 quarters;  ///< the number of quarter turns, in the upper two bits
   F64 angle;
 };
 
@@ -74,7 +78,7 @@ inline ReducedPhases reduce(const Phases& phases) {
   return {biased, fused(high, F64(two_pi * 0x1p-54), rest)};
 }
 
-/// The phase of a frequency that is the sum of two doubles, reduced. See has_short_phases().
+/// The reduced phase of a frequency that is the sum of two doubles. See has_short_phases().
 inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) {
   constexpr double quarter = 1.5707963267948966, quarter_rest = 6.123233995736766e-17;  // pi / 2
   const F64 to_integer(0x1.8p52);  // an ulp of this is 1
@@ -84,7 +88,7 @@ inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) 
   return {cast_bits<U64>(biased) << 62, fused(distance, F64(quarter), lacking)};
 }
 
-/// Turns sine and cosine by the number of quarter turns in the upper two bits of `quarters`.
+/// Rotates sine and cosine by the number of quarter turns in the upper two bits of `quarters`.
 inline void turn(U64 quarters, F64& sine, F64& cosine) {
   const auto bits = [](F64 x) { return cast_bits<U64>(x); };
   const U64 sign(std::uint64_t{1} << 63);
@@ -166,7 +170,8 @@ inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
   write(frequencies, w, position, scale, sin_out, cos_out);
 }
 
-/// Sines and cosines at a position, times scale. Padding is 1, which is far from a midpoint.
+/// Computes sines and cosines at a position, times `scale`. Padding is 1, which is far from a
+/// midpoint.
 inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                         std::int64_t size, std::int64_t position, double scale, double* sine,
                         double* cosine) {
@@ -175,7 +180,7 @@ inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::i
   for (std::int64_t k = used; k < size; ++k) sine[k] = scale;
 }
 
-/// Advances sines and cosines by angles.
+/// Rotates sines and cosines by angles.
 inline void rotate(const AngleArrays& by, std::int64_t size, double* sine, double* cosine) {
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     const F64 s = load(sine + k), c = load(cosine + k);
@@ -185,17 +190,18 @@ inline void rotate(const AngleArrays& by, std::int64_t size, double* sine, doubl
   }
 }
 
-/// See Kernels::anchors. A file that only tests the parts above does not use it.
+/// See Kernels::anchors. Files that only test the parts above do not use it.
 [[maybe_unused]] void anchor_kernel(std::int64_t frequencies, const FrequencyArrays& w,
                                     std::uint64_t position, double* sin_out,
                                     double* cos_out) noexcept {
   scaled_anchors(frequencies, w, position, 1.0, sin_out, cos_out);
 }
 
-/// See Kernels::angles: angle addition in double, row after row, each rounded to float. Beside half
-/// an ulp of float32, the error is below 2^-46: an addition rounds two products and a sum, each
-/// within 2^-54, in both components; it and the first angle have the error of anchors, 3 * 2^-53.
-/// 15 sqrt(2) 3 2^-54 + 16 * 3 * 2^-53 is 40 * 2^-52.
+/// See Kernels::angles. Angles are added in double, row after row, and each row is rounded to
+/// float. Beside half an ulp of float32, the error is below 2^-46. An addition rounds two products
+/// and a sum, each within 2^-54, in both components. The angle that is added and the first angle
+/// have the error of anchors, 3 * 2^-53. In total, 15 sqrt(2) 3 2^-54 + 16 * 3 * 2^-53 is
+/// 40 * 2^-52.
 [[maybe_unused]] void angle_kernel(std::int64_t frequencies, const AngleArrays& first,
                                    const AngleArrays& step, const AngleRows& rows) noexcept {
   float* columns = rows.columns;

@@ -1,4 +1,4 @@
-// Which ISAs this build has kernels for, and which of them this CPU runs best.
+// The ISAs that this build has kernels for, and the kernels of the best ISA for this CPU.
 #pragma once
 
 #include "posenc/isa.h"

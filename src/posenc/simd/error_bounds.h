@@ -1,5 +1,5 @@
-// The lengths of the kernels' blocks, and the error bounds that follow from them, whose terms
-// docs/how-it-works.md derives and tests/simd/error_bounds_test.cpp measures.
+// The lengths of the kernels' blocks, and the error bounds that follow from them.
+// docs/how-it-works.md derives the terms, and tests/simd/error_bounds_test.cpp measures them.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,29 @@ inline constexpr std::int64_t run_rows = block_rows / 2;
 /// Blocks that share an exact anchor: the first computes it, and the others rotate it.
 inline constexpr std::int64_t anchored_blocks = 16;
 
-/// Before rounding, in units of double_roundoff times M, the largest of a column in a block.
+/// Errors before rounding, in units of double_roundoff times M, the largest magnitude of a column
+/// in a block.
 struct RotationError {
   bool has_fused_operations;
 
-  /// An anchor. The error of a sine is relative to its own value.
+  /// The error of an anchor. The error of a sine is relative to its own value.
   static constexpr double anchor_cosine = 2, anchor_sine = 3;
   static constexpr double anchor = anchor_sine;
-  /// One angle addition: the errors of its constants, which are anchors, and the roundings of two
-  /// products, whose magnitudes add up to at most sqrt(2) M, and of their sum.
+  /// The error of one angle addition: the errors of its constants, which are anchors, the roundings
+  /// of two products, whose magnitudes add up to at most sqrt(2) M, and the rounding of their sum.
   static constexpr double rotation_roundings = 1.4143 + 1;
   static constexpr double rotation = anchor_cosine + anchor_sine + rotation_roundings;
-  /// The error of 2 cos(w), times a row: the average over the steps of a run.
+  /// The error of 2 cos(w) times a row, averaged over the steps of a run.
   static constexpr double multiplier = 1.2;
-  /// One step of the recurrence: its result, and without fused operations a product up to 2 M.
+  /// The error of one step of the recurrence: the rounding of its result and, without fused
+  /// operations, of a product up to 2 M.
   constexpr double step() const { return has_fused_operations ? 1 : 3; }
-  /// n steps later, the error of a step has grown by at most n: the sum over the steps of a run.
+  /// The growth of the errors of steps, summed over the steps of a run. The error of a step has
+  /// grown by at most n after n more steps.
   static constexpr double growth = static_cast<double>(run_rows * (run_rows - 1) / 2);
 
-  /// Absolute: frequencies are truncated to 2^-128 turns, and phases to 2^-106 turns.
+  /// The absolute error of truncation: frequencies are truncated to 2^-128 turns, and phases to
+  /// 2^-106 turns.
   static constexpr double truncation = 0x1p-70;
 
   static constexpr double middle_row() {
@@ -57,11 +61,12 @@ inline constexpr std::int64_t grouped_blocks = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre, of every phase: proofs/rotation32/centre.cc tries them all.
+  /// The error of the sine or cosine of a centre, for every phase: proofs/rotation32/centre.cc
+  /// tries all phases.
   constexpr double centre() const { return has_fused_operations ? 1.44 : 1.86; }
-  /// The cosine or sine of an angle, in the table.
+  /// The error of the cosine or sine of an angle in the table.
   static constexpr double angle = 0.5;
-  /// u, the sum, and without fused operations the other product.
+  /// The roundings of u, of the sum and, without fused operations, of the other product.
   constexpr double addition() const { return has_fused_operations ? 1 : 1.5; }
   constexpr double total() const { return 1.41422 * (centre() + angle) + addition(); }
 };
@@ -70,20 +75,21 @@ struct Rotation32Error {
 
 static_assert(paired_block_rows == block_rows, "both use the constants that advance by one block");
 
-/// The distances of bounds from the exact value, in units of float_roundoff.
+/// The distances of the bounds from the exact value, in units of float_roundoff.
 struct RotationTo16BitsError {
   bool has_fused_operations;
 
-  /// A centre's sine or cosine, or an angle's. Its error before it is rounded is far smaller.
+  /// The rounding of the sine or cosine of a centre or an angle. Its error before this rounding is
+  /// far smaller.
   static constexpr double rounded = 0.5, before_rounding = 1e-6;
-  /// u, and without fused operations the products.
+  /// The rounding of u and, without fused operations, of the products.
   constexpr double addition() const { return 0.5 + (has_fused_operations ? 0 : 1); }
-  /// The value, but for the rounding of the sum.
+  /// The error of the value, without the rounding of the sum.
   constexpr double value() const { return 1.41422 * 2 * (rounded + before_rounding) + addition(); }
   /// The rounding of a bound.
   static constexpr double bound = 0.5;
   constexpr double total() const { return value() + bound; }
-  /// From one bound to the other.
+  /// The distance from one bound to the other.
   constexpr double width() const { return 2 * total() + bound; }
 };
 
@@ -97,14 +103,15 @@ inline constexpr std::int64_t float64_anchored_blocks = 8;
 /// Absolute errors in units of 2^-76.
 struct RotationToFloat64Error {
   double anchor = 2;
-  double addition = 1;  ///< of one angle addition, beyond the errors of its operands
-  /// Row n is a sum of at most three powers of two, each of which is an anchor.
+  double addition = 1;  ///< one angle addition, beyond the errors of its operands
+  /// The error of row n of the table. The row is a sum of at most three powers of two, and each
+  /// power is an anchor.
   constexpr double row_table() const {
     int powers = 0;
     for (std::int64_t rows = float64_side_rows; rows > 1; rows /= 2) ++powers;
     return powers * anchor + (powers - 1) * addition + 1;
   }
-  /// The error of an entry, `blocks` blocks after an anchor.
+  /// The error of an entry that is `blocks` blocks after an anchor.
   constexpr double total(std::int64_t blocks) const {
     return anchor + static_cast<double>(blocks) * (anchor + addition) + row_table() + addition;
   }

@@ -1,10 +1,12 @@
-// Rows joined from parts of the rows of tables, as those over axes are; the extent of positions.
+// Joins rows from parts of the rows of tables, as encodings over axes need it, and finds the extent
+// of positions.
 //
-// Method  whole vectors are copied; the last ones of a part overlap. Scattered columns are selected
-//         by masks. Non-temporally by way of a buffer in the L1 cache
+// Method  whole vectors are copied, of which the last two of a part may overlap. Scattered columns
+//         are selected by masks. Non-temporal stores go through a buffer in the L1 cache
 // Error   none: bytes are copied
 // Range   any number of parts, of any size
-// Cost    a load and a store a vector; by way of the buffer, two. By masks, two loads a part
+// Cost    a load and a store per vector, or two of each through the buffer. With masks, two loads
+//         per part
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -39,7 +41,8 @@ inline void copy_bytes(const char* from, char* to, std::int64_t bytes) {
   if (done < bytes) copy_vector(from + bytes - vector_bytes, to + bytes - vector_bytes);
 }
 
-/// Selects the elements of a row from rows of `fixed_count` tables, or of `count` if that is 0.
+/// Selects the elements of a row from rows of `fixed_count` tables, or of `count` tables if that is
+/// 0.
 template <std::int64_t fixed_count>
 inline void select_row(const JoinPart* parts, std::int64_t count, std::int64_t row,
                        std::int64_t bytes, char* to) {
@@ -73,7 +76,8 @@ inline void select_some(const JoinTask& task, std::int64_t begin, std::int64_t c
            to + row * stride);
 }
 
-/// Copies the parts of `count` rows from row `begin` on. Rows of `to` are `stride` bytes apart.
+/// Copies the parts of `count` rows, starting at row `begin`. Rows of `to` are `stride` bytes
+/// apart.
 inline void join_some(const JoinTask& task, std::int64_t begin, std::int64_t count, char* to,
                       std::int64_t stride) {
   if (task.parts[0].mask != nullptr) return select_some(task, begin, count, to, stride);
@@ -86,8 +90,8 @@ inline void join_some(const JoinTask& task, std::int64_t begin, std::int64_t cou
 }
 
 void join_kernel(const JoinTask& task) noexcept {
-  // Rows that are staged at once: as many as the store queue holds, so that rows are copied to the
-  // buffer while others leave it. With 16 KiB, 0.7 of the speed (Zen 5).
+  // As many rows are staged at once as the store queue holds. Rows are then copied to the buffer
+  // while others leave it. With 16 KiB, the speed is 0.7 times as high (Zen 5).
   constexpr std::int64_t staged_at_once = 2048, rows_at_once = 16;
   if (task.stores == StoreMethod::plain) {
     for (std::int64_t row = 0; row < task.rows; row += rows_at_once) {
@@ -96,7 +100,8 @@ void join_kernel(const JoinTask& task) noexcept {
     }
     return;
   }
-  // A row in the buffer begins at a whole line, so that lines are loaded as they are stored.
+  // A row in the buffer begins at a whole line, so that lines are loaded in the units in which they
+  // are stored.
   constexpr auto line = static_cast<std::int64_t>(cache_line_bytes);
   const std::int64_t stride = (task.row_bytes + line - 1) / line * line;
   const std::int64_t staged_rows = stride < staged_at_once ? staged_at_once / stride : 1;

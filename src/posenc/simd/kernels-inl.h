@@ -1,4 +1,5 @@
-// All kernels of one ISA. Included by the source file of the ISA, after the header of the ISA.
+// All kernels of one ISA. The source file of the ISA includes this file after the header of the
+// ISA.
 #pragma once
 
 #include "posenc/simd/kernels.h"

@@ -1,14 +1,16 @@
-// The rows of aligned blocks, in pairs around their centre: rotation to 16-bit types, rotation32.
+// Writes the rows of aligned blocks in pairs around their centre: rotation to 16-bit types,
+// rotation32.
 //
 // Method  panels of columns, groups of blocks, then tiles: pairs of rows in a few vectors
-// Error   none: the tiles are the caller's
+// Error   none beyond the error of the caller's tiles
 // Range   every output; blocks begin at multiples of their length: a row depends on its position
-// Cost    that of the tiles; rows that begin inside a cache line go through a buffer (stores-inl.h)
+// Cost    the cost of the tiles; rows that begin inside a cache line go through a buffer
+//         (stores-inl.h)
 //
-// Pair j of a block are the rows (j + 1/2) w above and below its centre. A block that is not whole
-// has rows without a partner. What rows below the centre subtract, rows above it add: a kernel that
-// changes the signs of these terms treats the former as the latter. There is thus one loop for
-// pairs, and one for rows without a partner.
+// Pair j of a block consists of the rows (j + 1/2) w above and below its centre. A partial block
+// has rows without a partner. Rows above the centre add the terms that rows below it subtract. A
+// kernel that changes the signs of these terms treats rows below the centre as rows above it.
+// Therefore there is one loop for pairs, and one for rows without a partner.
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -16,7 +18,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Frequencies of a panel, and columns of the widest.
+/// Frequencies of a narrow and of a wide panel, and columns of the widest panel.
 constexpr std::int64_t narrow_panel = 64, wide_panel = 512;
 constexpr std::int64_t most_paired_columns = 2 * wide_panel;
 
@@ -28,9 +30,9 @@ inline F32 with_sign(F32 value, I32 sign) { return cast_bits<F32>(cast_bits<I32>
 struct BlockRows {
   static constexpr std::int64_t half = paired_block_rows / 2;
 
-  std::int64_t below;  ///< the centre; if negative, how far above it they begin
-  bool is_turned;      ///< it is rows below the centre that have no partner
-  std::int64_t pairs;  ///< next to the centre
+  std::int64_t below;  ///< rows from the first one to the centre; negative if they begin above it
+  bool is_turned;      ///< true if rows without a partner are below the centre
+  std::int64_t pairs;  ///< pairs next to the centre
   std::int64_t singles_begin, singles_end;  ///< the range of j of the rows without a partner
 
   /// Rows `begin` to `end` - 1 of the block.
@@ -43,29 +45,29 @@ struct BlockRows {
   }
 };
 
-/// The places of successive pairs of rows, or only of their first rows: first rows are `stride`
-/// elements apart, second rows as far in the other direction.
+/// The places of successive pairs of rows, or only of their first rows. First rows are `stride`
+/// elements apart. Second rows are as far apart in the other direction.
 template <class T, bool paired>
 struct RowPairs {
   T* first;
   T* second;  ///< not used unless paired
   std::int64_t stride;
 
-  /// The places from pair n and a column on.
+  /// The places from pair n on, starting at a column.
   [[gnu::always_inline]] RowPairs at(std::int64_t n, std::int64_t column) const {
     T* const other = paired ? second - n * stride + column : nullptr;
     return {first + n * stride + column, other, stride};
   }
 };
 
-/// Writes consecutive columns of the rows of a block, a tile at a time. Tiles have
+/// Writes consecutive columns of the rows of a block, one tile at a time. Tiles have
 ///   wide, narrow           vectors of a tile, and of the last tile of a row
 ///   wide_pairs             pairs that are written before the next columns, in wide panels
 ///   staged_pairs           pairs of the widest rows that a buffer holds
 ///   write_tile             writes the pairs from j on, by lines or not. First rows are above the
 ///                          centre, or have no partner
-///   collect_uncertain      called after some tiles, with the places of the first
-///   write_uncertain        corrects what tiles wrote, before it is copied
+///   collect_uncertain      called after some tiles, with the places of the first tile
+///   write_uncertain        corrects the rows that tiles wrote, before they are copied
 template <class Tiles>
 class PairedRows {
  public:
@@ -73,14 +75,15 @@ class PairedRows {
 
   PairedRows(const Tiles& tiles, std::int64_t columns) : tiles_(tiles), columns_(columns) {}
 
-  /// Writes rows of a block from `out` on, `at_once` pairs at a time. Others are stored as usual.
+  /// Writes rows of a block, starting at `out`, `at_once` pairs at a time. Pairs are stored by
+  /// `method`, and rows without a partner by plain stores.
   void write(const BlockRows& rows, std::int64_t at_once, T* out, std::int64_t stride,
              StoreMethod method) const {
     T* const above = out + rows.below * stride;
     T* const below = above - stride;
     if (rows.pairs > 0) {
-      // The last columns of several rows are faster together. Blocks that are not whole are few:
-      // more than half a block at once would compete for the sets of a cache.
+      // The last columns of several rows are faster together. Partial blocks are few, and more than
+      // half a block at once would compete for the sets of a cache.
       const bool is_whole =
           rows.pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
       const std::int64_t some = is_whole ? at_once : BlockRows::half / 2;
@@ -94,9 +97,10 @@ class PairedRows {
   }
 
  private:
-  /// Stores the pairs j = begin .. end - 1, or only their first rows, `at_once` of them before the
-  /// next columns. With `lines`, tiles store non-temporally; rows begin at cache lines. The places
-  /// are passed in registers: GCC copies a RowPairs as vectors, which misses store forwarding.
+  /// Stores the pairs j = begin .. end - 1, or only their first rows. `at_once` pairs are stored
+  /// before the next columns. With `lines`, tiles store non-temporally, and rows begin at cache
+  /// lines. The places are passed in registers: GCC copies a RowPairs as vectors, which misses
+  /// store forwarding.
   template <bool lines, bool paired, class Number>
   [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once, T* first,
                                     T* second, std::int64_t stride) const {
@@ -146,7 +150,7 @@ class PairedRows {
     }
   }
 
-  /// A count that is known to the compiler: the loops are faster by a tenth to a third.
+  /// A count that the compiler knows, which makes the loops faster by a tenth to a third.
   template <std::int64_t count>
   using Known = std::integral_constant<std::int64_t, count>;
 
@@ -158,12 +162,13 @@ class PairedRows {
       return store<false>(0, count, at_once, to);
     }
     if (method == StoreMethod::staged) return stage_pairs(count, to);
-    // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
+    // If vectors are shorter than a line, they fill it one after another, so that it goes to memory
+    // as a whole.
     constexpr std::int64_t in_lines = has_line_vectors ? Tiles::wide_pairs : 1;
     store<true>(0, count, Known<in_lines>(), to);
   }
 
-  /// Stores pairs of rows by way of buffers: as many after the others as a buffer holds.
+  /// Stores pairs of rows through buffers, as many at a time as a buffer holds.
   [[gnu::noinline]] void stage_pairs(std::int64_t count, const RowPairs<T, true>& to) const {
     using Row = StagedRow<T>;
     constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
@@ -194,16 +199,16 @@ class PairedRows {
   std::int64_t columns_;
 };
 
-/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. The
-/// angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or 4
-/// if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
-/// panels alternate between two rows, in long rows that prefetchers follow. A Panel is some
-/// frequencies of a table:
+/// Writes the rows of a task in panels of columns. Each panel writes a group of blocks before the
+/// next panel begins. The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8
+/// rows at a time, or 4 if the rows are whole pages apart, because such rows compete for the same
+/// sets of a cache. Wide panels alternate between two rows, and write long rows that prefetchers
+/// follow. A Panel holds some frequencies of a table, and has
 ///   start        begins with the first block of a task, whose rows are of one group, for the
 ///                frequencies begin .. begin + used - 1
-///   next_block   continues with the block after it
-///   tiles        the block's tiles, which hold cosines if they are not interleaved. Rows without a
-///                partner are below the centre or not
+///   next_block   continues with the next block
+///   tiles        returns the block's tiles. If they are not interleaved, are_cosines selects the
+///                cosines. Rows without a partner are below the centre if are_below
 template <class Panel>
 void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
   using T = typename Panel::Tiles::Element;

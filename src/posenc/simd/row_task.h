@@ -11,9 +11,9 @@ namespace posenc::simd {
 /// Every method but `plain` is non-temporal: it stores whole cache lines past the caches.
 enum class StoreMethod : std::uint8_t {
   plain,
-  lines,      ///< from registers. Rows, and their segments of columns, begin at cache lines
-  realigned,  ///< from registers: each line is joined from two vectors of a row
-  staged,     ///< by way of a buffer in the L1 cache
+  lines,      ///< from registers; rows and their segments of columns begin at cache lines
+  realigned,  ///< from registers; each line is joined from two vectors of a row
+  staged,     ///< through a buffer in the L1 cache
 };
 
 /// How a kernel stores the rows of a call (store_plan.h).

@@ -1,13 +1,14 @@
-// xsimd: xsimd's vectorised sincos of phases in double, which are first reduced to one turn.
+// xsimd: applies the vectorised sincos of xsimd to phases in double, which are first reduced to one
+// turn.
 //
 // Method  phase = anchor + n w in turns: multiples of 2^-40, whose sums are exact, and a rest
 // Error   2^-50 (XsimdEncoder::error_bound)
 // Range   every position up to max_position; float32 and float64
 // Cost    one sincos of xsimd for two vectors of doubles
 //
-// A phase carries the roundings of a product and of a sum, at most 2^-52 each, and 2^-52.8 of 2 pi;
-// xsimd's sincos adds 2^-53. Blocks, which share an anchor, begin at multiples of
-// sincos_block_rows, so that a row is a function of its position alone.
+// A phase carries the rounding errors of a product and of a sum, at most 2^-52 each, and an error
+// of 2^-52.8 from 2 pi. The sincos of xsimd adds 2^-53. Blocks, which share an anchor, begin at
+// multiples of sincos_block_rows, so a row is a function of its position alone.
 #pragma once
 
 namespace posenc::simd {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t sincos_panel = 256;
 
-/// high 2^-40 + low 2^-103 turns, of each frequency of a panel.
+/// The turns of each frequency of a panel: high 2^-40 + low 2^-103.
 struct SplitTurns {
   double high[sincos_panel], low[sincos_panel];
 
@@ -30,7 +31,7 @@ struct SplitTurns {
 struct Sincos {
   F64 sine[2], cosine[2];
 
-  /// Those of the phases anchor + n step.
+  /// Computes the sines and cosines of the phases anchor + n step.
   Sincos(const SplitTurns& anchor, const SplitTurns& step, std::int64_t k, F64 n) {
     const auto sincos_at = [&](std::int64_t at) {
       constexpr double two_pi = 6.283185307179586;
@@ -64,11 +65,11 @@ inline void store_pairs(const Sincos& of, float* to) {
   pairs.second.store_unaligned(to + float_lanes);
 }
 
-/// Writes one row of float_lanes frequencies from k on, of which the first `used` exist.
+/// Writes float_lanes frequencies of one row, from k on. Only the first `used` frequencies exist.
 template <class Element>
 inline void write_sincos(const Columns& columns, const Sincos& of, std::int64_t k,
                          std::int64_t used, Element* row) {
-  // The columns that stand together go by way of a buffer if they are no whole vectors.
+  // Columns that stand together go through a buffer if they do not fill whole vectors.
   Element part[2 * float_lanes];
   const auto write = [&](std::int64_t each, Element* to, const auto& store_at) {
     if (used == float_lanes) return store_at(to);

@@ -13,15 +13,17 @@ namespace {
 
 constexpr std::int64_t line = cache_line_bytes;
 
-/// Shorter segments lose by incomplete lines what non-temporal stores gain.
+/// In shorter segments, incomplete lines cost more than non-temporal stores gain.
 constexpr std::int64_t least_staged_bytes = 4 * line;
 /// Joining lines in registers takes 0.80 of the time of a buffer from 512 columns of float32 on,
-/// 0.91 at 256, and 1.2 at 128, where incomplete lines decide (Zen 5).
+/// and 0.91 at 256 columns. At 128 columns it takes 1.2 times the time, because incomplete lines
+/// dominate (Zen 5).
 constexpr std::int64_t least_realigned_bytes = 256 * std::int64_t{sizeof(float)};
 
-/// True if stores of parts of a line, in each of several rows whole pages apart, are faster than by
-/// way of a buffer (AVX2, rotation at 8192 x 4096): 1.3 times on Zen 4, 1.45 on Zen 5, 1.35 on an
-/// Intel Xeon with AMX, and 0.4 on Zen 3. AVX-512 tells these apart.
+/// True if stores of parts of a line, in each of several rows whole pages apart, are faster than
+/// stores through a buffer. With AVX2 (rotation at 8192 x 4096), they are 1.3 times as fast on Zen
+/// 4, 1.45 times on Zen 5, 1.35 times on an Intel Xeon with AMX, and 0.4 times on Zen 3. The
+/// presence of AVX-512 tells these CPUs apart.
 bool has_fast_lines() noexcept {
 #if defined(__x86_64__)
   static const bool has = cpu_has(Isa::avx512);
@@ -32,8 +34,8 @@ bool has_fast_lines() noexcept {
 }
 
 /// True if panels whose constants stay in L1 are faster than long rows of columns, which
-/// prefetchers follow: on Sapphire Rapids, they are half as fast. On Zen 5, which has 48 KiB of L1,
-/// wide panels are 1.1 to 1.6 times as fast if rows are whole pages apart.
+/// prefetchers follow. On Sapphire Rapids, such panels are half as fast. On Zen 5, which has 48 KiB
+/// of L1, wide panels are 1.1 to 1.6 times as fast if rows are whole pages apart.
 bool has_fast_narrow_panels([[maybe_unused]] bool at_pages) noexcept {
 #if defined(__x86_64__)
   static const bool is_amd = [] {
@@ -51,7 +53,7 @@ bool has_fast_narrow_panels([[maybe_unused]] bool at_pages) noexcept {
 StoreMethod non_temporal_method(const RowLayout& row, const RowTask& task, Writer writer,
                                 std::int64_t float_lanes) noexcept {
   const std::int64_t size = size_of(task.type), stride = task.stride * size;
-  // The columns that follow each other in a row: all, or the sines or the cosines.
+  // The columns that follow one another in a row: all columns, or the sines or the cosines.
   const std::int64_t segment =
       size * (row.layout == Layout::interleaved ? row.d_model : row.frequencies());
   const auto address = reinterpret_cast<std::uintptr_t>(task.out);
@@ -64,8 +66,8 @@ StoreMethod non_temporal_method(const RowLayout& row, const RowTask& task, Write
   if (!has_whole_lines && !can_be_staged) return StoreMethod::plain;
   const bool writes_two_rows = writer == Writer::pairs || writer == Writer::doubles;
   const bool has_line_vectors = float_lanes * std::int64_t{sizeof(float)} == line;
-  // Rows that are whole pages apart compete for the same sets of a cache, and stores to a line in
-  // each of several may be slow. Sums, which also load, are slow from half pages on.
+  // Rows that are whole pages apart compete for the same sets of a cache, and stores to one line in
+  // each of several rows may be slow. Sums, which also load, are slow from half pages on.
   const bool are_pages_apart = stride % (writer == Writer::sums ? page_bytes / 2 : page_bytes) == 0;
   const bool are_lines_fast = writes_two_rows || has_line_vectors ||
                               (has_fast_lines() && writer == Writer::tiles) || !are_pages_apart;

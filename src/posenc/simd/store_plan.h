@@ -1,4 +1,5 @@
-// How the rows of a table reach memory. It is decided here, once a call; kernels take the plan.
+// How the rows of a table reach memory. The plan is made here, once per call, and kernels follow
+// it.
 #pragma once
 
 #include "posenc/simd/row_task.h"
@@ -12,7 +13,7 @@ namespace posenc::simd {
 /// The order in which a kernel writes a table.
 enum class Writer {
   tiles,    ///< a few columns of many rows in turn: rotation, float32
-  sums,     ///< the same, and reads the input that it adds to
+  sums,     ///< as tiles, but also reads the input that it adds to
   pairs,    ///< two rows at a time: rotation to 16-bit types, and rotation32
   doubles,  ///< two rows at a time, without a buffer: rotation to float64
 };
@@ -21,11 +22,12 @@ enum class Writer {
 StorePlan plan_stores(const RowLayout& row, const RowTask& task, bool non_temporal, Writer writer,
                       std::int64_t float_lanes) noexcept;
 
-/// The plan of sums (CombineTask): by lines if all `lengths`, of rows and between them, are whole.
+/// The plan of sums (CombineTask). Uses lines if all `lengths`, of rows and between rows, are whole
+/// lines.
 StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out,
                                std::span<const std::int64_t> lengths) noexcept;
 
-/// The plan of rows that are joined from parts of others (JoinTask).
+/// The plan of rows that are joined from parts of other rows (JoinTask).
 StoreMethod plan_joined_rows(bool non_temporal, std::int64_t row_bytes) noexcept;
 
 }  // namespace posenc::simd

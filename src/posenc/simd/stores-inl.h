@@ -1,13 +1,14 @@
-// How vectors and rows are stored.
+// Stores vectors and rows.
 //
-// Method  plain stores; or non-temporal ones of whole cache lines, of a row that a buffer holds
+// Method  plain stores, or non-temporal stores of whole cache lines of a row that a buffer holds
 // Error   none; a sum out = x * scale + encoding rounds each operation
 // Range   any address of an element, any count
-// Cost    by way of a buffer, a load and a store a vector; incomplete lines are read from memory
+// Cost    through a buffer, one load and one store per vector; incomplete lines are read from
+//         memory
 //
 // Non-temporal stores are slow if each of several rows 4096 bytes apart gets one line in turn
-// (three times as slow on Zen 3). Kernels can therefore compute rows into a buffer in the L1 cache,
-// from which a row goes to memory at once, and its incomplete lines by plain stores.
+// (three times as slow on Zen 3). Kernels can therefore compute rows into a buffer in the L1 cache.
+// From there, a row goes to memory at once, with plain stores for its incomplete lines.
 #pragma once
 
 #include "posenc/simd/kernels.h"
@@ -15,7 +16,8 @@
 namespace posenc::simd {
 namespace {
 
-/// True if a vector is a whole cache line (AVX-512), which is stored without a buffer in any order.
+/// True if a vector is a whole cache line (AVX-512). Such vectors are stored without a buffer, in
+/// any order.
 constexpr bool has_line_vectors = float_lanes * sizeof(float) == cache_line_bytes;
 
 /// Stores a vector of floats, or of the bits of 16-bit elements, non-temporally if it is aligned.
@@ -37,14 +39,15 @@ inline void visit_type(DataType type, const Visit& visit) {
   visit(float());
 }
 
-/// A fence if the plan needs one after its last store.
+/// Executes a fence if the plan needs one after its last store.
 inline void finish(const StorePlan& stores) {
   if (stores.method != StoreMethod::plain) fence();
 }
 
-/// Memory for elements on their way to an output. A load whose address has the last 12 bits of an
-/// earlier store's waits for that store, which takes long if it is non-temporal (a fifth of the
-/// speed on Zen 3). The elements therefore lie half a page from the output, modulo a page.
+/// Memory for elements on their way to an output. If the addresses of a load and an earlier store
+/// have the same last 12 bits, the load waits for that store. This takes long if the store is
+/// non-temporal (a fifth of the speed on Zen 3). The elements therefore lie half a page from the
+/// output, modulo a page.
 template <class Element, std::int64_t elements>
 class StagingBuffer {
  public:
@@ -71,7 +74,8 @@ struct StagedRow {
   Element* out;
   const Addition* addition = nullptr;
 
-  /// The largest count, at most `count`, after which a cache line of `out` begins. May be negative.
+  /// The largest count, at most `count`, after which a cache line of `out` begins. The result may
+  /// be negative.
   std::int64_t whole_lines(std::int64_t count) const {
     const auto end = reinterpret_cast<std::uintptr_t>(out + count);
     return count - static_cast<std::int64_t>(end % cache_line_bytes / sizeof(Element));
@@ -84,7 +88,7 @@ struct StagedRow {
     if (whole_lines(count) != count) __builtin_prefetch(out + count - 1, to_write);
   }
 
-  /// Stores the elements begin .. end - 1, and whole lines of them non-temporally.
+  /// Stores the elements begin .. end - 1. Whole lines are stored non-temporally.
   void store(std::int64_t begin, std::int64_t end) const {
     const std::int64_t first_line = whole_lines(begin + line - 1);
     std::int64_t i = begin;

@@ -17,14 +17,14 @@ struct WorstEntry {
   std::int64_t channel = 0;   ///< its column
   double got = 0;             ///< the entry
   double expected = 0;        ///< the exact value rounded to double
-  double abs_error = 0;       ///< its distance from the exact value
-  double ulps = 0;            ///< the same in ulp
+  double abs_error = 0;       ///< distance from the exact value
+  double ulps = 0;            ///< the same distance in ulp
 };
 
 /// The errors of an octave of positions.
 struct PositionError {
   RowRange rows;       ///< the rows of the report in one octave: {0}, {1}, {2, 3}, {4 .. 7}, ...
-  ErrorSummary error;  ///< of these rows
+  ErrorSummary error;  ///< errors in these rows
 };
 
 /// A quantile of the errors.
@@ -50,9 +50,9 @@ struct ErrorMap {
 
 /// The errors of one encoder over the rows of a table.
 struct AccuracyReport : Measured {
-  std::int64_t entries = 0;          ///< that were compared
+  std::int64_t entries = 0;          ///< number of entries that were compared
   std::string reference;             ///< method of the reference: "long double" or "integers"
-  MeasuredError error = {{}, 0, 0};  ///< of these entries
+  MeasuredError error = {{}, 0, 0};  ///< errors of these entries
   Promise promise;                   ///< proven bounds
   std::int64_t wrongly_rounded = 0;  ///< number of entries that are not correctly rounded
   double max_abs_from_div_term = 0;  ///< largest difference from the float32 output of div_term
@@ -66,7 +66,7 @@ struct AccuracyReport : Measured {
 
   /// The entry with the largest absolute error.
   WorstEntry worst() const { return worst_by_error.empty() ? WorstEntry{} : worst_by_error[0]; }
-  /// Its row in a document, without times.
+  /// The report as a row of a document, without times.
   Measurement measurement() const { return {*this, {}, {}, error, promise}; }
 };
 

@@ -13,11 +13,11 @@
 namespace posenc::suite {
 namespace {
 
-/// Changes below this come from printing and reading a number; one entry changes far more.
+/// Smaller changes come from printing and reading a number. One entry changes the share far more.
 constexpr double rounding = 1e-12;
 
-/// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
-/// share that is wrongly rounded counts.
+/// Errors are deterministic. So any growth of max |error| or of the share of wrongly rounded
+/// entries counts, unless the tolerance accepts it.
 bool has_grown(const MeasuredError& before, const MeasuredError& after, double tolerance) {
   const auto value = [](double error) {
     return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
@@ -27,7 +27,7 @@ bool has_grown(const MeasuredError& before, const MeasuredError& after, double t
          grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
 }
 
-/// How much slower the machine was in `after`, see common_factor().
+/// How much slower the machine was in `after`: see common_factor().
 double factor_of(const Measurements& before, const Measurements& after) {
   std::vector<double> of_limits, all;
   for (const Measurement& each : before.all) {
@@ -39,7 +39,7 @@ double factor_of(const Measurements& before, const Measurements& after) {
   return common_factor(of_limits, all);
 }
 
-/// One of both may be null.
+/// One of the two may be null.
 ComparedRow row_of(const Measurement* before, const Measurement* after, const Comparison& all,
                    double tolerance, std::size_t comparisons) {
   ComparedRow row = {before, after};
@@ -108,7 +108,7 @@ BuildTimes time_builds(const BuildsRequest& request) {
   if (request.rounds < 2) throw_invalid("rounds are {}; allowed: at least 2", request.rounds);
   BuildTimes result = {.before = request.rows, .after = request.rows};
   std::vector<Measurement>&before = result.before, &after = result.after;
-  std::vector<std::size_t> begins;  // of the rows of each table
+  std::vector<std::size_t> begins;  // first row of each table
   for (std::size_t i = 0; i < before.size(); ++i)
     if (i == 0 || before[i].table != before[i - 1].table) begins.push_back(i);
   const auto processes =

@@ -1,5 +1,5 @@
 /// @file
-/// What changed between two documents of one machine, or between two builds that run in turn.
+/// Compares two documents of one machine, or two builds that run in turn.
 #pragma once
 
 #include "posenc/suite/measure.h"
@@ -40,10 +40,10 @@ struct Comparison {
 /// How documents are compared.
 struct CompareOptions {
   double tolerance = 0;  ///< relative growth of an error that is no regression
-  /// Noise floor of a session that measured both documents in turn. If set, the confidence of 95 %
-  /// holds for all intervals together. If not set, the documents are from two sessions: the 95 %
-  /// holds for each interval, the floor comes from the documents, and times are corrected by how
-  /// much slower the store limits and copies were.
+  /// Noise floor of a session that measured both documents in turn. If it is set, the confidence of
+  /// 95 % holds for all intervals together. If it is not set, the documents are from two sessions.
+  /// The 95 % then holds for each interval, and the floor comes from the documents. Times are
+  /// corrected by how much slower the store limits and copies were.
   std::optional<double> noise_of_session = {};
 };
 
@@ -51,8 +51,8 @@ struct CompareOptions {
 /// be compared.
 bool are_of_one_machine(const Measurements& one, const Measurements& other);
 
-/// The documents must be of one machine and must outlive the result. Errors and times are judged,
-/// times by the rule of ties (is_tie()).
+/// Compares the errors and the times of two documents. Times are compared by the rule of ties
+/// (is_tie()). The documents must be of one machine and must outlive the result.
 Comparison compare(const Measurements& before, const Measurements& after,
                    const CompareOptions& options = {});
 
@@ -62,13 +62,14 @@ const Measurement* find_row(const Measurements& document, const Measurement& wan
 /// Two builds, and how they are timed.
 struct BuildsRequest {
   std::vector<Measurement> rows;  ///< backends and tables that both builds have
-  /// Each function times rows in a process of its build.
+  /// Times rows in a process of the first build.
   std::function<Timing(const TimingRequest&)> time_before;
-  std::function<Timing(const TimingRequest&)> time_after;  ///< of the other build
+  /// Times rows in a process of the second build.
+  std::function<Timing(const TimingRequest&)> time_after;
   int rounds = 8;                     ///< each has four processes: A, B, B, A; at least 2
   int samples = 3;                    ///< number of samples of every row in each process
   double seconds_per_sample = 0.005;  ///< approximate length of a sample
-  /// Called repeatedly, with the finished share of the work in [0, 1] and what is done.
+  /// Called repeatedly with the finished share of the work in [0, 1] and the current activity.
   std::function<void(double share, std::string_view doing)> progress;
 };
 
@@ -83,8 +84,8 @@ struct BuildTimes {
   double lost_share = 0;  ///< part of the timed seconds that other work took
 };
 
-/// Runs both builds in turn, in one session, so that what changes on the machine meanwhile changes
-/// both. Throws InvalidArgument if the request is not allowed.
+/// Runs both builds in turn in one session, so that a change of the machine during the session
+/// affects both. Throws InvalidArgument if the request is not allowed.
 BuildTimes time_builds(const BuildsRequest& request);
 
 }  // namespace posenc::suite

@@ -9,17 +9,19 @@
 
 namespace posenc::suite {
 
-/// A document with this machine's CPU, compiler and versions, the time, and no measurements.
+/// A document without measurements. It holds this machine's CPU, the compiler, the versions and the
+/// time.
 Measurements measurements_of_this_machine();
 
-/// Throws InvalidArgument, in one line, if the text is no document of measurements.
+/// Parses a document. Throws InvalidArgument with a one-line message if the text is no document of
+/// measurements.
 Measurements parse_measurements(const std::string& text);
 
-/// Throws InvalidArgument, in one line that names the file, if it cannot be read or is no document
-/// of measurements.
+/// Reads a document. Throws InvalidArgument with a one-line message that names the file, if the
+/// file cannot be read or is no document of measurements.
 Measurements read_measurements(const std::filesystem::path& file);
 
-/// Replaces the file atomically. Throws std::system_error, which names the path.
+/// Replaces the file atomically. Throws std::system_error, whose message names the path.
 void write_measurements(const Measurements& document, const std::filesystem::path& file);
 
 }  // namespace posenc::suite

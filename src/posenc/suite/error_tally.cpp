@@ -5,8 +5,8 @@
 namespace posenc::suite {
 namespace {
 
-/// Bars of the histogram from 0 to 1/16 ulp, and then one per octave up to the largest error. The
-/// last bar also has the errors that are beyond the histogram.
+/// The bars of the histogram: one from 0 to 1/16 ulp, and then one per octave up to the largest
+/// error. The last bar also counts errors beyond the histogram.
 std::vector<UlpCount> histogram_of(const Tally& tally, const ErrorSum& all) {
   constexpr int first_exponent = -4;
   std::vector<UlpCount> bars;

@@ -16,8 +16,8 @@
 
 namespace posenc::suite {
 
-/// The number of parts of those rows that have tallies of their own. A thread has several: if its
-/// CPU is busy with other work, others take some of them.
+/// The number of parts that rows are divided into, each with its own tally. Each thread has several
+/// parts: if its CPU is busy with other work, other threads take some of them.
 constexpr std::int64_t tally_parts(std::int64_t rows, std::int64_t threads) noexcept {
   constexpr std::int64_t parts_per_thread = 4, enough = 128;  // a tally has about 100 kB
   const std::int64_t parts = std::max(threads, std::min(parts_per_thread * threads, enough));
@@ -50,7 +50,7 @@ class Histogram {
     return upper_end(bins - 1);  // there are no entries
   }
 
-  /// Number of errors of at most 2^exponent, which is at most 2^greatest.
+  /// The number of errors of at most 2^exponent. `exponent` is at most `greatest`.
   std::int64_t up_to_power(int exponent) const noexcept {
     const auto end =
         std::clamp<std::int64_t>((std::int64_t{exponent} - least) << bits, 0, bins - 1);
@@ -65,7 +65,7 @@ class Histogram {
   /// Bin 0 holds errors of at most 2^least; the others follow the leading bits of the double.
   static std::size_t bin(double error) noexcept {
     if (error <= std::ldexp(1.0, least)) return 0;
-    // Minus one unit in the last place: a power of two belongs to the bin below it.
+    // Subtract one unit in the last place: a power of two belongs to the bin below it.
     const auto leading =
         static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(error) - 1) >> shift);
     return static_cast<std::size_t>(std::min<std::int64_t>(leading - first + 1, bins - 1));
@@ -84,7 +84,7 @@ struct ErrorSum {
   double max_abs = 0;
   double max_ulp = 0;
   double squares = 0;
-  double sum = 0;  ///< of the errors with their signs
+  double sum = 0;  ///< sum of the signed errors
   std::int64_t count = 0;
 
   /// Adds an entry that differs from its exact value by `error`, which is `ulps` in ulp.
@@ -106,20 +106,21 @@ struct ErrorSum {
   }
 };
 
-/// Octaves of magnitudes of positions up to 2^53. Position 0 is a separate octave.
+/// The number of octaves of the magnitudes of positions, up to 2^53. Position 0 is an octave of its
+/// own.
 inline constexpr std::size_t octaves = 55;
 
 inline std::size_t octave(std::int64_t position) noexcept {
   return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(std::abs(position))));
 }
 
-/// The entries with the largest errors by one measure, the worst first. Of equal errors, the first
-/// one stands first.
+/// The entries with the largest errors by one measure, the worst first. Among equal errors, the one
+/// that was added first stands first.
 class WorstEntries {
  public:
   WorstEntries(std::size_t most, double WorstEntry::*measure) : most_(most), measure_(measure) {}
 
-  /// The error that an entry must exceed to be among them.
+  /// An entry must exceed this error to be kept.
   double least() const noexcept { return all_.size() < most_ ? -1 : all_.back().*measure_; }
 
   void add(const WorstEntry& entry) {
@@ -155,7 +156,8 @@ class MapTally {
 
   void add(std::int64_t position, std::size_t channel, double error) noexcept {
     if (map_.rows == 0) return;
-    // In floating point, because the product of a position and the number of rows could overflow.
+    // Computed in floating point, because the product of a position and the number of rows could
+    // overflow.
     const double part =
         static_cast<double>(position - table_.first) / static_cast<double>(table_.count);
     const auto row =
@@ -185,7 +187,7 @@ struct Tally {
         by_error(most_worst, &WorstEntry::abs_error),
         by_ulp(most_worst, &WorstEntry::ulps) {}
 
-  /// Adds an entry, which differs from its exact value by `error`.
+  /// Adds an entry that differs from its exact value by `error`.
   void add(const WorstEntry& entry, double error, bool is_nearest) {
     histogram.add(entry.abs_error);
     ulps.add(entry.ulps);
@@ -209,8 +211,8 @@ struct Tally {
     by_ulp.merge(other.by_ulp);
   }
 
-  Histogram<-80, 2, 6> histogram;  ///< of absolute errors
-  Histogram<-30, 120, 4> ulps;     ///< of errors in ulp
+  Histogram<-80, 2, 6> histogram;  ///< distribution of absolute errors
+  Histogram<-30, 120, 4> ulps;     ///< distribution of errors in ulp
   std::array<ErrorSum, octaves> by_octave{};
   std::vector<ErrorSum> by_channel;
   MapTally map;  ///< empty unless the caller sets it
@@ -219,7 +221,7 @@ struct Tally {
   WorstEntries by_error, by_ulp;
 };
 
-/// Fills in what the tally of these rows says of the errors.
+/// Fills in the errors of the report from the tally of these rows.
 void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally);
 
 }  // namespace posenc::suite

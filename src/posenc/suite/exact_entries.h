@@ -1,4 +1,4 @@
-// Exact entries, and how far those of a table are from them. Internal: not installed.
+// Exact entries, and the errors of a table against them. Internal: not installed.
 #pragma once
 
 #include "posenc/suite/error_tally.h"
@@ -14,7 +14,8 @@
 
 namespace posenc::suite {
 
-/// An exact entry as the sum of two doubles, with what is derived from it once for all tables.
+/// An exact entry as the sum of two doubles, with values that are derived from it once for all
+/// tables.
 struct ExactEntry {
   double high;
   double low;
@@ -28,19 +29,19 @@ inline double ulps_per_unit(long double value, DataType type) noexcept {
   return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
-/// The distance of a value from the exact one, to 2^-52 of itself: the first difference is exact if
-/// the two are within a factor of two of each other.
+/// The distance of a value from the exact one, with a relative error of 2^-52. The first difference
+/// is exact if the two are within a factor of two of each other.
 inline double distance(double value, double high, double low) noexcept {
   return std::fabs((value - high) - low);
 }
 
-/// The columns of a frequency, and what they hold.
+/// The two columns of a frequency, and their functions.
 struct PairColumns {
-  std::array<std::int64_t, 2> columns;  ///< twice the same if it has one
+  std::array<std::int64_t, 2> columns;  ///< equal if the frequency has only one column
   std::array<bool, 2> is_cosine;
 };
 
-/// The columns of the sine and of the cosine of frequency k in that layout.
+/// The columns of the sine and the cosine of frequency k in this layout.
 inline PairColumns pair_columns(Layout layout, std::int64_t d_model, std::int64_t k) noexcept {
   const std::int64_t half = d_model / 2;
   switch (layout) {
@@ -51,7 +52,8 @@ inline PairColumns pair_columns(Layout layout, std::int64_t d_model, std::int64_
   return {{half + k, k}, {false, true}};
 }
 
-/// The exact entries of frequency k at that position, times a factor, for a table of that type.
+/// Writes the exact entries of frequency k at this position, times a factor, for a table of this
+/// type.
 inline void fill_exact_pair(const Reference& reference, std::int64_t k, std::int64_t position,
                             const PairColumns& to, double factor, DataType type,
                             std::vector<ExactEntry>& row) {
@@ -72,7 +74,7 @@ inline void fill_exact_pair(const Reference& reference, std::int64_t k, std::int
   }
 }
 
-/// The exact entries of one row of the reference's encoding.
+/// Writes the exact entries of one row of the reference's encoding.
 inline void fill_exact_row(const Reference& reference, DataType type, std::int64_t position,
                            std::vector<ExactEntry>& row) {
   const EncodingSpec& spec = reference.spec();
@@ -82,10 +84,10 @@ inline void fill_exact_row(const Reference& reference, DataType type, std::int64
   }
 }
 
-/// NaN, infinity and anything larger count as this error.
+/// NaN, infinity and all larger errors count as this error.
 inline constexpr double largest_error = 4.0;
 
-/// Adds the errors of one row, whose exact entries are in the order of its columns.
+/// Adds the errors of one row. The exact entries are in the order of its columns.
 inline void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact,
                         const double* got, Tally& tally) {
   ErrorSum of_row;
@@ -95,8 +97,8 @@ inline void compare_row(std::int64_t position, const std::vector<ExactEntry>& ex
     const bool is_nearest = value == nearest;
     double size = distance(value, high, low);
     if (!(size <= largest_error)) size = largest_error;
-    // The nearest value is at most half an ulp away. For float64 the reference is not exact enough
-    // to show that.
+    // The nearest value is at most half an ulp away. For float64, the reference is not exact enough
+    // to show this.
     if (is_nearest) size = std::min(size, 0.5 / ulps_per_unit);
     const double error = difference < 0 ? -size : size, ulps = size * ulps_per_unit;
     of_row.add(error, ulps);

@@ -13,16 +13,17 @@
 namespace posenc::detail {
 namespace {
 
-/// `done` is "write" or "read". The streams of the standard library leave the reason in errno.
+/// Throws a std::system_error. `done` is "write" or "read". The streams of the standard library
+/// leave the reason in errno.
 [[noreturn]] void fail(std::string_view done, std::string_view name, int reason = errno) {
   throw std::system_error(reason != 0 ? reason : EIO, std::generic_category(),
                           format_text("cannot {} {}", done, name));
 }
 
-/// The file behind symbolic links, which may not exist yet, so that the rename makes or replaces
-/// the file and not a link to it. A loop of links is returned as a link.
+/// Resolves symbolic links, also to a file that does not exist yet, so that the rename makes or
+/// replaces the file and not a link to it. A loop of links is returned as a link.
 std::filesystem::path resolved(std::filesystem::path file) {
-  constexpr int most_links = 40;  // as Linux follows
+  constexpr int most_links = 40;  // as in Linux
   std::error_code error;
   for (int links = 0; links < most_links && std::filesystem::is_symlink(file, error); ++links) {
     const auto target = std::filesystem::read_symlink(file, error);
@@ -32,8 +33,8 @@ std::filesystem::path resolved(std::filesystem::path file) {
   return file;
 }
 
-/// Whether the call succeeds, which sets errno if it does not. On Windows, a file that another
-/// thread or a scanner has open may deny access: the call is repeated for half a second.
+/// Calls `call`, which returns true or leaves the reason in errno. On Windows, a file that another
+/// thread or a scanner has open may deny access, so the call is repeated for half a second.
 template <class Call>
 bool succeeds(const Call& call) {
 #ifdef _WIN32
@@ -73,13 +74,14 @@ OutputFile::OutputFile(const std::filesystem::path& file,
   if (std::filesystem::is_directory(existing)) fail("write", name_, EISDIR);
   const bool exists = std::filesystem::exists(existing);
   if (exists) {
-    // A rename needs no permission to write the file that it replaces, so it is checked here.
+    // A rename needs no permission to write the file that it replaces. So check the permission
+    // here.
     if (!opens(own_, file_, std::ios::app)) fail("write", name_);
     if (!std::filesystem::is_regular_file(existing)) return;
     own_.close();
   }
   std::random_device random;
-  constexpr std::size_t most_bytes = 220;  // of a name of 255
+  constexpr std::size_t most_bytes = 220;  // the whole name may have 255
   temporary_ = file_.parent_path() / format_text(".{}.{}{}.tmp",
                                                  file_.filename().string().substr(0, most_bytes),
                                                  random(), random());

@@ -1,5 +1,5 @@
-// Files: written whole or not at all, and read with the reason if that fails. Internal: not
-// installed.
+// Files that are written completely or not at all, and files that are read with the reason for a
+// failure. Internal: not installed.
 #pragma once
 
 #include "posenc/support/detail.h"
@@ -15,13 +15,13 @@
 namespace posenc::detail {
 
 /// Writes to a temporary file in the folder of `file`, which commit() renames. Without a commit,
-/// the temporary is removed and an existing file stays unchanged; a killed process leaves its
-/// temporary behind. Symbolic links are followed, also to a file that does not exist yet. A device
-/// or a pipe is written to directly, because a rename would replace it. Every failure throws
-/// std::system_error, which names the path.
+/// the temporary file is removed and an existing file stays unchanged. A killed process leaves its
+/// temporary file behind. Symbolic links are followed, also to a file that does not exist yet. A
+/// device or a pipe is written to directly, because a rename would replace it. Every failure throws
+/// std::system_error, whose message names the path.
 class OutputFile {
  public:
-  /// `named` is called with the name of the temporary file before that is made.
+  /// Calls `named` with the name of the temporary file before it creates the file.
   explicit OutputFile(const std::filesystem::path& file,
                       void (*named)(const std::filesystem::path& temporary) = nullptr);
   /// Writes to a stream, such as std::cout. `name` is used in messages.
@@ -44,12 +44,14 @@ class OutputFile {
 /// A regular file that is open for reading.
 class InputFile {
  public:
-  /// Throws std::system_error, which names the file, and InvalidArgument if it is not regular.
+  /// Opens a file. Throws InvalidArgument if the file is not regular, and otherwise
+  /// std::system_error, whose message names it.
   explicit InputFile(const std::filesystem::path& file);
 
   std::int64_t bytes() const noexcept { return bytes_; }
 
-  /// Those bytes, which the file has. Throws std::system_error.
+  /// Reads `count` bytes from `offset` on. Throws InvalidArgument if the file has become shorter,
+  /// and std::system_error if it cannot be read.
   void read(std::int64_t offset, void* to, std::int64_t count) const;
   std::string text(std::int64_t offset, std::int64_t count) const;
 
@@ -59,8 +61,8 @@ class InputFile {
   mutable std::ifstream stream_;
 };
 
-/// A whole file or pipe of at most max_document_bytes as text. Throws std::system_error, whose code
-/// is the reason.
+/// Reads a whole file or pipe of at most max_document_bytes as text. Throws std::system_error,
+/// whose code is the reason.
 std::string read_document(const std::filesystem::path& file);
 
 }  // namespace posenc::detail

@@ -8,12 +8,12 @@
 
 namespace posenc::suite {
 
-/// What names of benchmarks say of a table: "rows:512/d:512", and all that differs from the paper's
-/// float32 table encoded by one thread, as in
+/// The part of a benchmark's name that describes its table. It is "rows:512/d:512", plus everything
+/// that differs from the paper's float32 table encoded by one thread:
 /// "preset:whisper/rows:1500/d:1280/stride:1296/dtype:float16/stores:cached/threads:2".
 std::string benchmark_path(const MeasuredTable& table);
 
-/// A benchmark for each row that was timed, with a repetition for each process.
+/// Returns one benchmark for each row that was timed, with one repetition for each process.
 Json google_benchmark_document(const Measurements& document);
 
 }  // namespace posenc::suite

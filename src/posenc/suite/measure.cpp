@@ -21,24 +21,26 @@
 namespace posenc::suite {
 namespace {
 
-/// All entries of a table of up to so many are compared with the reference, which takes some
-/// seconds. Of a larger table, so many are, in runs that are spread over its rows.
+/// Tables of up to this many entries are compared with the reference completely, which takes some
+/// seconds. From a larger table, this many entries are compared, in runs that are spread over its
+/// rows.
 constexpr std::int64_t max_checked_entries = std::int64_t{1} << 26;
 constexpr std::int64_t checked_runs = 16;
 
-/// Share of the progress that measuring the errors takes.
+/// The share of the progress that is reported while errors are measured.
 constexpr double accuracy_share = 0.3;
 
-/// Further processes are timed, up to this multiple, while a backend differs from itself by more
-/// than `low_noise`.
+/// More processes are timed, up to this multiple of the number asked for, while a backend differs
+/// from itself by more than `low_noise`.
 constexpr int most_processes_factor = 2;
 constexpr double low_noise = 0.03;
 
-/// If a limit is exceeded, other work disturbs the times, which are then not reliable.
+/// Beyond either value, other work disturbs the times, which are then not reliable.
 constexpr double most_lost_share = 0.05;
 constexpr double most_noise = 0.20;
 
-/// The machine is busy if so much is lost in the first processes. More processes do not help.
+/// The machine is busy if the first processes lose more than this share. More processes would not
+/// help.
 constexpr double hopeless_lost_share = 3 * most_lost_share;
 constexpr int first_processes = 3;
 
@@ -52,7 +54,8 @@ Progress part_of(const Progress& whole, double from, double to) {
   };
 }
 
-/// All rows if they are few; else evenly spread runs of equal length, from the first to the last.
+/// All rows if they are few. Otherwise evenly spread runs of equal length, from the first row to
+/// the last.
 std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
   const std::int64_t affordable =
       std::max<std::int64_t>(max_checked_entries / table.spec.d_model, checked_runs);
@@ -67,8 +70,8 @@ std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
   return runs;
 }
 
-/// Adds rows with the errors of the same table encoded by other threads, which has the same bits.
-/// False if there are none.
+/// Adds rows with the errors that are known from the same table encoded by another number of
+/// threads, because the bits are the same. Returns false if there is no such table.
 bool add_known_errors(Rows& rows, const MeasuredTable& table) {
   const auto found = std::ranges::find_if(rows, [&](const Measurement& row) {
     MeasuredTable same = row.table;
@@ -85,7 +88,7 @@ bool add_known_errors(Rows& rows, const MeasuredTable& table) {
   return true;
 }
 
-/// Adds the rows of the backends that can write the table's type, not timed yet.
+/// Adds the rows of the backends that can write the table's type. The rows are not timed yet.
 void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const Backend*>& backends,
                 const Progress& progress) {
   if (add_known_errors(rows, table)) return;
@@ -108,7 +111,8 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
   rows.insert(rows.end(), planned.refused.begin(), planned.refused.end());
 }
 
-/// Adds what the memory system allows for the threads of the table.
+/// Adds rows for the limits of the memory system, which are measured with the table's number of
+/// threads.
 void add_limits(Rows& rows, const MeasuredTable& table) {
   for (const char* const name : {"store", "non_temporal_store", "copy"}) {
     Measurement& added = rows.emplace_back();
@@ -122,8 +126,9 @@ bool can_be_timed(const Measurement& row) {
   return row.keeps_its_promise() && row.not_available.empty();
 }
 
-/// The row of each table that is timed twice in every process: the method that selection takes by
-/// default without measurements, at its best ISA, which is registered last; else the last backend.
+/// True for the row of each table that is timed twice in every process. It is the method that
+/// selection takes by default without measurements, at its best ISA, which is registered last. If
+/// there is none, it is the last backend.
 bool is_timed_twice(const Measurement& row, const Rows& all) {
   const Measurement* twice = nullptr;
   for (const Measurement& each : all) {

@@ -50,7 +50,7 @@ void check(std::span<const Encoder* const> encoders, RowRange rows,
   }
 }
 
-/// The encodings of those rows in that type, as doubles.
+/// The encodings of these rows in this type, converted to doubles.
 BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type) {
   BasicMatrix<double> values(rows.count, encoder.spec().d_model);
   with_type(type, [&]<class T>(T) {
@@ -149,7 +149,7 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
   std::vector tallies(static_cast<std::size_t>(parts), std::vector(encoders.size(), none));
   parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t i = first; i < last; ++i) {
-      // The part of each run that is in this part of all their rows.
+      // Take the rows of each run that belong to this part of all compared rows.
       std::int64_t begin = part_begin(rows, parts, i), end = part_begin(rows, parts, i + 1);
       for (const RowRange& run : compared) {
         const std::int64_t from = std::max<std::int64_t>(begin, 0), to = std::min(end, run.count);

@@ -21,32 +21,32 @@ namespace posenc::suite {
 /// How errors are measured.
 struct AccuracyOptions {
   int threads = 1;                    ///< at least 1
-  DataType type = DataType::float32;  ///< of the tables
+  DataType type = DataType::float32;  ///< element type of the tables
   int worst = 1;                      ///< number of worst entries to list, 1 to 10000
-  /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
+  /// Called repeatedly from the calling thread with the finished share of the work in [0, 1].
   std::function<void(double)> progress;
 };
 
 /// The encoders of several backends for one table.
 struct PlannedEncoders {
-  std::vector<std::unique_ptr<const Encoder>> encoders;  ///< of the backends that can compute it
-  std::vector<Measurement> refused;  ///< one row per other backend, which says why it cannot
+  std::vector<std::unique_ptr<const Encoder>> encoders;  ///< one per backend that can compute it
+  std::vector<Measurement> refused;  ///< one row per other backend, with the reason why it cannot
 
-  std::vector<const Encoder*> pointers() const;  ///< for measure_accuracy()
+  std::vector<const Encoder*> pointers() const;  ///< the encoders for measure_accuracy()
 };
 
 /// Plans the table with each backend. A backend that refuses the spec becomes a row of `refused`.
-/// Throws InvalidArgument if all of them refuse, or there are none.
+/// Throws InvalidArgument if all of them refuse, or if there are none.
 PlannedEncoders plan_all(std::span<const Backend* const> backends, const MeasuredTable& table);
 
-/// One report per encoder, over the same rows. Each exact value is computed once. Throws
-/// InvalidArgument if the encoders' specs differ, an encoder does not support the type, or the rows
-/// are empty or not allowed.
+/// Returns one report per encoder over the same rows. Each exact value is computed once. Throws
+/// InvalidArgument if the specs of the encoders differ, if an encoder does not support the type, or
+/// if the rows are empty or not allowed.
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange rows, const AccuracyOptions& options = {});
 
-/// measure_accuracy() of a table of which these runs of rows are compared, in order. The rows of
-/// the reports are the whole table's.
+/// Like measure_accuracy() above, but compares only these runs of rows of the table, in order. The
+/// reports still name the rows of the whole table.
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange table, std::span<const RowRange> compared,
                                              const AccuracyOptions& options);

@@ -9,7 +9,8 @@
 namespace posenc::suite {
 namespace {
 
-/// The table that is written, and the finished one that a copy reads.
+/// A table needs memory twice: for the table that is written, and for the finished one that a copy
+/// reads.
 constexpr std::int64_t copies_in_memory = 2;
 
 }  // namespace
@@ -61,8 +62,8 @@ std::vector<MeasuredTable> default_tables(DataType type, int threads) {
       table(paper, 5000, 512),
       table(paper, 131072, 128),
   };
-  // All machines have a table in common that is beyond most caches. One more is larger than the
-  // caches of this machine, but at most 1 GiB.
+  // One table for all machines is larger than most caches. Another one is larger than the caches of
+  // this machine, but at most 1 GiB.
   constexpr std::int64_t wide = 4096, common_rows = 8192, most_bytes = std::int64_t{1} << 30;
   tables.push_back(table(paper, common_rows, wide));
   std::int64_t rows = common_rows;

@@ -50,12 +50,12 @@ struct Writer {
   }
 };
 
-/// Says that a number may be negative.
+/// Marks a number that may be negative.
 struct SignedNumber {};
 constexpr SignedNumber signed_number;
 
-/// A value of a document, and its path in the document for messages. Throws InvalidArgument if a
-/// member is not what is asked for.
+/// A value in a document, and its path in the document for messages. Throws InvalidArgument if a
+/// member is not as expected.
 struct Reader {
   const Json& value;
   std::string path;
@@ -85,7 +85,7 @@ struct Reader {
     if (!value.is_boolean()) fail("true or false");
     to = value.get<bool>();
   }
-  /// Printable, of at most max_text_bytes.
+  /// Reads a printable text of at most max_text_bytes.
   void read(std::string& to, bool may_be_empty = false) const {
     to = value.is_string() ? value.get<std::string>() : "";
     const bool is_absent = !value.is_string() || (to.empty() && !may_be_empty);
@@ -93,7 +93,7 @@ struct Reader {
   }
   template <std::integral Integer>
   void read(Integer& to, std::int64_t least, std::int64_t most) const {
-    // Comparing it as it is would take 2^64 - 1 for -1.
+    // A direct comparison would take 2^64 - 1 for -1.
     const bool is_too_large = value.is_number_unsigned() && most >= 0 &&
                               value.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
     if (!value.is_number_integer() || is_too_large || value < least || value > most)
@@ -190,7 +190,7 @@ void members(auto&& io, Cpu& machine) {
   io("l2_bytes", machine.l2_bytes, 0, max_position);
   io("l3_bytes", machine.l3_bytes, 0, max_position);
   io("logical_cores", machine.logical_cores, 1, 1 << 20);
-  // For readers of the document: this library derives it anew.
+  // Only for people who read the document: this library derives the name anew.
   if constexpr (requires { io.json; })
     io.json["microarchitecture"] = microarchitecture_text(machine);
 }
@@ -210,7 +210,7 @@ void members(auto&& io, Measurement& measured) {
     io("not_available", measured.not_available, true);
 }
 
-/// All but the measurements.
+/// All members but the measurements.
 void members(auto&& io, Measurements& document) {
   io("machine", document.machine);
   io("compiler", document.compiler);
@@ -263,7 +263,7 @@ std::string text_of(const Json& document) {
   };
   const auto rows = document.find("measurements");
   if (rows == document.end() || rows->empty()) return text(document, 1) + "\n";
-  // One line a measurement, so that a document is short, and its changes can be read.
+  // Each measurement is one line, so that the document is short and its changes are readable.
   Json head = document;
   head["measurements"] = Json::array();
   std::string whole = text(head, 1), lines;

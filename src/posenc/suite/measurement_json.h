@@ -16,14 +16,15 @@ Json to_json(RowRange rows);
 Json to_json(const Cpu& machine);
 Json to_json(const Measurement& measured);
 Json to_json(const Measurements& document);
-/// Indented, with one line for each of its measurements. JSON has no infinity and no NaN: they are
-/// written as null.
+/// The document as indented text, with one line per measurement. JSON has no infinity and no NaN,
+/// so null is written for them.
 std::string text_of(const Json& document);
 
-/// `path` is that of the value in its document, for messages. Throws InvalidArgument.
+/// Reads a measurement. `path` is the path of `value` in its document, for messages. Throws
+/// InvalidArgument.
 Measurement measurement_from(const Json& value, const std::string& path = "");
 
-/// The document in that text. Throws InvalidArgument, in one line, if it holds none.
+/// Parses a document. Throws InvalidArgument with a one-line message if the text holds none.
 Measurements measurements_from(const std::string& text);
 
 }  // namespace posenc::suite

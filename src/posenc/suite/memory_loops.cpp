@@ -15,10 +15,10 @@ namespace {
 
 constexpr float stored_value = 0.84147098f;
 
-// Bytes of one unrolled step: enough stores that the loop's own instructions fit between them.
+// Bytes of one unrolled step. A step has enough stores to hide the instructions of the loop itself.
 constexpr std::int64_t step = 512;
 
-/// Writes whole steps and returns their bytes.
+/// Writes whole steps, and returns the number of bytes written.
 using StoreSteps = std::int64_t (*)(float* destination, std::int64_t bytes) noexcept;
 
 struct StoreLoops {
@@ -72,12 +72,12 @@ std::int64_t store_vectors(float* destination, std::int64_t bytes) noexcept {
   return done;
 }
 
-/// There are no portable non-temporal stores: both limits are the same.
+/// There are no portable non-temporal stores, so both limits use the same loop.
 StoreLoops best_stores() noexcept { return {store_vectors, store_vectors}; }
 
 #endif
 
-/// The rest is shorter than a step.
+/// Writes all bytes: whole steps by the loop, and the shorter rest by memcpy().
 void store_all(StoreSteps StoreLoops::*steps, void* destination, std::int64_t bytes) noexcept {
   static const StoreLoops best = best_stores();
   static const auto& rest = *new std::vector<float>(step / sizeof(float), stored_value);

@@ -1,4 +1,4 @@
-// What the memory system allows: the limit that speeds are compared with. Internal: not installed.
+// The limit of the memory system that speeds are compared with. Internal: not installed.
 #pragma once
 
 #include <cstdint>

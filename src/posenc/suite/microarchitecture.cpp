@@ -84,7 +84,7 @@ constexpr CpuModels all_models[] = {
     {"Arrow Lake", 6, 197, 198},
 };
 
-/// Letters and digits alone, in lower case: "Zen 5" and "zen5" are one name.
+/// Keeps only letters and digits, in lower case: "Zen 5" and "zen5" are the same name.
 std::string plain(std::string_view name) {
   std::string kept;
   for (const char c : name) {
@@ -123,7 +123,7 @@ std::vector<Isa> isas_up_to(const Measurements& document, Isa best) {
   return kept;
 }
 
-/// The names that find_cpu() takes.
+/// The names that find_cpu() accepts.
 std::string allowed_names(std::span<const Measurements> documents) {
   std::vector<std::string> measured, others;
   for (const Microarchitecture& each : microarchitectures()) {
@@ -136,8 +136,8 @@ std::string allowed_names(std::span<const Measurements> documents) {
                      join(measured, ", "), join(others, ", "));
 }
 
-/// The newest document of the design that is nearest to the wanted one and has its instruction set.
-/// A later design is preferred to an earlier one at the same distance.
+/// The newest document of the nearest design that has the instruction set of the wanted one. At
+/// equal distance, a later design is preferred to an earlier one.
 const Measurements* nearest_to(const Microarchitecture& wanted,
                                std::span<const Measurements> documents) {
   const Measurements* nearest = nullptr;
@@ -156,7 +156,7 @@ const Measurements* nearest_to(const Microarchitecture& wanted,
   return nearest;
 }
 
-/// Why a document of another CPU stands for the design.
+/// The reason why a document of another CPU stands for the design.
 std::string reason_of(const Microarchitecture& wanted, const Measurements& document) {
   const Microarchitecture& measured = *microarchitecture_of(document.machine);
   std::string why;

@@ -1,5 +1,5 @@
 /// @file
-/// The common names of CPUs, such as "Zen 5", and which measured CPU is the nearest to another one.
+/// The common names of CPUs, such as "Zen 5", and the nearest CPU that was measured.
 #pragma once
 
 #include "posenc/cpu.h"
@@ -14,7 +14,7 @@
 
 namespace posenc::suite {
 
-/// A design of cores.
+/// A core design.
 struct Microarchitecture {
   std::string_view name;        ///< "Zen 5"
   std::string_view vendor;      ///< "AMD"
@@ -22,8 +22,8 @@ struct Microarchitecture {
   /// Designs of one series follow each other. Designs of one generation have the same core.
   std::string_view series;
   int generation = 0;         ///< place in the series
-  Isa isa = Isa::portable;    ///< the best one that posenc uses
-  std::int64_t l2_bytes = 0;  ///< of one core; 0 if there are several sizes
+  Isa isa = Isa::portable;    ///< best ISA that posenc uses on it
+  std::int64_t l2_bytes = 0;  ///< L2 cache of one core; 0 if there are several sizes
 };
 
 /// Every design that has a name here, by vendor and age.
@@ -37,11 +37,11 @@ struct CpuModels {
   int last = 0;             ///< model number, at least `first`
 };
 
-/// All ranges that are known. Source: Linux, arch/x86/include/asm/intel-family.h and
+/// All known ranges. Source: Linux, arch/x86/include/asm/intel-family.h and
 /// arch/x86/kernel/cpu/amd.c.
 std::span<const CpuModels> cpu_models();
 
-/// What CPUID says of a CPU.
+/// The family and the model of a CPU, as CPUID gives them.
 struct CpuSignature {
   int family = 0;  ///< with the extended family
   int model = 0;   ///< with the extended model
@@ -49,30 +49,33 @@ struct CpuSignature {
   bool operator==(const CpuSignature&) const = default;
 };
 
-/// Family and model in a text that ends in them, such as "AMD EPYC (family 26, model 2, stepping
-/// 1)" or "family 26, model 2"; none if it does not.
+/// Family and model at the end of a text, such as "AMD EPYC (family 26, model 2, stepping 1)" or
+/// "family 26, model 2". None if the text does not end in them.
 std::optional<CpuSignature> signature_in(std::string_view text);
 
-/// The design of the CPU, or null if it is not known. If the size of the L2 cache contradicts the
-/// model number, as on some virtual machines, the design counts as not known.
+/// The design of the CPU, or null if it is not known. On some virtual machines, the size of the L2
+/// cache contradicts the model number. The design then counts as not known.
 const Microarchitecture* microarchitecture_of(const Cpu& machine);
 
-/// The name of the CPU's design, or why it has none: "Zen 5", or
+/// The name of the CPU's design, or the reason why it has none: "Zen 5", or
 /// "not recognised: model 167 is Rocket Lake, whose L2 cache has 512 KiB, not 2048 KiB".
 std::string microarchitecture_text(const Cpu& machine);
 
 /// A document that answers for a CPU.
 struct KnownCpu {
   const Measurements* document =
-      nullptr;            ///< the newest document of the CPU that stands for the wanted one
-  std::vector<Isa> isas;  ///< the instruction sets of the document that the wanted CPU has
-  std::string why;  ///< one sentence: which CPU was measured, and why it stands for the wanted one
+      nullptr;  ///< the newest document of the CPU that stands for the wanted one
+  /// The instruction sets of the document that the wanted CPU also has.
+  std::vector<Isa> isas;
+  /// One line: which CPU was measured, and why it stands for the wanted one.
+  std::string why;
 };
 
-/// Finds the newest document of the wanted CPU, or else of the nearest measured CPU. `wanted` is
-/// the name of a design ("Zen 5", in any case, with or without blanks), another name of the design
-/// ("znver5"), or a text with family and model ("family 26, model 2"). If the CPU is not recognised
-/// or no document is near it, throws InvalidArgument, which lists the allowed names.
+/// Finds the newest document of the wanted CPU. If it was not measured, finds a document of the
+/// nearest CPU that was. `wanted` is the name of a design ("Zen 5", in any case, with or without
+/// blanks), another name of the design ("znver5"), or a text with family and model ("family 26,
+/// model 2"). Throws InvalidArgument, which lists the allowed names, if the CPU is not recognised
+/// or no document is near it.
 KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documents);
 
 }  // namespace posenc::suite

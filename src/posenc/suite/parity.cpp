@@ -27,7 +27,8 @@ class ParityWriter final : public RowWriter {
         frequencies_(std::move(frequencies)),
         error_per_position_(error_per_position(frequencies_, spec)) {}
 
-  /// The roundings to float32, from there to a narrower type, and the error of the phase.
+  /// The sum of three errors: rounding to float32, rounding from there to a narrower type, and the
+  /// error of the phase.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
     const double last = static_cast<double>(rows.farthest());

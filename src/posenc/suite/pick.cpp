@@ -14,7 +14,7 @@
 namespace posenc::suite {
 namespace {
 
-/// Of one backend, on the tables of one class.
+/// The rows of one backend on the tables of one class.
 using RowsOfBackend = std::vector<const Measurement*>;
 
 bool is_of_a_class(const Measurement& row) {
@@ -22,8 +22,8 @@ bool is_of_a_class(const Measurement& row) {
          row.table.stride == row.table.spec.d_model;
 }
 
-/// For each process, the geometric mean over the rows of a sample divided by `divisor(row)`.
-/// Processes that `samples` lacks for a row are left out.
+/// For each process, the geometric mean over the rows of a sample divided by `divisor(row)`. A
+/// process is left out if `samples` lacks it for any row.
 template <class Divisor>
 std::vector<double> means_by_process(const RowsOfBackend& rows,
                                      std::vector<double> Measurement::*samples, Divisor divisor) {
@@ -59,8 +59,8 @@ Candidate candidate_of(const RowsOfBackend& rows, std::size_t tables) {
   return candidate;
 }
 
-/// The times of a candidate, without the median factor by which the others were slower than usual
-/// in each process. Pairing by process cancels this factor, so that it is not noise.
+/// The times of a candidate, divided by the median factor by which the other candidates were slower
+/// than usual in each process. Pairing by process cancels this factor, so it is not noise.
 std::vector<double> own_seconds(const Candidate& one, const std::vector<Candidate>& all) {
   std::vector<double> own = one.seconds_per_entry;
   for (std::size_t process = 0; process < own.size(); ++process) {
@@ -75,7 +75,8 @@ std::vector<double> own_seconds(const Candidate& one, const std::vector<Candidat
   return own;
 }
 
-/// A/A within every process, and between successive ones, of each candidate that was timed twice.
+/// The noise floor from A/A ratios within every process, and from ratios of successive processes,
+/// of each candidate that was timed twice.
 double noise_floor(const std::vector<Candidate>& candidates,
                    const std::vector<RowsOfBackend>& rows) {
   std::vector<std::vector<double>> ratios;
@@ -92,14 +93,14 @@ double noise_floor(const std::vector<Candidate>& candidates,
   return noise_floor_of(ratios);
 }
 
-/// `rows` are the rows of the group.
+/// Makes a class from the rows of a group.
 MeasuredClass class_of(const RowsOfBackend& rows, ShapeClass shape, Grouping grouping) {
   MeasuredClass made = {.grouping = grouping,
                         .shape = shape,
                         .type = rows.front()->table.type,
                         .threads = rows.front()->table.threads};
   std::vector<RowsOfBackend> by_backend;
-  std::map<std::string, std::size_t> places, methods;  // in by_backend; in order of appearance
+  std::map<std::string, std::size_t> places, methods;  // indices, in order of appearance
   for (const Measurement* row : rows) {
     if (std::ranges::count(made.tables, row->table) == 0) made.tables.push_back(row->table);
     const auto [place, is_new] = places.try_emplace(row->full_name(), by_backend.size());
@@ -154,7 +155,8 @@ std::string MeasuredClass::text() const {
 
 std::vector<MeasuredClass> classes_of(const Measurements& document, Grouping grouping) {
   std::vector<MeasuredTable> tables;
-  /// The place of its table, if each table stands alone, and what a level has in common.
+  /// The place of the table, if each table is a group, and the properties that the tables of a
+  /// level share.
   using Key = std::tuple<std::ptrdiff_t, ShapeClass, DataType, int>;
   std::map<Key, RowsOfBackend> grouped;
   for (const Measurement& row : document.all) {

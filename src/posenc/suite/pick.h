@@ -1,6 +1,6 @@
 /// @file
-/// The verdict on a document of measurements: the fastest backend that promises an accuracy, for
-/// each table, and for each class of table sizes.
+/// Verdicts on a document of measurements: the fastest backend that promises an accuracy, for each
+/// table and for each class of table sizes.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -16,18 +16,18 @@
 
 namespace posenc::suite {
 
-/// Which tables share a verdict.
+/// The tables that share a verdict.
 enum class Grouping {
   levels,  ///< tables that fit in the same cache, of one element type and number of threads
   tables,  ///< each table alone
 };
 
-/// The candidates of one group of tables: a shape class or a table, of one element type, encoded by
-/// one number of threads.
+/// The candidates of one group of tables: a shape class or a single table, with one element type
+/// and one number of threads.
 struct MeasuredClass {
-  Grouping grouping = Grouping::levels;    ///< what the group is
-  ShapeClass shape = ShapeClass::memory;   ///< the cache that its tables fit in
-  DataType type = DataType::float32;       ///< of the elements of its tables
+  Grouping grouping = Grouping::levels;    ///< kind of the group
+  ShapeClass shape = ShapeClass::memory;   ///< smallest cache that its tables fit in, or memory
+  DataType type = DataType::float32;       ///< element type of its tables
   int threads = 1;                         ///< number of threads that encoded its tables
   std::vector<MeasuredTable> tables = {};  ///< in the order of the document
   double noise_floor = 0;                  ///< largest relative difference of a backend from itself
@@ -37,31 +37,33 @@ struct MeasuredClass {
   std::string text() const;
 };
 
-/// The groups of a document: levels by size, tables in the order of the document. Only dense tables
-/// that are stored as the library decides count; limits are no candidates.
+/// The groups of a document: levels by size, or tables in the order of the document. Only dense
+/// tables with StorePolicy::automatic count. Limits are no candidates.
 std::vector<MeasuredClass> classes_of(const Measurements& document,
                                       Grouping grouping = Grouping::levels);
 
-/// The largest noise floor of its classes.
+/// The largest noise floor of the document's classes.
 double noise_floor_of(const Measurements& document);
 
-/// The pick of one class, and the candidates beside it.
+/// The pick of one class, and the other candidates.
 struct Verdict {
   MeasuredClass measured;         ///< the class that was judged
   std::optional<Candidate> pick;  ///< none if no backend promises the accuracy
-  std::vector<Candidate> others;  ///< the fastest first, and those not compared last
+  /// The fastest first; candidates that were not compared come last.
+  std::vector<Candidate> others;
 
-  /// The fastest other candidate that could have been picked. It may be faster than the pick, if
-  /// the pick ties with it and is simpler. Null if there is none.
+  /// The fastest other candidate that could have been picked; null if there is none. It may be
+  /// faster than the pick if the pick ties with it and is simpler.
   const Candidate* next() const noexcept;
 };
 
-/// One verdict for each group of the document. If `counts` is given, only the backends for which it
-/// returns true are candidates; the noise floor is still that of all rows. Two backends tie unless
-/// the 95 % interval of their ratio, paired by process, excludes 1, and the ratio differs from 1 by
-/// more than 2 % and by more than the noise floor. Of the backends that tie with the fastest and
-/// cost little more, the simplest method is picked, at its best ISA. Peers are compared and never
-/// picked.
+/// Returns one verdict for each group of the document. If `counts` is given, only backends for
+/// which it returns true are candidates; the noise floor still comes from all rows.
+///
+/// Two backends tie unless the 95 % interval of their ratio, paired by process, excludes 1, and the
+/// ratio differs from 1 by more than 2 % and by more than the noise floor. Among the backends that
+/// tie with the fastest and cost little more, the simplest method is picked, at its best ISA. Peers
+/// are compared, but never picked.
 std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy = {},
                           Grouping grouping = Grouping::levels,
                           const std::function<bool(const MeasuredBackend&)>& counts = {});

@@ -11,7 +11,7 @@
 namespace posenc::suite {
 namespace {
 
-/// The backend of a measured candidate; null if it is not in this build, cannot be picked or does
+/// The backend of a measured candidate. Null if it is not in this build, cannot be picked or does
 /// not run here.
 const Backend* backend_of(const Candidate& candidate) {
   for (const Backend* each : backends()) {

@@ -1,5 +1,5 @@
 /// @file
-/// A profile: the measurements of this CPU, which a program loads if it wants to go by them.
+/// A profile: measurements of this CPU that a program loads to select backends by them.
 /// `posenc pick --save FILE` and `posenc measure --output FILE` write such a document.
 ///
 ///     const auto profile = posenc::suite::Profile::load("profile.json");
@@ -20,9 +20,11 @@ namespace posenc::suite {
 /// The measurements of this CPU. Immutable.
 class Profile {
  public:
-  /// Throws InvalidArgument unless the document is of this CPU, and of the kernels of this build.
+  /// Makes a profile of a document. Throws InvalidArgument unless the document is from this CPU and
+  /// from the kernels of this build.
   explicit Profile(const Measurements& document);
-  /// Throws InvalidArgument, in one line that names the file, also if it cannot be read.
+  /// Loads a profile. Throws InvalidArgument with a one-line message that names the file, also if
+  /// the file cannot be read.
   static Profile load(const std::filesystem::path& file);
 
   /// The fastest measured backend that promises the accuracy, for a table of this shape and this
@@ -36,7 +38,8 @@ class Profile {
   std::vector<MeasuredClass> classes_;
 };
 
-/// Why the document cannot be a profile here: another CPU, or other kernels. Empty if it can.
+/// The reason why the document cannot be a profile here: another CPU, or other kernels. Empty if it
+/// can.
 std::string why_not_of_this_machine(const Measurements& document);
 
 }  // namespace posenc::suite

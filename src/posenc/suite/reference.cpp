@@ -78,8 +78,8 @@ double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine,
       return value_of_bits<T>(rounded_entry(frequencies_, k, position, is_cosine, type).bits);
     };
     if (method_ == ReferenceMethod::integers) return exact();
-    // Values are rounded to double before 16 bits, which could round twice. The wider margin puts
-    // doubles on both sides of a midpoint.
+    // For 16-bit types, values are rounded to double first, which could round twice. The wider
+    // margin then puts doubles on both sides of a midpoint.
     constexpr long double margin_of_type = sizeof(T) == 2 ? 0x1p-51L : relative_error;
     const long double margin = std::fabs(value) * margin_of_type +
                                std::ldexp(1.0L, Frequencies::log2_phase_error(position));

@@ -12,16 +12,16 @@
 
 namespace posenc::suite {
 
-/// A value as the sum of two: its leading bits, as many as a long double has but at most 64, and
-/// the rest, rounded.
+/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
+/// and the rounded rest.
 struct SplitValue {
   long double leading;
   double rest;
 };
 SplitValue split(const ExactValue<>& value) noexcept;
 
-/// Sine and cosine of one frequency at one position. Each is the sum of its value and its rest,
-/// whose relative error is within Reference::relative_error.
+/// Sine and cosine of one frequency at one position. Each function is the sum of its value and its
+/// rest. The relative error of the sum is at most Reference::relative_error.
 struct ReferencePair {
   long double sine;
   long double cosine;
@@ -29,22 +29,24 @@ struct ReferencePair {
   double cosine_rest = 0;
 };
 
-/// The method that computes the exact values. Both start from the frequencies and phases of
-/// exact/frequency.h, as the vectorised backends do: an error of a frequency would be in both, and
-/// no comparison with the reference would show it. Tests compare the frequencies of every rule with
-/// MPFR instead. From the phases on, no backend computes its values by either method; rotation
-/// recomputes uncertain ones by that of integers.
+/// The method that computes the exact values. Both methods start from the frequencies and phases of
+/// exact/frequency.h, as the vectorised backends do. An error of a frequency would be in both, and
+/// no comparison with the reference would show it. So tests compare the frequencies of every rule
+/// with MPFR. From the phases on, no backend uses either method, except that rotation recomputes
+/// uncertain values in integers.
 enum class ReferenceMethod {
-  /// Phases of 256 bits, reduced to an eighth of a turn in two long doubles, then sinl and cosl.
+  /// Reduces phases of 256 bits to an eighth of a turn in two long doubles, then calls sinl and
+  /// cosl.
   long_double,
-  /// The same phases, then the series of exact/sincos.h in integers. Slower, but on every platform.
+  /// Evaluates the series of exact/sincos.h in integers for the same phases. It is slower, but
+  /// works on every platform.
   integers,
 };
 
 std::string_view to_string(ReferenceMethod method) noexcept;
 
-/// The faster method that this platform has. The method long_double needs a format with more bits
-/// than double: x87's 80 bits or IEEE binary128, and not a pair of doubles.
+/// The fastest method on this platform. The method long_double needs a format with more bits than
+/// double: x87's 80 bits or IEEE binary128, not a pair of doubles.
 inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 113
                                                         ? ReferenceMethod::long_double
                                                         : ReferenceMethod::integers;
@@ -52,21 +54,23 @@ inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_
 /// Exact values at every position up to max_position.
 class Reference {
  public:
-  /// Throws InvalidArgument on a bad spec, or a method that this platform does not have.
+  /// Throws InvalidArgument if the spec is not allowed, or if this platform does not have the
+  /// method.
   explicit Reference(const EncodingSpec& spec, ReferenceMethod method = reference_method);
 
   const EncodingSpec& spec() const noexcept { return spec_; }
 
   ReferencePair operator()(std::int64_t k, std::int64_t position) const noexcept;
 
-  /// The value of that type nearest to the exact one. `value` is the sine or cosine of operator(),
-  /// which is rounded if its rounding is certain; else the entry is rounded in integers (entry.h).
+  /// The value of this type nearest to the exact one. `value` is the sine or cosine from
+  /// operator(). It is rounded if its rounding is certain. Otherwise the entry is rounded in
+  /// integers (entry.h).
   double nearest(std::int64_t k, std::int64_t position, bool cosine, long double value,
                  DataType type = DataType::float32) const noexcept;
 
-  /// The largest relative error, given the phase, whose own error is below 2^-198 radians. sinl and
-  /// cosl of the C library are within 1 ulp (2^-63), and the rest of the phase adds half an ulp.
-  /// The integers are within 2^-105.
+  /// The largest relative error for a given phase. The error of the phase itself is below 2^-198
+  /// radians. sinl and cosl of the C library are within 1 ulp (2^-63), and the rest of the phase
+  /// adds half an ulp. The method of integers is within 2^-105.
   static constexpr long double relative_error = 0x1p-62L;
 
  private:

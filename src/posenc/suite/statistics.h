@@ -9,7 +9,8 @@
 
 namespace posenc::suite {
 
-/// Linear interpolation between order statistics; 0 <= share <= 1, samples not empty.
+/// The quantile by linear interpolation between order statistics. 0 <= share <= 1; samples are not
+/// empty.
 inline double quantile(std::vector<double> samples, double share) {
   std::sort(samples.begin(), samples.end());
   const double place = share * static_cast<double>(samples.size() - 1);

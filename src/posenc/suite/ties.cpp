@@ -26,7 +26,7 @@ double student_cdf(double t, std::size_t degrees) {
   return (1 + inside) / 2;
 }
 
-/// The t that student_cdf() takes to `share`, 0.5 to below 1, within 1e-9.
+/// The t for which student_cdf() is `share`, within a relative 1e-9. `share` is 0.5 to below 1.
 double student_quantile(double share, std::size_t degrees) {
   double low = 0, high = 1;
   while (student_cdf(high, degrees) < share) high *= 2;
@@ -37,7 +37,8 @@ double student_quantile(double share, std::size_t degrees) {
   return high;
 }
 
-/// The largest ratio, at the upper end of its interval, at which the simpler method is preferred.
+/// A simpler method may be preferred if the upper end of its ratio's interval is at most this, or
+/// if its ratio is at most 1 + indistinguishable.
 constexpr double acceptable = 1.1;
 
 double distance(double ratio) noexcept { return std::max(ratio, 1 / ratio) - 1; }
@@ -114,7 +115,7 @@ Choice choose(std::span<const Candidate* const> candidates, double noise_floor) 
   Choice choice = {fastest, fastest};
   for (const Candidate* const each : candidates) {
     const PairedRatio ratio = paired_ratio(each->seconds_per_entry, fastest->seconds_per_entry);
-    // Noise may hide a large difference, which being simpler is not worth.
+    // Noise may hide a large difference, and simplicity is not worth that.
     const bool costs_little = ratio.ratio <= 1 + indistinguishable || ratio.high <= acceptable;
     if (is_tie(ratio, noise_floor) && costs_little && rank(each) < rank(choice.preferred))
       choice.preferred = each;

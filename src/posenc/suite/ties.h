@@ -8,15 +8,15 @@
 
 namespace posenc::suite {
 
-/// A ratio closer to 1 than this is a tie for any samples: the placement of code alone changes
-/// times by as much.
+/// A ratio closer to 1 than this is a tie, whatever the samples: the placement of code alone
+/// changes times by as much.
 inline constexpr double indistinguishable = 0.02;
 
-/// `one` and `other` hold the median of each process, in the same order of processes. The interval
-/// is Student's t over the logarithms of the ratios. Its samples are processes, because addresses,
-/// and times with them, change from one process to the next. With several comparisons, all their
-/// intervals together hold with 95 % (Bonferroni): of a hundred equal pairs, five would otherwise
-/// seem to differ.
+/// The ratio of two lists of times. `one` and `other` hold the median of each process, in the same
+/// order of processes. The interval is Student's t over the logarithms of the ratios. Its samples
+/// are processes, because addresses change from one process to the next, and times with them. With
+/// several comparisons, the 95 % hold for all their intervals together (Bonferroni). Otherwise,
+/// five of a hundred equal pairs would seem to differ.
 PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other,
                          std::size_t comparisons = 1);
 
@@ -24,29 +24,29 @@ PairedRatio paired_ratio(std::span<const double> one, std::span<const double> ot
 /// than the noise floor.
 bool is_tie(const PairedRatio& ratio, double noise_floor) noexcept;
 
-/// The largest distance from 1 of the ratios of a candidate to itself (A/A). Of each list, the
-/// fifth of the ratios that is furthest from 1 is ignored: a disturbance of a single process also
-/// widens the intervals. 0 if there are no lists.
+/// The largest distance from 1 of the ratios of a candidate to itself (A/A). In each list, the
+/// fifth of the ratios that is furthest from 1 is ignored, because a disturbance of a single
+/// process also widens the intervals. 0 if there are no lists.
 double noise_floor_of(std::span<const std::vector<double>> self_ratios);
 
-/// The floor of a session in which two builds took turns: how far the mean ratio of a row to itself
-/// is from 1, with the fifth of the rows that is furthest from it ignored.
+/// The noise floor of a session in which two builds took turns. It is the distance from 1 of the
+/// mean ratio of a row to itself. The fifth of the rows that is furthest from 1 is ignored.
 double session_floor_of(std::span<const std::vector<double>> self_ratios);
 
-/// How much slower a machine was in one document than in another: the median of the ratios of the
-/// store limits and copies, whose code does not change, or the median of all ratios, whichever is
-/// closer to 1. It is 1 if they are on different sides of 1, or if there are no limits: if all
-/// backends became slower and the limits did not, the code did.
+/// How much slower a machine was in one document than in another. The store limits and copies have
+/// code that does not change. The result is the median of their ratios, or the median of all
+/// ratios, whichever is closer to 1. It is 1 if the two are on different sides of 1, or if there
+/// are no limits. If all backends became slower and the limits did not, the code is the reason.
 double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios);
 
-/// Of some candidates, the fastest, and of those that tie with it and cost little more, the
-/// simplest method at its best ISA.
+/// The fastest candidate, and the preferred one: among the candidates that tie with the fastest and
+/// cost little more, the simplest method at its best ISA.
 struct Choice {
   const Candidate* fastest;
   const Candidate* preferred;
 };
 
-/// There must be candidates, each of which is timed.
+/// Chooses from candidates, which must not be empty and must all be timed.
 Choice choose(std::span<const Candidate* const> candidates, double noise_floor);
 
 }  // namespace posenc::suite

@@ -31,8 +31,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Processor time of the calling thread. Windows counts it in steps longer than a sample, and wall
-/// time stands for it.
+/// Processor time of the calling thread. Windows counts it in steps longer than a sample, so wall
+/// time takes its place there.
 double thread_seconds() noexcept {
 #ifdef _WIN32
   return seconds_since({});
@@ -43,7 +43,7 @@ double thread_seconds() noexcept {
 #endif
 }
 
-/// Memory for a table, touched, so that nobody pays for its first touch.
+/// Memory for a table. It is touched here, so that no sample includes the first touch.
 struct TableMemory {
   explicit TableMemory(const MeasuredTable& table)
       : memory(table.rows.count * table.stride, size_of(table.type) / size_of(DataType::bfloat16)),
@@ -56,7 +56,8 @@ struct TableMemory {
   OutputView view;
 };
 
-/// Slices begin at multiples of this number of rows, within which kernels share work.
+/// Slices begin at multiples of this number of rows, because kernels share work within such a
+/// block.
 constexpr std::int64_t aligned_rows = 64;
 
 /// A table that takes longer than this many samples is timed in slices, one per sample.
@@ -64,7 +65,7 @@ constexpr double slow_samples = 4;
 
 std::int64_t bytes_of(const OutputView& out) { return out.rows * out.stride * size_of(out.type); }
 
-/// The backend, with the store policy of the whole table also for slices.
+/// Encodes with a backend. Slices use the store policy of the whole table.
 Write encoding(const Measurement& what) {
   const MeasuredTable& table = what.table;
   const std::shared_ptr<const Encoder> encoder = backend(what.full_name()).plan(table.spec);
@@ -76,7 +77,8 @@ Write encoding(const Measurement& what) {
   };
 }
 
-/// Calls write(offset, bytes) for parts of the output, which begin at cache lines, by the threads.
+/// Divides the output into parts that begin at cache lines. The threads call write(offset, bytes)
+/// for these parts.
 template <class WriteBytes>
 void share_bytes(const OutputView& out, int threads, const WriteBytes& write) {
   constexpr std::int64_t line = cache_line_bytes,
@@ -89,7 +91,7 @@ void share_bytes(const OutputView& out, int threads, const WriteBytes& write) {
                });
 }
 
-/// The limits have the threads of the table, and no gaps between rows.
+/// Measures a limit with the threads of the table. It also writes the padding between rows.
 Write limit(const Measurement& what) {
   const int threads = what.table.threads;
   const auto at = [](const OutputView& view, std::int64_t offset) {
@@ -130,11 +132,12 @@ struct Elapsed {
   double lost_share() const noexcept { return passed > 0 ? lost / passed : 0; }
 };
 
-/// A row of a document at work: the number of rows of its table that fill one sample.
+/// Times one row of a document. Each sample writes a number of table rows that takes about
+/// `seconds_per_sample`.
 class TimedTable {
  public:
-  /// The memory must outlive this object. Warms caches, page tables, threads and clocks, and finds
-  /// how many rows fill a sample.
+  /// The memory must outlive this object. Warms up caches, page tables, threads and clocks, and
+  /// finds how many rows fill a sample.
   TimedTable(const Measurement& what, const OutputView& memory, double seconds_per_sample)
       : table_(what.table),
         memory_(memory),
@@ -154,7 +157,7 @@ class TimedTable {
     return static_cast<double>(table_.rows.count) / static_cast<double>(rows_per_sample_);
   }
 
-  /// Writes the rows of one sample, which begin after those of the last one.
+  /// Writes the rows of one sample. They follow the rows of the last sample.
   Elapsed sample() {
     const RowRange all = table_.rows;
     if (next_ + std::min(rows_per_sample_, all.count) > all.count) next_ = 0;
@@ -174,7 +177,8 @@ class TimedTable {
   }
 
  private:
-  /// A number of whole tables, or a slice of one if a whole one would take too long.
+  /// The number of rows in a sample: whole tables, or a slice of a table if a whole one would take
+  /// too long.
   std::int64_t rows_for(double rows) const {
     const auto count = static_cast<double>(table_.rows.count);
     if (rows * slow_samples >= count)
@@ -188,19 +192,20 @@ class TimedTable {
   const OutputView& memory_;
   Write write_;
   std::int64_t rows_per_sample_ = 1;
-  std::int64_t next_ = 0;  ///< the row of the table that the next sample begins at
+  std::int64_t next_ = 0;  ///< first row of the next sample
 };
 
-/// If more than this share of the time of all samples is lost, the machine is busy.
+/// The machine is busy if all samples together lose more than this share of their time.
 constexpr double lost_share_when_busy = 0.2;
 
-/// Takes samples, and again those that were disturbed: other work and the hypervisor take a
-/// processor away for some milliseconds at a time, so that most samples are not disturbed at all.
+/// Takes samples, and repeats those that were disturbed. Other work and the hypervisor take a
+/// processor away for some milliseconds at a time, so most samples are not disturbed at all.
 struct Sampler {
   static constexpr double allowed_loss = 0.02;
   static constexpr int most_tries = 5;
 
-  Elapsed kept, all;  ///< the samples that were returned; these and the disturbed ones
+  /// The time of the samples that were returned, and of all samples.
+  Elapsed kept, all;
 
   /// Returns seconds per table.
   double sample(TimedTable& timed) {
@@ -216,8 +221,9 @@ struct Sampler {
   }
 };
 
-/// A row of which all samples would take longer than the request says ends early, with at least so
-/// many: slow methods would take most of the time, and need no narrower interval.
+/// A row ends early, after at least this many samples, if all its samples would take longer than
+/// the request says. Slow methods would otherwise take most of the time, and they need no narrower
+/// interval.
 constexpr int least_samples = 3;
 
 using RowsOfTable = std::span<const Measurement>;
@@ -255,7 +261,7 @@ void check(const TimingRequest& request) {
   check_at_least_one("samples", request.samples);
   for (const auto& row : request.rows) {
     const MeasuredTable& table = row.table;
-    table_of(table.spec, table.rows, table.type, table.threads);  // throws if one is not allowed
+    table_of(table.spec, table.rows, table.type, table.threads);  // throws if not allowed
     if (table.stride < table.spec.d_model) {
       throw_invalid("stride is {}; allowed: at least d_model, {}", table.stride,
                     table.spec.d_model);
@@ -278,7 +284,7 @@ Timing time_rows(const TimingRequest& request) {
     left = left.subspan(count);
   }
   const double lost_of_all = sampler.all.lost_share();
-  // Work that takes so much also slows down the samples that it leaves whole.
+  // Other work that takes this much also slows down the samples that it does not interrupt.
   const double lost_share =
       lost_of_all > lost_share_when_busy ? lost_of_all : sampler.kept.lost_share();
   result.timed_seconds = sampler.kept.passed;

@@ -1,5 +1,5 @@
-// Checks of numbers and views that several calls take. Each throws InvalidArgument, which names the
-// argument, its value and the allowed values.
+// Checks of numbers and views that several calls take. Each check throws InvalidArgument, which
+// names the argument, its value and the allowed values.
 #pragma once
 
 #include "posenc/error.h"
@@ -13,7 +13,7 @@
 
 namespace posenc::detail {
 
-/// Refuses NaN, too.
+/// Throws unless the value is `least` to `most`. Refuses NaN, too.
 template <class T>
 void check_range(std::string_view name, T value, std::type_identity_t<T> least,
                  std::type_identity_t<T> most) {
@@ -33,8 +33,8 @@ inline void check_positive(std::string_view name, double value) {
   throw_invalid("{} is {}; allowed: finite and greater than 0", name, value);
 }
 
-/// Throws InvalidArgument unless `rows` rows of d_model channels fit in the view, and the view in
-/// an address space.
+/// Throws InvalidArgument unless `rows` rows of d_model channels fit in the view, and the view fits
+/// in an address space.
 inline void check_view(const OutputView& out, std::int64_t rows, std::int64_t d_model) {
   if (out.columns < d_model)
     throw_invalid("view has {} columns; allowed: at least d_model, {}", out.columns, d_model);

@@ -1,4 +1,4 @@
-// What is internal lives in posenc::detail, and is used in posenc without that word.
+// Internal names live in posenc::detail. Code in posenc uses them without this qualifier.
 #pragma once
 
 namespace posenc {

@@ -20,17 +20,17 @@ struct EnumNames {
   constexpr bool contains(Enum value) const noexcept {
     return static_cast<std::size_t>(value) < count;
   }
-  /// A value that a cast made of another number has no name.
+  /// A value without a name, which only a cast can make, is "unknown".
   constexpr std::string_view operator[](Enum value) const noexcept {
     return contains(value) ? names[static_cast<std::size_t>(value)] : "unknown";
   }
-  /// Throws InvalidArgument if the value is such a one.
+  /// Throws InvalidArgument if the value has no name.
   void check(Enum value) const {
     if (contains(value)) return;
     throw_invalid("{} is {}; allowed: 0 to {}", argument, static_cast<std::int64_t>(value),
                   count - 1);
   }
-  /// Throws InvalidArgument, listing the allowed names.
+  /// The value of that name. Throws InvalidArgument, listing the allowed names.
   Enum parse(std::string_view name) const {
     for (std::size_t i = 0; i < count; ++i) {
       if (names[i] == name) return static_cast<Enum>(i);

@@ -12,9 +12,9 @@
 
 namespace posenc::detail {
 
-/// The bits, without a sign, of the value of that format nearest to significand 2^exponent, ties to
-/// even. The top bit of the significand must be set, and the result must not overflow. If `more`,
-/// the value to round is larger than significand 2^exponent by less than one unit of the
+/// The bits, without a sign, of the value of `format` that is nearest to significand 2^exponent,
+/// ties to even. The top bit of the significand must be set, and the result must not overflow. If
+/// `more`, the value to round is larger than significand 2^exponent by less than one unit of the
 /// significand.
 constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent,
                                       bool more) noexcept {

@@ -12,13 +12,14 @@
 namespace posenc::detail {
 
 /// While an object lives, its thread rounds to nearest, traps nothing and keeps subnormals, as the
-/// error bounds require. Then, the caller's environment is restored, with the exception flags that
-/// it had if it was another one.
+/// error bounds require. The destructor restores the caller's environment. If that environment
+/// differed from the default, its exception flags are restored, too.
 class DefaultFloatingPoint {
  public:
 #if defined(__x86_64__)
-  // Only vector registers are used, so that the x87 control word has no effect. Reading takes some
-  // cycles, and writing, some tens: callers nearly always have the default.
+  // Only vector registers are used, so the x87 control word has no effect. Reading the control
+  // register takes some cycles, but writing it takes some tens. Callers nearly always have the
+  // default.
   DefaultFloatingPoint() noexcept : before_(_mm_getcsr()) {
     if (is_other()) _mm_setcsr(default_control);
   }

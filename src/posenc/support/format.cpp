@@ -16,7 +16,8 @@ std::string bound_text(double bound) {
   std::from_chars(nearest.data(), nearest.data() + nearest.size(), printed);
   if (bound == 0) return "0";
   if (!std::isfinite(bound) || printed >= bound) return nearest;
-  // Half a unit of the last digit more: the nearest number of that length is above the bound.
+  // Adds half a unit of the last digit, so that the nearest number of that length is above the
+  // bound.
   const int exponent = std::stoi(nearest.substr(nearest.find('e') + 1)) - digits;
   return digits_text(bound + 0.5 * std::pow(10.0, exponent), digits, std::chars_format::scientific);
 }

@@ -1,4 +1,5 @@
-// Text of messages, without a library for it: the core depends on none. Internal: not installed.
+// Formats the text of messages without a library, because the core depends on none. Internal: not
+// installed.
 #pragma once
 
 #include "posenc/error.h"
@@ -12,17 +13,17 @@
 
 namespace posenc::detail {
 
-/// The value with so many significant digits, or decimals if the format is `fixed` or `scientific`.
-/// Independent of the locale.
+/// The value with `digits` significant digits, or with `digits` decimals if the format is `fixed`
+/// or `scientific`. Independent of the locale.
 std::string digits_text(double value, int digits,
                         std::chars_format format = std::chars_format::general);
 
-/// A bound with three digits, rounded up: "2.99e-08" for 2.9803e-8, and "0". What is printed is a
-/// bound, too, and can be typed back in.
+/// A bound with three digits, rounded up: "2.99e-08" for 2.9803e-8, and "0" for 0. The printed
+/// number is a bound, too, and can be typed back in.
 std::string bound_text(double bound);
 
-/// The shortest text that gives the same value when it is read. Without an exponent from 1e-4 to
-/// 1e16.
+/// The shortest text that reads back as the same value. It has no exponent for magnitudes from 1e-4
+/// to 1e16.
 std::string number_text(double value);
 inline std::string number_text(std::integral auto value) { return std::to_string(value); }
 
@@ -33,19 +34,20 @@ inline std::string text_of(std::integral auto value) { return number_text(value)
 std::string filled(std::string_view pattern, std::initializer_list<std::string> values);
 }  // namespace format_internal
 
-/// The pattern, in which each "{}" is replaced by the next value.
+/// The pattern with each "{}" replaced by the next value.
 template <class... Values>
 std::string format_text(std::string_view pattern, const Values&... values) {
   return format_internal::filled(pattern, {format_internal::text_of(values)...});
 }
 
-/// Throws InvalidArgument with that text.
+/// Throws InvalidArgument with the formatted text.
 template <class... Values>
 [[noreturn]] void throw_invalid(std::string_view pattern, const Values&... values) {
   throw InvalidArgument(format_text(pattern, values...));
 }
 
-/// What the call returns. If it throws InvalidArgument, the place comes before the reason.
+/// Returns the result of `call`. If the call throws InvalidArgument, the message is prefixed with
+/// the place.
 template <class Call>
 auto in_place(std::string_view place, const Call& call) {
   try {

@@ -14,7 +14,7 @@ void check_count(std::string_view name, std::size_t count, std::int64_t d_model)
   throw_invalid("{} has {} values; allowed: d_model / 2, which is {}", name, count, d_model / 2);
 }
 
-/// Own frequencies are an argument of that name.
+/// Checks the values of OwnFrequencies, which messages call `frequencies`.
 void check_own(const std::vector<double>& values, double least, double most) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     const double magnitude = std::fabs(values[k]);

@@ -1,5 +1,5 @@
-// The descriptors of frequency rules: names, parameters and what is allowed for them. Whatever
-// reads, writes or checks rules derives from these. Internal: not installed.
+// The descriptors of frequency rules: names, parameters and their allowed values. All code that
+// reads, writes or checks rules derives from these descriptors. Internal: not installed.
 #pragma once
 
 #include "posenc/frequency_rule.h"
@@ -24,10 +24,10 @@ inline constexpr std::array<std::string_view, std::variant_size_v<FrequencyRule>
     "base",   "own",      "linear",       "ntk",   "yarn",
     "llama3", "longrope", "proportional", "turns", "base_turns"};
 
-/// Calls visit(name, value, least, most) for every parameter of a rule, which is const or not, in
-/// the order of its text. The value is a number, a bool, or a list of which each number is from
-/// `least` to `most`. Allowed are also, of `values` alone, 0 and negative numbers of such
-/// magnitudes. `pairs` is d_model / 2 if the spec is known.
+/// Calls visit(name, value, least, most) for every parameter of a rule, in the order of the rule's
+/// text. The rule may be const. A value is a number, a bool or a list of numbers, each from `least`
+/// to `most`. `values` may also contain 0 and negative numbers of such magnitudes. `pairs` is
+/// d_model / 2 if the spec is known.
 template <class Rule, class Visit>
 void for_each_parameter(Rule& rule, const Visit& visit, std::int64_t pairs = max_d_model / 2) {
   using Known = std::remove_const_t<Rule>;

@@ -1,4 +1,4 @@
-// Objects that are made at the first use and never destroyed. Internal: not installed.
+// Objects that are made at first use and never destroyed. Internal: not installed.
 #pragma once
 
 #include "posenc/support/detail.h"
@@ -8,11 +8,14 @@
 
 namespace posenc::detail {
 
-/// What `kept` holds, or, if that is nothing yet, what make() returns as a std::unique_ptr. Threads
-/// that ask at once may make several, of which one is kept. A function-local static would leave the
-/// child of a fork waiting for ever, if another thread of the parent was making it; and one that is
-/// destroyed is missing while the program exits. Throws what make() throws, and tries again at the
-/// next call.
+/// Returns the object that `kept` holds. If there is none yet, calls make(), which returns a
+/// std::unique_ptr, and keeps its object. Threads that ask at the same time may make several
+/// objects, of which one is kept. If make() throws, the exception passes through, and the next call
+/// tries again.
+///
+/// A function-local static would not do. If another thread of the parent was initialising it during
+/// a fork, the child would wait for ever. A static that is destroyed is also missing while the
+/// program exits.
 template <class T, class Make>
 T& made_once(std::atomic<T*>& kept, const Make& make) {
   if (T* const known = kept.load()) return *known;

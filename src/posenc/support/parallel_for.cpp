@@ -18,13 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
+/// How long a thread waits before it sleeps: a helper without work, or a caller whose helpers still
+/// work.
 constexpr std::chrono::microseconds awake_for{100};
-/// The longest wait for helpers that counts. In a longer one the process itself was stopped.
+/// The longest wait for helpers that counts. During a longer wait, the process itself was stopped.
 constexpr std::chrono::milliseconds longest_wait{100};
 
-/// Threads that wait for others to change an atomic value. Not std::atomic::wait(): where there is
-/// no futex (on Windows), that of libstdc++ 12 can sleep through a change.
+/// Threads that wait for others to change an atomic value. std::atomic::wait() is not used, because
+/// the implementation in libstdc++ 12 can sleep through a change if there is no futex (on Windows).
 struct Waiters {
   std::mutex mutex;
   std::condition_variable changed;
@@ -40,9 +41,9 @@ struct Waiters {
     changed.wait(lock, is_over);
   }
 
-  /// After a change.
+  /// Wakes the threads. Call this after a change.
   void wake() {
-    { const std::lock_guard lock(mutex); }  // Who did not see it sleeps by now.
+    { const std::lock_guard lock(mutex); }  // A thread that missed the change sleeps by now.
     changed.notify_all();
   }
 };
@@ -51,27 +52,30 @@ struct Waiters {
 struct Loop {
   const LoopBody& body;
   std::int64_t count, grain, pieces;
-  std::int64_t threads;                                ///< that may take part
-  std::atomic<std::int64_t> taken = 0;                 ///< pieces that somebody has begun
-  std::atomic<std::int64_t> front = 0, back = pieces;  ///< where the caller and helpers go on
-  std::atomic_flag has_failed{};  // by g++ 12, a bool would need libatomic on RISC-V
+  std::int64_t threads;                                ///< threads that may take part
+  std::atomic<std::int64_t> taken = 0;                 ///< pieces that have been started
+  std::atomic<std::int64_t> front = 0, back = pieces;  ///< next pieces of caller and helpers
+  std::atomic_flag has_failed{};  // with g++ 12, a bool would need libatomic on RISC-V
   std::exception_ptr failure = nullptr;
   std::atomic<int> asked_end = 0;    ///< helpers from here on were not asked
-  std::atomic<int> to_wake = 0;      ///< the first helper that nobody has woken, if it was asked
-  std::atomic<int> last_thread = 0;  ///< the caller is 0
-  std::atomic<int> missing = 0;  ///< helpers that were asked, and neither ended nor were let off
+  std::atomic<int> to_wake = 0;      ///< the first helper that has not been woken, if it was asked
+  std::atomic<int> last_thread = 0;  ///< thread numbers in use; the caller is 0
+  /// Helpers that were asked and have neither finished nor been released.
+  std::atomic<int> missing = 0;
 };
 
 struct alignas(cache_line_bytes) Helper {
   std::thread thread;
   Waiters waiters;
-  /// The loop that it is asked to work on; from when it begins until it ends, the helper itself.
+  /// The loop that the helper is asked to work on. While the helper works on a loop, `task` points
+  /// to the helper itself.
   std::atomic<void*> task = nullptr;
 };
 
-/// Threads that help callers with their loops. A helper that has taken a loop is missing until its
-/// end; in the end, the caller lets off those that have not, and waits for the others. Always the
-/// first free helpers are asked, which have parts of a table in their caches.
+/// Threads that help callers with their loops. A helper that has taken a loop is missing until it
+/// finishes. At the end of a loop, the caller releases the helpers that have not taken it, and
+/// waits for the others. Always the first free helpers are asked, because their caches hold parts
+/// of a table.
 class Pool {
  public:
   explicit Pool(const PoolSettings& settings)
@@ -95,7 +99,7 @@ class Pool {
     wait_for_helpers(loop);
     const auto end = Clock::now();
     last_end_ = end;
-    // Alone, every piece would have taken as long as the caller's own did.
+    // Alone, every piece would have taken as long as the caller's own pieces did.
     const double share = static_cast<double>(loop.front) / static_cast<double>(pieces);
     const auto waited = std::min<Clock::duration>(end - own_end, longest_wait);
     const auto until = end + settings_.rest_factor * waited;
@@ -104,7 +108,7 @@ class Pool {
     if (loop.failure) std::rethrow_exception(loop.failure);
   }
 
-  /// Ends all helpers. Loops then do without.
+  /// Ends all helpers. Later loops run without helpers.
   void stop() {
     asking_.lock();
     stops_ = true;
@@ -115,7 +119,7 @@ class Pool {
     }
   }
 
-  /// In the child of a fork, which has only the thread that forked.
+  /// Resets the pool in the child of a fork, which has only the thread that forked.
   void forget_helpers() noexcept {
     std::construct_at(&asking_);
     std::construct_at(&callers_);
@@ -125,14 +129,15 @@ class Pool {
  private:
   bool work_on_pieces(Loop& loop, int thread, std::int64_t most) noexcept {
     settings_.at_step();
-    // An equal share of what is left, since the first row of a call is costly.
+    // Takes an equal share of the remaining pieces, because the first row of a call is costly.
     std::int64_t before = loop.taken, count = 0;
     do {
       if (before >= loop.pieces) return false;
       count = std::clamp<std::int64_t>((loop.pieces - before) / loop.threads, 1, most);
     } while (!loop.taken.compare_exchange_weak(before, before + count));
-    // The caller works from the front, and helpers from the back, so that each finds its part in
-    // its cache if the same table is written again. They do not meet, since `taken` ends first.
+    // The caller works from the front and helpers work from the back. If the same table is written
+    // again, each thread then finds its part in its cache. Front and back do not meet, because
+    // `taken` ends first.
     const std::int64_t first =
         thread == 0 ? loop.front.fetch_add(count) : loop.back.fetch_sub(count) - count;
     try {
@@ -144,7 +149,7 @@ class Pool {
     return true;
   }
 
-  /// Asks as many helpers as may take part, and starts those that are missing if it can.
+  /// Asks as many helpers as may take part, and starts missing helper threads if possible.
   void ask_helpers(Loop& loop) {
     try {
       const std::lock_guard lock(asking_);
@@ -159,13 +164,13 @@ class Pool {
         loop.asked_end = i + 1;
         --seats;
       }
-    } catch (const std::exception&) {  // The others do.
+    } catch (const std::exception&) {  // The threads that exist do the work.
     }
     wake_two(loop);
   }
 
-  /// Of those that have not begun. As each who begins does so, too, all are woken soon, and nobody
-  /// spends much time on it.
+  /// Wakes two of the helpers that have not begun. Every helper that begins also wakes two, so all
+  /// are awake soon and no thread spends much time on it.
   void wake_two(Loop& loop) noexcept {
     for (int left = 2, i = loop.to_wake; left > 0 && i < loop.asked_end;) {
       if (!loop.to_wake.compare_exchange_weak(i, i + 1)) continue;
@@ -206,7 +211,7 @@ class Pool {
   }
 
   const PoolSettings settings_;
-  std::mutex asking_;  ///< guards the start and end of helpers, and what they are asked
+  std::mutex asking_;  ///< guards the start and end of helpers, and their tasks
   std::vector<Helper> helpers_;
   Waiters callers_;
   std::atomic<bool> stops_ = false;
@@ -217,8 +222,8 @@ class Pool {
 /// may run loops while they exit.
 std::atomic<Pool*> the_pool = nullptr;
 
-// No thread may outlive its code, should the library be unloaded: the one destructor that is
-// wanted.
+// If the library is unloaded, no thread may outlive its code. This is the only destructor at exit
+// that is intended.
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wexit-time-destructors"
@@ -233,8 +238,8 @@ const struct StopAtUnload {
 #pragma clang diagnostic pop
 #endif
 
-/// It has no helpers before it is kept. The handler of forks takes what is there: it neither waits
-/// nor makes one.
+/// The pool of the process, made at first use. A new pool has no helpers before it is kept. The
+/// fork handler uses the pool that is kept: it neither waits for one nor makes one.
 Pool* pool() {
   return &made_once(the_pool, [] {
     after_fork([] {

@@ -10,58 +10,63 @@
 
 namespace posenc::detail {
 
-/// Where a part begins if [0, count) is divided into `parts` parts of nearly equal size.
+/// The first index of a part if [0, count) is divided into `parts` parts of nearly equal size.
 constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
                                   std::int64_t part) noexcept {
   return count / parts * part + std::min(part, count % parts);
 }
 
-/// The largest number of threads that loops have.
+/// The largest number of threads of a loop.
 inline constexpr int most_threads = 1024;
 
-/// The threads that a loop has at most if so many are asked for: one for each CPU of the process.
+/// The largest number of threads that a loop uses if `threads` are requested. There is at most one
+/// thread for each CPU of the process.
 int usable_threads(int threads);
 
-/// The grain of a loop over rows of so many elements. Vector kernels write 32768 in 2 to 5 us, and
-/// the first row of a piece costs as much as several others.
+/// The grain of a loop over rows of `elements` elements. Vector kernels write 32768 elements in 2
+/// to 5 us, and the first row of a piece costs as much as several others.
 constexpr std::int64_t rows_per_piece(std::int64_t elements) noexcept {
   return std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(elements, 1));
 }
 
-/// The grain if rows follow from those before them, which makes the first row of a piece costly.
+/// The grain if rows are computed from the rows before them, which makes the first row of a piece
+/// costly.
 constexpr std::int64_t successive_rows_per_piece(std::int64_t elements) noexcept {
   return std::max<std::int64_t>(32, rows_per_piece(elements));
 }
 
-/// What tests change in the pool of helpers.
+/// Settings of the pool of helpers, which tests change.
 struct PoolSettings {
   int most_helpers;
-  /// A helper that sleeps takes 10 to 50 us to come, and waking it costs the caller some. Helpers
-  /// are asked by a loop that will take so long after its first piece, or soon follows another.
+  /// A sleeping helper takes 10 to 50 us to start, and waking it costs the caller some time. A loop
+  /// asks for helpers if it will take at least this long after its first piece, or if it closely
+  /// follows another loop.
   std::chrono::microseconds wake_after{100};
-  /// If another process had the CPU of a helper, so that a loop took longer than without helpers,
-  /// the process does without for that many times the wait: it loses a sixteenth at most.
+  /// If another process occupied a helper's CPU, a loop may take longer than without helpers. The
+  /// process then runs loops without helpers for this many times the wait, so it loses a sixteenth
+  /// at most.
   int rest_factor = 16;
   /// Called between any two steps of a loop.
   void (*at_step)() = [] {};
 };
 
-/// For tests, while no loop runs: ends all helpers.
+/// For tests, while no loop runs: ends all helpers and applies new settings.
 void restart_pool(const PoolSettings& settings);
 
-/// work(begin, end, thread)
+/// The body of a loop: work(begin, end, thread).
 using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
 
-/// parallel_for() of more than one piece, by more than one thread.
+/// Implements parallel_for() for more than one piece and more than one thread.
 void share_loop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body);
 
-/// Calls work(begin, end, thread) for contiguous parts of [0, count), by the calling thread and
-/// by at most threads - 1 others, in the default floating-point environment. `thread` is below
-/// usable_threads(threads), and no two calls at the same time have the same one: memory can be
-/// indexed by it. Parts have a multiple of `grain` indices, except the last one; which thread gets
-/// which depends on time. A count below 2 * grain, or one thread, is one part.
+/// Calls work(begin, end, thread) for contiguous parts of [0, count). The calls run in the calling
+/// thread and in at most threads - 1 other threads, in the default floating-point environment.
+/// `thread` is below usable_threads(threads). No two calls at the same time have the same `thread`,
+/// so it can index memory. Every part except the last has a multiple of `grain` indices. Timing
+/// decides which thread gets which part. A count below 2 * grain, or one thread, is one part.
 ///
-/// Throws what one of the calls threw, when no part is being worked on; others may not have begun.
+/// If a call throws, the exception is rethrown once no part is being worked on. Other parts may not
+/// have begun.
 template <class Work>
 void parallel_for(std::int64_t count, std::int64_t grain, int threads, const Work& work) {
   if (count <= 0) return;

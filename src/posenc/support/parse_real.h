@@ -11,15 +11,15 @@
 
 namespace posenc::detail {
 
-/// The whole text as a number. Empty if the text has any other character, a sign + or blanks, or if
-/// the number is outside the range of double. (By a stream, since libc++ before LLVM 20 has
-/// std::from_chars of integers only.)
+/// The whole text as a number. Empty if the text has any other character, a leading + or blanks, or
+/// if the number is outside the range of double. Uses a stream, because libc++ before LLVM 20 has
+/// std::from_chars for integers only.
 inline std::optional<double> parse_real(std::string_view text) {
   constexpr std::string_view allowed = "0123456789+-.eE";
   if (text.find_first_not_of(allowed) != std::string_view::npos || text.starts_with('+')) return {};
   std::istringstream stream{std::string(text)};
   stream.imbue(std::locale::classic());
-  stream.exceptions(std::ios::badbit);  // else a stream without memory looks like a bad number
+  stream.exceptions(std::ios::badbit);  // otherwise a lack of memory looks like a bad number
   double value = 0;
   if (!(stream >> value) || stream.peek() != std::istringstream::traits_type::eof()) return {};
   return value;

@@ -19,7 +19,7 @@ bool is_printable(std::uint32_t code) {
 /// Length of the printable UTF-8 character at the start of the text; 0 if there is none.
 std::size_t printable_bytes(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const int ones = std::countl_one(byte(0));  // 0 of ASCII, 1 of a byte within a character
+  const int ones = std::countl_one(byte(0));  // 0 for ASCII, 1 for a byte within a character
   const std::size_t bytes = ones == 0 ? 1 : static_cast<std::size_t>(ones);
   if (ones == 1 || ones > 4 || text.size() < bytes) return 0;
   std::uint32_t code = byte(0) & (0x7fU >> ones);
@@ -27,7 +27,7 @@ std::size_t printable_bytes(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
     code = code << 6 | (byte(i) & 0x3fU);
   }
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // else a shorter form exists
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // below: a shorter form exists
   return code >= least[ones] && is_printable(code) ? bytes : 0;
 }
 
@@ -54,7 +54,7 @@ std::string escaped(std::string_view text, std::string_view kept) {
 std::string shortened(std::string text, std::size_t most) {
   constexpr std::string_view gap = "...";
   if (text.size() <= most) return text;
-  const auto is_within = [&](std::size_t at) {  // a character of several bytes
+  const auto is_within = [&](std::size_t at) {  // within a character of several bytes
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
   };
   std::size_t first = (most - gap.size()) / 2, last = text.size() - first;

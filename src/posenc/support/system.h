@@ -1,4 +1,4 @@
-// What tables need of the operating system. Internal: not installed.
+// Services of the operating system that tables need. Internal: not installed.
 #pragma once
 
 #include "posenc/support/detail.h"
@@ -10,11 +10,11 @@
 
 namespace posenc::detail {
 
-/// The CPUs that this process may use; 0 if the system does not say.
+/// The number of CPUs that this process may use; 0 if the system does not say.
 int usable_cpus() noexcept;
 
-/// Bytes of the data or unified cache of that level, 1 to 3; 0 if unknown. Those of a fast core if
-/// there are several kinds.
+/// Bytes of the data or unified cache of this level, 1 to 3; 0 if unknown. If there are several
+/// kinds of cores, the cache of a fast core counts.
 std::int64_t cache_bytes(int level);
 
 /// Bytes of main memory; 0 if the system does not say.
@@ -22,25 +22,25 @@ std::int64_t memory_bytes() noexcept;
 
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
-/// Uninitialised memory, or null. `bytes` is a multiple of the alignment. If that is a huge page,
-/// the memory is in such pages where the system has them.
+/// Allocates uninitialised memory, or returns null. `bytes` is a multiple of the alignment. If the
+/// alignment is a huge page, the memory lies in huge pages where the system has them.
 void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept;
 void free_aligned(void* memory) noexcept;
 
-/// Starts a thread that receives no signals but those that its own instructions raise. Throws
+/// Starts a thread that receives no signals except signals raised by its own instructions. Throws
 /// std::system_error.
 std::thread start_helper(const std::function<void()>& work);
 
-/// Gives the calling thread the CPUs and the scheduling policy of the process, that is of its first
-/// thread, not those of the thread that started it.
+/// Gives the calling thread the CPUs and the scheduling policy of the process, which are set on its
+/// first thread. Without this call, it has the CPUs and the policy of the thread that started it.
 void take_affinity_of_process() noexcept;
 
-/// Makes sure that the code of this library stays loaded, if the system has libraries that are
-/// unloaded while their threads run, and says so. A thread need not be joined then.
+/// Keeps the code of this library loaded if the system can unload libraries while their threads
+/// run. Returns true if it did so. Threads then need not be joined.
 bool keep_loaded() noexcept;
 
-/// While one lives, a request to cancel its thread waits. A loop must not end before its helpers
-/// do.
+/// While an object lives, requests to cancel its thread wait. A loop must not end before its
+/// helpers do.
 class CancellationWaits {
  public:
   CancellationWaits() noexcept;
@@ -52,7 +52,7 @@ class CancellationWaits {
   [[maybe_unused]] int before_ = 0;
 };
 
-/// Calls the function in the child of each fork of the process.
+/// Registers a function that is called in the child of each fork of the process.
 void after_fork(void (*in_child)()) noexcept;
 
 }  // namespace posenc::detail

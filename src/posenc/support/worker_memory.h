@@ -10,8 +10,8 @@
 
 namespace posenc::detail {
 
-/// Rows of float32 that are encoded into working memory at once. They stay in the L2 cache, and are
-/// so many that their start, which costs as much as several rows, is negligible.
+/// Number of float32 rows that are encoded into working memory at once. The rows stay in the L2
+/// cache. There are so many that their start, which costs as much as several rows, is negligible.
 constexpr std::int64_t rows_in_cache(std::int64_t columns) noexcept {
   constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512,
                          enough_rows = 32;
@@ -20,12 +20,13 @@ constexpr std::int64_t rows_in_cache(std::int64_t columns) noexcept {
   return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
 }
 
-/// So many floats for each thread of a loop with `threads` threads, each from a cache line on. The
-/// caller of the loop has it before anything is written, and it ends with the call. A little needs
-/// no allocation, so that a step of decoding makes none.
+/// Memory for `floats` floats for each thread of a loop with `threads` threads. Each thread's
+/// memory begins at a cache line. The caller of the loop owns the memory before anything is
+/// written, and the memory ends with the call. Small amounts need no allocation, so a step of
+/// decoding makes none.
 class WorkerMemory {
  public:
-  /// Throws std::bad_alloc.
+  /// Allocates the memory. Throws std::bad_alloc.
   WorkerMemory(std::int64_t floats, int threads)
       : stride_((floats + cache_line_floats - 1) / cache_line_floats * cache_line_floats) {
     const std::int64_t all = stride_ * usable_threads(threads);

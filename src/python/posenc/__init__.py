@@ -5,8 +5,8 @@
 >>> encoder = posenc.Encoder(**posenc.preset("whisper"))
 >>> rows = encoder.encode(range(1000, 1016), dtype="float16")
 
-Arrays that are read or written may be tensors of PyTorch on the CPU. An argument that is not
-allowed raises ValueError or TypeError, in one line, before anything is written.
+Every array that is read or written may be a PyTorch tensor on the CPU. An argument that is not
+allowed raises ValueError or TypeError, with a message of one line, before anything is written.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int
            **convention: Any) -> NDArray[Any]:
     """Returns correctly rounded encodings: an array of shape (rows, d_model).
 
-    positions: the number of rows, from position `first`, or what Encoder.encode() takes.
+    positions: the number of rows, from position `first` on, or positions as in Encoder.encode().
     convention: base, layout, spacing, frequencies, first, backend or accuracy, as in Encoder().
     """
     rows = row_count(positions)

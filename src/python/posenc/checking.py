@@ -1,4 +1,4 @@
-"""Whether a table is right, and if not, why."""
+"""Checks whether a table is right and, if it is not, why."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
           **expected: Any) -> CheckReport:
     """Judges a table, identifies it, and says what is wrong with it.
 
-    table: an array or a tensor in the memory of the CPU, of any strides, with two dimensions
-    besides those of size 1; or of pairs (n, d / 2, 2), or complex: cosine + i sine. preset_name,
-    expected: what it should be; without them, it is found from the values. expected: d_model, base,
-    layout, spacing, frequencies, first, as in Encoder(); what is not named is found. config,
-    layers: a model's config.json, as in rotary_from_config(): the table should be the cache of its
-    rotary embedding. layout may also be "interleaved_cos_first". max_error: every entry must be
-    within it, instead of an ulp of the type at 1 (and what phases in double cost). Raises
-    ValueError if an argument is not allowed.
+    table: an array or tensor in CPU memory, with any strides, and with two dimensions besides
+    dimensions of size 1. It may also hold pairs, of shape (n, d / 2, 2), or complex numbers, cosine
+    + i sine. preset_name: the convention that the table should have. expected: parts of the
+    convention, as in Encoder(): d_model, base, layout, spacing, frequencies, first. layout may also
+    be "interleaved_cos_first". Parts that neither argument names are found from the values. config,
+    layers: a model's config.json, as in rotary_from_config(); the table should then be the cache of
+    its rotary embedding. max_error: the allowed error of each entry, by default an ulp of the type
+    at 1, and the cost of phases in double. Raises ValueError if an argument is not allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
     """
@@ -34,20 +34,20 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
         expected["rotary"] = rotary_from_config(config, layers=layers)
     if preset_name is not None:
         convention = preset(preset_name)
-        del convention["d_model"]  # the table's own
+        del convention["d_model"]  # the table has its own
         expected = convention | expected | {"is_whole": True}
     return check_table(_of_two_dimensions(table), threads=threads, max_error=max_error, **expected)
 
 
 def check_rotated(before: Any, after: Any, positions: Any, rotary: Rotary, *,
                   max_error: float | None = None, threads: int = 1) -> RotatedReport:
-    """Judges a kernel that turns queries or keys, by heads before and after it.
+    """Judges a kernel that rotates queries or keys, by the heads before and after it.
 
-    before, after: arrays or tensors, from any device: (rows, heads, channels), or with rows and
-    heads exchanged, besides dimensions of size 1. Random numbers show most, in many heads.
-    positions: as Rotary.apply() takes them, or the number of rows, from position 0 on. max_error:
-    of an angle in radians, besides the noise of rounded elements; by default an ulp of float32.
-    Raises ValueError if an argument is not allowed.
+    before, after: arrays or tensors from any device, of shape (rows, heads, channels), or with rows
+    and heads exchanged, besides dimensions of size 1. Random numbers in many heads show the most.
+    positions: as in Rotary.apply(), or the number of rows, from position 0 on. max_error: the
+    allowed error of an angle in radians, besides the noise of rounded elements; by default, an ulp
+    of float32. Raises ValueError if an argument is not allowed.
 
     >>> posenc.check_rotated(q, kernel(q, positions), positions, posenc.Rotary(128))
     """
@@ -60,7 +60,7 @@ def _on_cpu(heads: Any) -> Any:
 
 
 def _of_two_dimensions(table: Any) -> Any:
-    """Pairs side by side: (n, d / 2, 2), or complex numbers, which are cosine + i sine."""
+    """Puts pairs side by side: from shape (n, d / 2, 2), or from complex numbers."""
     if "complex" in str(getattr(table, "dtype", "")):
         values = np.ascontiguousarray(table)
         return values.view(values.real.dtype)

@@ -1,8 +1,8 @@
-"""Frequencies other than those of a base: the rules that models with a long context have.
+"""Rules of frequencies, as models with a long context have them, and real positions.
 
-Each is an argument `frequencies` of Encoder and Rotary, as is its text, and a sequence of
-d_model / 2 frequencies in radians per position. Parameters and defaults are those of the library:
-docs/frequencies.md and posenc/frequency_rule.h have their formulas.
+The argument `frequencies` of Encoder and Rotary takes a rule, the text of a rule, or a sequence of
+d_model / 2 frequencies in radians per position. Parameters and defaults are the same as in the
+library: docs/frequencies.md and posenc/frequency_rule.h have the formulas.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _text_of(value: Any) -> str:
         return str(operator.index(value))
     if np.ndim(value) > 0:
         return "/".join(map(_text_of, value))
-    return repr(float(value + 0.0))  # a TypeError if it is no number
+    return repr(float(value + 0.0))  # raises TypeError if the value is no number
 
 
 def _value_of(text: str) -> Any:
@@ -35,7 +35,7 @@ def _value_of(text: str) -> Any:
 
 
 def _rule(name: str, rule: str, doc: str) -> Any:
-    """The class of a rule, whose str() is the text that the library reads."""
+    """Makes the class of a rule. str() of a rule is the text that the library reads."""
     defaults = re.findall(r"[:,](\w+)=([^,]*)", frequency_rule(rule))
 
     def text(self: Any) -> str:
@@ -70,33 +70,34 @@ BaseTurns = _rule("BaseTurns", "base_turns",
 
 
 def dynamic_ntk_scaling(factor: float, trained_rows: int, rows: int) -> Any:
-    """Dynamic NTK, for a sequence of `rows` rows: a NtkScaling."""
+    """Returns the NtkScaling of dynamic NTK for a sequence of `rows` rows."""
     return NtkScaling(dynamic_ntk_factor(factor, trained_rows, rows))
 
 
 class RealPositions(NamedTuple):
     """Positions that are not integers: Encoder(..., frequencies=frequencies).encode(multiples)."""
 
-    multiples: NDArray[np.int64]  # of 1 / frequencies.factor
-    frequencies: Any  # LinearScaling
+    multiples: NDArray[np.int64]  # multiples of 1 / frequencies.factor
+    frequencies: Any  # a LinearScaling
     max_error: float  # the largest |multiple / factor - position|; 0 if all are exact
 
 
 def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
                    denominator: float | None = None) -> RealPositions:
-    """Real positions, of magnitudes up to 2**53, as integer multiples of 1 / denominator.
+    """Returns real positions as integer multiples of 1 / denominator.
 
-    positions: one dimension of real numbers that are values of float64.
+    positions: one dimension of real numbers that are values of float64. With `denominator`, their
+    magnitudes are at most 2**53 / denominator; without, at most 2**53.
     denominator: a power of two, 1 to 2**64, so that one encoder serves all calls. None takes the
-    smallest one that makes the positions exact, or else the largest that is possible: max_error is
-    then at most 2**-53 of the largest position, or 2**-65 if that is more. An entry changes by at
-    most max_error times its frequency before the division.
+    smallest power that makes the positions exact, or else the largest possible power. In the second
+    case, max_error is at most 2**-53 of the largest position, or 2**-65 if this is more. An entry
+    changes by at most max_error times its frequency before the division.
     """
     given = np.asarray(positions)
     if not np.can_cast(given.dtype, np.float64, "same_kind"):
         raise ValueError(f"positions has dtype {given.dtype}; allowed: real numbers")
     wide = given.astype(np.float64)
-    with np.errstate(invalid="ignore"):  # of the largest integers
+    with np.errstate(invalid="ignore"):  # casting the largest integers back may overflow
         off = given[(wide.astype(given.dtype) != given) & (given == given)]
     if off.size > 0:
         raise ValueError(f"positions has {off[0]}; allowed: values of float64")

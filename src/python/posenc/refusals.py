@@ -1,4 +1,4 @@
-"""Says in one line what is wrong with the arguments of a call, instead of pybind11's many."""
+"""Replaces pybind11's long messages about wrong arguments with messages of one line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from posenc import _posenc
 
-_RANGES = {"threads": (1, 2**31 - 1)}  # of others, 64 bits with a sign
+_RANGES = {"threads": (1, 2**31 - 1)}  # other integers are signed, of 64 bits
 
 
 def _worded(function: Any) -> Any:
-    """The function, whose refusals take one line."""
+    """Wraps the function, so that its refusals take one line."""
     @functools.wraps(function)
     def call(*values: Any, **keywords: Any) -> Any:
         try:
@@ -41,8 +41,8 @@ def install(scope: Any) -> None:
     for name, member in list(vars(scope).items()):
         if isinstance(member, type):
             install(member)
-            # With that of Python, protocols before 2 make an object of pybind11's base class, which
-            # ends the process.
+            # With Python's own __reduce__, protocols before 2 make an object of pybind11's base
+            # class, which ends the process.
             if "__reduce__" not in vars(member):
                 setattr(member, "__reduce__", _refuse_pickle)
         elif isinstance(member, property):
@@ -54,12 +54,12 @@ def install(scope: Any) -> None:
 
 
 def _reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any]) -> str:
-    """What to say of a call of the module that pybind11 refuses with this message."""
+    """The reason, in one line, why pybind11 refused a call of the module with this message."""
     found = re.search(r"\n    1\. ([\w.]*)\((.*)\)(?: -> .*)?\n", refusal)
     if found is None:
         return refusal.partition("\n")[0]
     name = refusal.partition("(")[0]
-    if found[1]:  # a constructor, whose signature has no self
+    if found[1]:  # a constructor: its signature has no self
         name, values = found[1].rpartition(".")[2], values[1:]
     scope: dict[str, Any] = {}
     exec(f"def call({found[2].replace('arg0', 'self')}): ...", scope)
@@ -71,7 +71,7 @@ def _reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any]) ->
         return f"{name}(): {error}; allowed: {allowed}"
     for each, value in given.items():
         parameter = signature.parameters[each]
-        # Versions of pybind11 differ in the rest: Optional[int] is SupportsInt | None as well.
+        # Only the words count: versions of pybind11 write Optional[int] or SupportsInt | None.
         words = set(re.findall(r"[A-Za-z]+|\d+", parameter.annotation.replace("Supports", "")))
         is_optional = parameter.default is None or bool(words & {"None", "Optional"})
         allowed, check = _kind(each, {word.lower() if word in ("Float", "Int") else word
@@ -85,13 +85,13 @@ def _reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any]) ->
                 f"of type {type(value).__name__}")
             return f"{each} is {shown}; allowed: {allowed}{', None' * is_optional}"
     for each, value in given.items():
-        if type(value).__module__ == _posenc.__name__:  # of the right class, and yet refused
+        if type(value).__module__ == _posenc.__name__:  # the class is right, but it is refused
             return f"{each} was made without __init__(); allowed: an object that was initialised"
     return f"{name}() has an argument of a wrong type; allowed: {found[2]}"
 
 
 def _kind(argument: str, words: set[str]) -> tuple[str, Callable[[Any], object]]:
-    """What an annotation with these words allows, and a function that raises for other values."""
+    """The values that an annotation with these words allows; a function that raises for others."""
     if words & {"List", "list", "Sequence"}:
         each, check = _kind("", words - {"List", "list", "Sequence"})
         count = next((int(word) for word in words if word.isdigit()), None)

@@ -1,4 +1,4 @@
-"""Rotary embeddings from the configurations of models of Transformers."""
+"""Rotary embeddings from the configurations of Transformers models."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
                        layers: str | None = None) -> Any: ...
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
                        layers: str | None = None) -> Any:
-    """The rotary embedding of a model of Transformers, from its config.json.
+    """Reads the rotary embedding of a Transformers model from its config.json.
 
     config: the mapping that json.load() returns, the path of the file or of its folder, or the
-    object that Transformers makes of it. That of a multimodal model is read for its text model.
-    rows: of the longest sequence, on which the rules "dynamic" and "longrope" depend; by default
-    max_position_embeddings.
-    channels: the pairs that are turned, "halves" or "interleaved" as in Rotary(); by default those
-    of the model type.
+    configuration object of Transformers. For a multimodal model, the text model is read.
+    rows: the rows of the longest sequence, on which the rules "dynamic" and "longrope" depend; by
+    default, max_position_embeddings.
+    channels: the pairs of channels that are rotated, "halves" or "interleaved" as in Rotary(); by
+    default, the pairs of the model type.
     layers: the kind of layers, such as "sliding_attention". It is needed if a model has kinds with
-    different rotary embeddings. "all" returns a dictionary of all kinds, in which the only kind of
-    a model whose layers are alike is "all".
+    different rotary embeddings. "all" returns a dictionary of all kinds; if all layers are alike,
+    its only key is "all".
 
-    The repr() of the result says in a line what was read. Raises ValueError, which names the key
-    and its value, if the model type is not one that is read, if two keys contradict each other, or
-    if the configuration has a key that may change the result and is not read.
+    The repr() of the result summarises the configuration in one line. Raises ValueError, which
+    names the key and its value, if the model type is not known, if two keys contradict each other,
+    or if a key that is not read may change the result.
     """
     kind = None if layers == "all" else layers or ""
     rotaries, _ = read_config(text_of(config), rows, channels, kind)
@@ -50,7 +50,7 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
 
 
 def text_of(config: Config) -> str:
-    """In JSON, as read_config() takes it."""
+    """Returns the configuration as JSON text, as read_config() takes it."""
     allowed = "a mapping, as json.load() returns, or the path of a config.json or of its folder"
     if hasattr(config, "to_dict"):  # PretrainedConfig
         config = config.to_dict()
@@ -73,7 +73,7 @@ def text_of(config: Config) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What the json module has no form for, such as mappings, NumPy's numbers, or types."""
+    """Converts values that the json module cannot write: mappings, NumPy's numbers, types ..."""
     if isinstance(value, Mapping):
         return dict(value)
     return value.item() if isinstance(value, np.generic) else str(value)

@@ -11,7 +11,8 @@
 namespace posenc {
 namespace {
 
-/// In float32, by pieces that stay in the L1 cache. `first` is the index of the first element.
+/// Adds the encoding and applies dropout in float32, in pieces that stay in the L1 cache. `first`
+/// is the index of the first element.
 void combine_and_drop(const RowWork& work, const void* x, const float* encoding, void* out,
                       std::int64_t count, std::int64_t first) noexcept {
   const simd::Kernels& kernels = simd::best_kernels();
@@ -37,18 +38,18 @@ void combine_and_drop(const RowWork& work, const void* x, const float* encoding,
   }
 }
 
-/// Combines the rows begin .. end - 1 of every sequence. They are so few that their encodings, once
-/// added to one sequence, are still in cache for the next. `encoded` has them, or is null if
-/// nothing is added.
+/// Combines the rows begin .. end - 1 of every sequence. There are so few rows that their
+/// encodings, once added to one sequence, are still in cache for the next. `encoded` holds the
+/// encodings. It is null if nothing is added.
 void combine_rows(const RowWork& work, simd::StoreMethod stores, std::int64_t begin,
                   std::int64_t end, const float* encoded) noexcept {
   constexpr std::int64_t l1_floats = 4096;
   const AnySequences& y = work.y;
   const bool is_dense = work.x.row_stride == y.columns && y.row_stride == y.columns;
   const bool is_batch_first = y.order == BatchOrder::batch_first;
-  // One sequence has the same memory in both orders. Of several, one row of each in turn, or so few
-  // rows at once that their encodings stay in the first-level cache while they are added to every
-  // sequence.
+  // One sequence has the same memory in both orders. If there are several sequences, they take
+  // turns: with one row each, or with so few rows that the encodings stay in the L1 cache while
+  // they are added to every sequence.
   const std::int64_t in_cache = std::max<std::int64_t>(1, l1_floats / y.columns),
                      step = y.batch == 1     ? end - begin
                             : is_batch_first ? in_cache
@@ -74,8 +75,8 @@ void combine_rows(const RowWork& work, simd::StoreMethod stores, std::int64_t be
   }
 }
 
-/// Combines blocks of rows with encode(first row, rows, memory of so many floats). Rows are divided
-/// between threads, so that no encoding is computed twice.
+/// Combines blocks of rows with the encodings that encode(first row, rows, memory) returns. Threads
+/// share the rows, so no encoding is computed twice.
 template <class Encode>
 void combine_blocks(const RowWork& work, bool needs_memory, const Encode& encode) {
   const AnySequences& y = work.y;
@@ -97,7 +98,7 @@ void combine_blocks(const RowWork& work, bool needs_memory, const Encode& encode
                });
 }
 
-/// One sequence without dropout, whose input and output have the same stride.
+/// True for one sequence without dropout whose input and output have the same stride.
 bool is_plain_sum(const RowWork& work) noexcept {
   return work.y.batch == 1 && work.dropout == nullptr && work.x.row_stride == work.y.row_stride &&
          work.y.row_stride >= work.y.columns;

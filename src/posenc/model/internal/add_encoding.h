@@ -11,22 +11,22 @@
 
 namespace posenc {
 
-/// The operation on every row. The caller of the functions below has checked all arguments. Nothing
-/// is written if working memory cannot be allocated (std::bad_alloc).
+/// The operation on every row. The caller of the functions below has checked all arguments. If
+/// working memory cannot be allocated, std::bad_alloc is thrown and nothing is written.
 struct RowWork {
   AnySequences x;
-  AnySequences y;          ///< of the type, the shape and the order of x
-  const Dropout* dropout;  ///< null: no dropout
-  std::uint64_t seed;      ///< of dropout
-  bool non_temporal;       ///< if type and alignment allow; y is not x
+  AnySequences y;          ///< has the type, the shape and the order of x
+  const Dropout* dropout;  ///< null if there is no dropout
+  std::uint64_t seed;      ///< seed of dropout
+  bool non_temporal;       ///< used if type and alignment allow it; y is not x
   int threads;
 };
 
-/// Adds the encodings of `rows`, which has the number of rows of y, without a table in memory:
-/// blocks of rows are encoded into memory that stays in cache, and added to every sequence.
+/// Adds the encodings of `rows`, which has as many rows as y. No table is kept in memory: blocks of
+/// rows are encoded into memory that stays in cache, and added to every sequence.
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 
-/// Adds row r of a dense table to row r of every sequence; nothing if it is null.
+/// Adds row r of a dense table to row r of every sequence. Adds nothing if the table is null.
 void add_table(const float* table, const RowWork& work);
 
 }  // namespace posenc

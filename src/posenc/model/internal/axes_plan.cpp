@@ -51,7 +51,8 @@ std::vector<AxisPair> sorted_pairs(const AxesSpec& spec) {
   return pairs;
 }
 
-/// Where channels of an encoding of these pairs are in a row. What follows in both is merged.
+/// Maps the channels of an encoding of these pairs to a row. Channels that are consecutive in both
+/// are merged.
 std::vector<CopiedChannels> copied_channels(std::span<const AxisPair> pairs, Layout layout) {
   const EncodingSpec own = {.d_model = 2 * std::ssize(pairs), .layout = layout};
   std::vector<std::int64_t> to(2 * pairs.size());
@@ -85,7 +86,7 @@ AxesPlan::AxesPlan(const AxesSpec& from, const Accuracy& accuracy, DataType type
     selection = std::move(all.selection);
     if (axes == 1) return;
   }
-  // Pairs of one encoder: those of an axis, or of a part with its layout.
+  // Pairs that share an encoder: the pairs of an axis, or of a part with its own layout.
   const auto group_of = [this](const AxisPair& pair) {
     return spec.parts_have_layouts ? static_cast<std::int64_t>(pair.part)
                                    : spec.parts[pair.part].axis;
@@ -105,7 +106,7 @@ AxesPlan::AxesPlan(const AxesSpec& from, const Accuracy& accuracy, DataType type
     of_axes.push_back({part.axis, copied_channels(groups.back().pairs, layout)});
     copies += std::ssize(of_axes.back().channels);
   }
-  // A copy would have fewer channels than a small vector, on average.
+  // On average, a copy would have fewer channels than a small vector.
   constexpr std::int64_t fewest_channels = 4;
   const bool are_scattered = of_equal != nullptr && d_model < copies * fewest_channels;
   for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -16,18 +16,18 @@
 
 namespace posenc::detail {
 
-/// Consecutive channels that are copied from the row of an axis to a row.
+/// Consecutive channels that are copied from the row of an axis to the row of the table.
 struct CopiedChannels {
   std::int64_t from, to, count;
 };
 
-/// The pairs that turn by the positions of one axis.
+/// The pairs that are rotated by the positions of one axis.
 struct AxisPlan {
   std::int64_t axis;
   std::vector<CopiedChannels> channels;
   std::shared_ptr<const Encoder> encoder = nullptr;
-  /// If its channels are scattered: the encoder then is that of all pairs, and the channels are
-  /// selected by a mask.
+  /// True if the channels are scattered. The encoder then encodes all pairs, and a mask selects the
+  /// channels.
   bool has_whole_rows = false;
 };
 
@@ -37,7 +37,7 @@ struct AxesPlan {
   std::int64_t d_model;
   std::int64_t axes;
   Selection selection = {};
-  /// All pairs, for rows whose positions are equal on all axes. Null if the parts have layouts.
+  /// Encodes all pairs, for rows whose positions are equal on all axes. Null if parts have layouts.
   std::shared_ptr<const Encoder> of_equal = {};
   std::vector<AxisPlan> of_axes = {};
 

@@ -28,7 +28,8 @@ PreparedRows::PreparedRows(const AxesPlan& plan, const RowPositions& positions, 
 }
 
 void PreparedRows::prepare(const AxisPlan& plan, int threads) {
-  // A copy: the caller's memory may be that of `out`, or change, and is an index into the table.
+  // The positions are copied, because they index a table: the caller's memory may overlap `out` or
+  // change.
   const auto copy =
       std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(positions_.count()));
   for (std::int64_t row = 0; row < positions_.count(); ++row)

@@ -27,9 +27,9 @@ class PreparedRows {
   PreparedRows& operator=(const PreparedRows&) = delete;
 
   std::int64_t count() const noexcept { return positions_.count(); }
-  /// Writes `count` rows, from row `begin` on, to the first rows of `out`, which is of the type
-  /// that they were prepared for. Allocates nothing if there is one thread, and any thread may call
-  /// it.
+  /// Writes `count` rows, starting at row `begin`, to the first rows of `out`. `out` has the type
+  /// that the rows were prepared for. Any thread may call this function. With one thread, it
+  /// allocates nothing.
   void write(std::int64_t begin, std::int64_t count, const OutputView& out,
              const EncodeOptions& options = {1, StorePolicy::cached}) const;
 
@@ -38,11 +38,11 @@ class PreparedRows {
 
   const AxesPlan& plan_;
   const DataType type_;
-  std::vector<std::int64_t> list_;  ///< the positions of a range
+  std::vector<std::int64_t> list_;  ///< the positions, if they are a range
   RowPositions positions_;
-  bool all_equal_;                                  ///< one encoder writes all rows
-  std::vector<simd::JoinPart> parts_ = {};          ///< of all rows
-  std::vector<std::shared_ptr<void>> memory_ = {};  ///< of the parts
+  bool all_equal_;                                  ///< true if one encoder writes all rows
+  std::vector<simd::JoinPart> parts_ = {};          ///< the parts of every row
+  std::vector<std::shared_ptr<void>> memory_ = {};  ///< memory of the parts
 };
 
 }  // namespace posenc::detail

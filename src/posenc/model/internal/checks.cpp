@@ -21,7 +21,7 @@ struct Dimension {
   bool operator==(const Dimension&) const = default;
 };
 
-/// The stride of a dimension of size 1 is 0.
+/// The dimensions of the view. A dimension of size 1 gets stride 0.
 std::array<Dimension, 3> dimensions_of(const Strided& view) noexcept {
   const HeadsShape& shape = view.shape;
   std::array<Dimension, 3> all = {{{shape.batch_stride, shape.batch, "batch_stride", "sequences"},
@@ -31,8 +31,8 @@ std::array<Dimension, 3> dimensions_of(const Strided& view) noexcept {
   return all;
 }
 
-/// Bytes from the first element to the last; 0 if two runs overlap, or if a difference of pointers
-/// cannot hold them.
+/// Bytes from the first element to the last. The result is 0 if two runs overlap, or if a
+/// difference of pointers cannot hold the bytes.
 std::int64_t span_in_bytes(const Strided& view) noexcept {
   std::array<Dimension, 3> dimensions = dimensions_of(view);
   std::ranges::sort(dimensions, {}, &Dimension::stride);
@@ -46,7 +46,8 @@ std::int64_t span_in_bytes(const Strided& view) noexcept {
   return __builtin_mul_overflow(elements, view.element_bytes, &bytes) ? 0 : bytes;
 }
 
-/// True if the runs of one view are between those of the other, in a period that all strides have.
+/// True if the runs of one view lie between the runs of the other, in a period that divides all
+/// strides.
 bool alternate(const Strided& view, const Strided& other) noexcept {
   std::int64_t period = 0;
   for (const Strided* const of : {&view, &other}) {

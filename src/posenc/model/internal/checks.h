@@ -1,5 +1,5 @@
-// Checks of the views that layers take. Internal: not installed. Each throws InvalidArgument, which
-// names the argument, its value and the allowed values.
+// Checks of the views that layers take. Each check throws InvalidArgument, which names the
+// argument, its value and the allowed values. Internal: not installed.
 #pragma once
 
 #include "posenc/model/sequence_view.h"
@@ -10,7 +10,7 @@
 
 namespace posenc {
 
-/// What checks see of any view: runs of shape.columns elements.
+/// A view as the checks see it: runs of shape.columns elements.
 struct Strided {
   std::string_view name;
   const void* data;
@@ -27,23 +27,24 @@ Strided strided(std::string_view name, const AnyView<Data>& view) {
           size_of(view.type),
           {.rows = view.rows, .columns = view.columns, .row_stride = view.stride}};
 }
-/// Of AnySequences, or of a HeadsView.
+/// The runs of AnySequences or of a HeadsView.
 template <class View>
 Strided strided(std::string_view name, const View& view) {
   return {name, view.data, size_of(view.type), view};
 }
 
-/// Sizes must not be negative, strides must keep runs apart, and the data must not be null. The
-/// stride of a dimension of size 1 may be any, except that of a matrix. Returns the bytes from the
-/// first element to the last; 0 if there are none.
+/// Sizes must not be negative, strides must keep runs apart, and the data must not be null. A
+/// dimension of size 1 may have any stride, except in a matrix. Returns the bytes from the first
+/// element to the last, or 0 if there are none.
 std::int64_t check_memory(const Strided& view);
 template <class View>
 void check_memory(std::string_view name, const View& view) {
   check_memory(strided(name, view));
 }
 
-/// The memory of both views is allowed, and they share no element. They may alternate, as the
-/// halves of wider rows do. If `or_same`, they may also be the same memory with the same strides.
+/// Checks that the memory of both views is allowed and that they share no element. The views may
+/// alternate, like the halves of wider rows. If `or_same`, they may also be the same memory with
+/// the same strides.
 void check_apart(const Strided& view, const Strided& other, bool or_same = false);
 
 /// "`name` has `value` `units`; allowed: `what`, `allowed`".
@@ -53,7 +54,7 @@ void check_equal(std::string_view name, std::string_view units, std::int64_t val
 void check_same_type(std::string_view name, DataType type, std::string_view other,
                      DataType allowed);
 
-/// Of two views, each of sequences of rows.
+/// Checks that two views have the same numbers of sequences and rows.
 template <class View>
 void check_same_rows(std::string_view name, const View& view, std::string_view other_name,
                      const View& other) {

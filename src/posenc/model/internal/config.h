@@ -1,5 +1,5 @@
-// What the reader of a config.json works with: its JSON, of which each key is read or refused, the
-// table of model types, and the rules of frequencies. Internal: not installed.
+// Tools of the reader of a config.json: JSON whose keys are each read or refused, the table of
+// model types, and the rules of frequencies. Internal: not installed.
 #pragma once
 
 #include "posenc/frequency_rule.h"
@@ -22,17 +22,18 @@ using ConfigJson = nlohmann::json;
 
 // ---- Values and keys ----------------------------------------------------------------------------
 
-/// Accepts what Python's json module writes. NaN, Infinity and a number beyond double become texts,
-/// so that only a key that needs a number refuses them. Throws InvalidArgument unless the text is
-/// an object, in which no object has a key twice, nested at most max_json_depth deep.
+/// Parses the text of a configuration. Accepts everything that Python's json module writes. NaN,
+/// Infinity and numbers beyond double become texts, so that only a key that needs a number refuses
+/// them. Throws InvalidArgument unless the text is an object, nested at most max_json_depth deep,
+/// in which no object has a key twice.
 ConfigJson parse_config(std::string_view text);
 
-/// The value in a line of printable characters, shortened if it is long: 'linear', 4.0, [16, 24].
+/// The value as a line of printable characters, shortened if it is long: 'linear', 4.0, [16, 24].
 std::string text_of(const ConfigJson& value);
 
 /// Throws InvalidArgument: "name is value; allowed: ...".
 [[noreturn]] void refuse(std::string_view name, const ConfigJson& value, std::string_view allowed);
-/// Throws InvalidArgument: the key is needed.
+/// Throws InvalidArgument, because the key is needed.
 [[noreturn]] void refuse_absence(std::string_view key);
 
 template <class T>
@@ -41,11 +42,11 @@ T needed(std::string_view key, const std::optional<T>& value) {
   return *value;
 }
 
-/// A value, and the name of what it is of.
+/// A name and its value, if it is given.
 template <class T>
 using Named = std::pair<std::string, std::optional<T>>;
 
-/// The value of all that are given, or none. Throws InvalidArgument if two differ.
+/// The common value of all values that are given, or none. Throws InvalidArgument if two differ.
 template <class T>
 std::optional<T> agreed(const std::vector<Named<T>>& values) {
   const Named<T>* first = nullptr;
@@ -58,48 +59,50 @@ std::optional<T> agreed(const std::vector<Named<T>>& values) {
   return first == nullptr ? std::nullopt : first->second;
 }
 
-/// Which keys have to be read: all; those that look as if they were of a rotary embedding, at any
-/// depth; or these, but for those of a multimodal model's other parts.
+/// The keys that must be read. `rule`: all keys. `model`: keys at any depth that look as if they
+/// belonged to a rotary embedding. `multimodal`: the same keys, except in other parts of a
+/// multimodal model.
 enum class Scope { rule, model, multimodal };
 
-/// An object of a configuration that knows which of its keys were read. A key whose value is null
-/// is absent. Each function that returns a value marks its key as read, and throws InvalidArgument
-/// if the value is not what is asked for. "a.b" is a key of an object in this one.
+/// An object of a configuration that records which of its keys were read. A key whose value is null
+/// counts as absent. Each function that returns a value marks its key as read, and throws
+/// InvalidArgument if the value has the wrong type or range. "a.b" is a key of an object in this
+/// object.
 class ConfigKeys {
  public:
-  /// `path` is that of the object in the configuration, for messages: "" or "rope_scaling".
+  /// `path` is the path of the object in the configuration, for messages: "" or "rope_scaling".
   explicit ConfigKeys(const ConfigJson& object, std::string path = "")
       : json_(&object), path_(std::move(path)) {}
 
   const ConfigJson& json() const { return *json_; }
-  /// Of the object, or of a key: "rope_scaling.factor".
+  /// The path of the object, or of a key: "rope_scaling.factor".
   const std::string& path() const { return path_; }
   std::string path(std::string_view key) const;
 
   const ConfigJson* get(std::string_view key) const;  ///< nullptr if it is absent
   const ConfigJson* object(std::string_view key) const;
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t least = 1) const;
-  /// Above `above`, at most `most`.
+  /// A number above `above` and at most `most`.
   std::optional<double> real(std::string_view key, double above = 0,
                              double most = std::numeric_limits<double>::infinity()) const;
   bool boolean(std::string_view key, bool by_default) const;
   std::optional<std::string> text(std::string_view key) const;
-  /// A list of `count` numbers above 0, which is needed.
+  /// A list of `count` numbers above 0. The key is needed.
   std::vector<double> reals(std::string_view key, std::int64_t count) const;
-  std::vector<std::int64_t> integers(std::string_view key) const;  ///< of at least 0; needed
+  std::vector<std::int64_t> integers(std::string_view key) const;  ///< each at least 0; needed
 
-  bool has(std::string_view key) const;      ///< does not mark it
-  bool is_null(std::string_view key) const;  ///< true if it is there as null; does not mark it
+  bool has(std::string_view key) const;      ///< does not mark the key
+  bool is_null(std::string_view key) const;  ///< true if the key is there as null; does not mark it
   void mark(std::string_view key) const { read_.emplace(key); }
   bool is_read(std::string_view key) const { return read_.contains(key); }
   [[noreturn]] void refuse(std::string_view key, std::string_view allowed) const;
-  /// Every key that was not read and may change the result is refused.
+  /// Refuses every key that was not read and may change the result.
   void check_all_read(Scope scope) const { check_all_read(*json_, "", scope); }
 
  private:
   const ConfigJson* find(std::string_view key) const;
   void check_all_read(const ConfigJson& value, const std::string& path, Scope scope) const;
-  /// The value, of which `is_allowed` is true.
+  /// The value of the key, for which `is_allowed` must be true.
   template <class T, class IsAllowed>
   std::optional<T> value(std::string_view key, const std::string& allowed,
                          const IsAllowed& is_allowed) const;
@@ -109,48 +112,49 @@ class ConfigKeys {
   mutable std::set<std::string, std::less<>> read_;
 };
 
-/// True for names that keys of rotary embeddings have.
+/// True if the key looks as if it belonged to a rotary embedding.
 bool is_rope_like(std::string_view key);
 
 // ---- Model types --------------------------------------------------------------------------------
 
-/// The parts between the separators; none of an empty text.
+/// The parts between the separators. An empty text has no parts.
 std::vector<std::string> split(std::string_view text, char separator);
-/// What stands before the first separator, and what after it.
+/// The text before the first separator, and the text after it.
 std::pair<std::string, std::string> cut(std::string_view text, char separator);
 
-/// Keys, of which those that are given agree, and what the class has if none is.
+/// The keys of a value, and its defaults. If several keys are given, they must agree. If none is
+/// given, a default of the class applies.
 struct Sources {
   struct Key {
-    std::string name;         ///< in which {} stands for each layer of the kind
+    std::string name;         ///< {} in it stands for each layer of the kind
     bool is_in_rule = false;  ///< a key of the rule, not of the configuration
-    bool is_echo = false;     ///< has no effect, and has to say the same
+    bool is_echo = false;     ///< has no effect, but must have the same value
   };
-  std::string kind = {};  ///< of layers
+  std::string kind = {};  ///< kind of layers
   std::vector<Key> keys = {};
-  /// None: it is needed. Two: those of Transformers 4 and 5, which differ.
+  /// No default: the value is needed. Two defaults: Transformers 4 and 5 differ.
   std::vector<double> defaults = {};
 
   /// The name of the first key; "" if there is none.
   std::string name() const { return keys.empty() ? "" : keys.front().name; }
 };
 
-/// A line of model_types.inc, which explains each word, or one of its kinds of layers.
+/// A line of model_types.inc, or one of its kinds of layers. That file explains each word.
 struct ModelType {
   std::string name;
   std::map<std::string, std::string, std::less<>> words = {};
   std::vector<ModelType> kinds = {};
 
   bool has(std::string_view word) const { return words.contains(word); }
-  /// What stands after the word; empty if it is not there.
+  /// The text after the word; empty if the word is missing.
   std::string value(std::string_view word) const {
     return has(word) ? words.find(word)->second : "";
   }
-  /// The object after the word; empty if it is not there.
+  /// The object after the word; empty if the word is missing.
   ConfigJson json(std::string_view word) const {
     return has(word) ? ConfigJson::parse(value(word)) : ConfigJson::object();
   }
-  /// Those after "base", "head", "heads", "share", "turned" or "width".
+  /// The sources after "base", "head", "heads", "share", "turned" or "width".
   Sources sources(std::string_view word) const;
 };
 
@@ -163,17 +167,17 @@ const ModelType* find_type(std::string_view model_type);
 struct RotaryRule {
   FrequencyRule rule = {};
   double attention_factor = 1;
-  double base_ratio = 1;  ///< what the base is multiplied by
-  std::string note = {};  ///< what the model does beside
+  double base_ratio = 1;  ///< factor of the base
+  std::string note = {};  ///< additional steps of the model
 };
 
-/// What a rule is read from. Every key that it has is marked as read.
+/// The sources of a rule. Every key of the rule that is used is marked as read.
 struct RuleSource {
-  const ConfigKeys& keys;    ///< of the rule
-  const ConfigKeys& config;  ///< of the text model
+  const ConfigKeys& keys;    ///< keys of the rule
+  const ConfigKeys& config;  ///< keys of the text model
   const ModelType& kind;
   std::int64_t dimension;
-  std::optional<std::int64_t> rows;  ///< of the longest sequence, if given
+  std::optional<std::int64_t> rows;  ///< length of the longest sequence, if given
 };
 RotaryRule read_rule(std::string_view name, const RuleSource& from);
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t max_integer = std::int64_t{1} << 53;
 
-/// Keys with the value that changes nothing, of models that do not read them. An array stands for
-/// an array of any length of its element.
+/// Keys that some models do not read, with the value that changes nothing. An array stands for an
+/// array of any length with the same element.
 const ConfigJson& neutral_keys() {
   static const ConfigJson& all = *new ConfigJson(ConfigJson::parse(R"({
     "alibi": false, "compression_ratio": 1, "fuse_rope": false, "mrope_interleaved": false,
@@ -26,16 +26,16 @@ const ConfigJson& neutral_keys() {
   return all;
 }
 
-/// A key with one of these in its name may be one of a rotary embedding.
+/// A key whose name contains one of these words may belong to a rotary embedding.
 constexpr std::string_view rope_like =
     "rope nope rotary rotate theta yarn ntk mscale position pos_emb alibi head_dim head_size "
     "kv_channels compression_ratio base_freq freq_base freq_alloc freq_scale";
 
-/// Objects whose keys are a user's words, or those of another program.
+/// Objects whose keys are chosen by a user or belong to another program.
 constexpr std::string_view free_objects =
     "label2id id2label quantization_config dual_chunk_attention_config";
 
-/// Parts of multimodal models, whose rotary embeddings are not those of the text.
+/// Parts of multimodal models. Their rotary embeddings are not the text model's.
 constexpr std::string_view other_parts =
     "audio audio_config audio_encoder_config audio_processor audio_video_config code2wav_config "
     "codec_config dac_config depth_decoder_config embd_layer encoder_config image_processor "
@@ -63,11 +63,11 @@ std::string with_quoted_numbers(std::string_view text) {
 }
 
 std::string ascii_text(const ConfigJson& value) {
-  constexpr bool ensure_ascii = true;  // no control characters for a terminal
+  constexpr bool ensure_ascii = true;  // keeps control characters from a terminal
   return value.dump(-1, ' ', ensure_ascii, ConfigJson::error_handler_t::replace);
 }
 
-/// The text of a string, as between its quotes in JSON.
+/// The text of a string as it stands between quotes in JSON.
 std::string inner_text(std::string_view text) {
   const std::string quoted = ascii_text(std::string(text));
   return shortened(quoted.substr(1, quoted.size() - 2), max_quoted_bytes);
@@ -88,7 +88,7 @@ bool is_rope_like(std::string_view key) {
   std::ranges::transform(lower, lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   });
-  for (const std::string_view word : {"composition", "propert"}) {  // with "position" and "rope"
+  for (const std::string_view word : {"composition", "propert"}) {  // contain rope-like words
     if (const auto at = lower.find(word); at != std::string::npos)
       lower.replace(at, word.size(), "_");
   }
@@ -209,7 +209,7 @@ std::vector<std::int64_t> ConfigKeys::integers(std::string_view key) const {
   return needed(path(key), numbers);
 }
 
-/// `path` is that of the value in this object.
+/// `path` is the path of `value` in this object.
 void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path,
                                 Scope scope) const {
   for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)

@@ -18,9 +18,9 @@
 
 namespace posenc::detail {
 
-/// Refuses what nlohmann/json would accept. It builds nothing, and takes time in proportion to the
-/// text, which the library's own parser with a callback does not: it looks through all elements of
-/// an array at the end of each.
+/// Refuses texts that nlohmann/json would accept. It builds nothing, and its time is proportional
+/// to the length of the text. The library's own parser with a callback takes longer: at the end of
+/// each array, it looks through all elements.
 template <class AnyJson>
 class JsonGuard final : public nlohmann::json_sax<AnyJson> {
  public:
@@ -42,7 +42,7 @@ class JsonGuard final : public nlohmann::json_sax<AnyJson> {
   bool string(std::string&) override { return true; }
   bool binary(typename AnyJson::binary_t&) override { return true; }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
-    return false;  // the parser that builds the document throws it
+    return false;  // the parser that builds the document throws this error
   }
 
  private:
@@ -59,12 +59,13 @@ class JsonGuard final : public nlohmann::json_sax<AnyJson> {
   }
 
   std::string_view what_;
-  std::vector<std::set<std::string>> keys_;  ///< of the objects and arrays around
+  std::vector<std::set<std::string>> keys_;  ///< keys of the enclosing objects and arrays
 };
 
-/// The text as a document of nlohmann/json. Throws its exceptions, and InvalidArgument for what it
-/// would accept: keys that are given twice, deep nesting, anything after a NUL byte, and any
-/// length. `what` begins the messages: "the configuration".
+/// Parses the text to a document of nlohmann/json. Throws the exceptions of that library. Throws
+/// InvalidArgument for texts that it would accept: keys that are given twice, deep nesting,
+/// anything after a NUL byte, and excessive length. `what` begins the messages: "the
+/// configuration".
 template <class AnyJson>
 AnyJson parse_json_text(std::string_view text, std::string_view what) {
   if (text.size() > max_document_bytes)

@@ -17,9 +17,9 @@ namespace posenc::detail {
 namespace {
 
 using Pairs = std::vector<std::int64_t>;
-using Rows = std::optional<std::int64_t>;  // of the longest sequence, if given
+using Rows = std::optional<std::int64_t>;  // length of the longest sequence, if given
 
-/// Of a model type that is no wrapper.
+/// Reads the configuration of a model type that is not a wrapper.
 class ModelReader {
  public:
   ModelReader(const ConfigKeys& config, const ModelType& type, Rows rows)
@@ -41,7 +41,7 @@ class ModelReader {
       if (kind.empty() || std::ranges::count(kinds_, kind, &ModelType::name) > 0)
         rule.check_all_read(Scope::rule);
     }
-    // A configuration in another one is that of a part of a model.
+    // A configuration inside another one belongs to a part of a model.
     const bool has_parts = type_.has("parts") || is_nested();
     config_.check_all_read(has_parts ? Scope::multimodal : Scope::model);
     return reading;
@@ -50,7 +50,7 @@ class ModelReader {
  private:
   bool is_nested() const { return !config_.path().empty(); }
 
-  // What the keys of a single type have to say.
+  // Requirements of a model type on its keys.
 
   void check_requirements() const {
     for (const std::string& key : split(type_.value("ignored"), ',')) config_.mark(key);
@@ -84,7 +84,8 @@ class ModelReader {
 
   // Rules.
 
-  /// rope_parameters is the newer name. A rule for each kind of layers is an object of objects.
+  /// rope_parameters is the newer name. If each kind of layers has a rule, the value is an object
+  /// of objects.
   void find_rules() {
     const auto given = [&](std::string_view key) {
       const ConfigJson* const rules = config_.object(key);
@@ -122,7 +123,7 @@ class ModelReader {
 
   bool has_rule_for_each_kind() const { return !rules_.empty() && !rules_.contains(""); }
 
-  /// The rule's keys of a kind; nullptr if there are none.
+  /// The keys of the rule of a kind; nullptr if there are none.
   const ConfigKeys* keys_of(const ModelType& kind) const {
     const bool has_own = has_rule_for_each_kind() || kind.has("plain");
     const auto found = rules_.find(has_own ? kind.name : "");
@@ -159,7 +160,8 @@ class ModelReader {
     if (kinds_.empty()) kinds_ = {{"", type_.words}};
   }
 
-  /// By a list with 0 for every layer that is not turned; by default the last of every n, if any.
+  /// The layers without a rotary embedding. A list has 0 for each of them. Without a list, some
+  /// types leave out the last of every n layers.
   std::string layers_without_rope() const {
     const auto [key, by_default] = cut(type_.value("nope_list"), ':');
     const ConfigJson* const given = config_.get(key);
@@ -180,10 +182,11 @@ class ModelReader {
     return unturned.empty() ? "" : "layers " + join(unturned, ", ");
   }
 
-  // Values of keys that agree, or of the class.
+  // Values from keys, which must agree, or from the class.
 
-  /// A key, or for a name with {} one of each layer of the kind that has a number which is not 0.
-  /// The object that Transformers 5.16 saves has "5", later versions "05".
+  /// The key `name`. If the name contains {}, the keys of all layers of the kind, except layers
+  /// whose number is 0. The object that Transformers 5.16 saves has the key "5", and later versions
+  /// have "05".
   std::vector<std::string> keys_of_layers(const std::string& name, const std::string& kind) const {
     const std::size_t at = name.find(".{}");
     if (at == std::string::npos) return {name};
@@ -240,7 +243,8 @@ class ModelReader {
 
   static bool divides(const ModelType& kind) { return !kind.has("given") && !kind.has("either"); }
 
-  /// The width over the heads. A nested configuration leaves out those of its class.
+  /// The width divided by the number of heads. Only a nested configuration may leave out values
+  /// that its class has.
   std::int64_t quotient(const ModelType& kind) const {
     const auto size = [&](std::string_view word) {
       Sources from = kind.sources(word);
@@ -269,7 +273,7 @@ class ModelReader {
     refuse_absence(path);
   }
 
-  /// Those of a head that are turned: even, 2 to max_d_model.
+  /// Number of rotated channels per head: even, 2 to max_d_model.
   std::int64_t turned_of(const ModelType& kind, const ConfigKeys& rule, std::int64_t head) const {
     const Sources of_turned = kind.sources("turned");
     Sources of_share = kind.sources("share");
@@ -319,7 +323,7 @@ class ModelReader {
     return {kind.name, rotary, read.note};
   }
 
-  /// The rule that the keys name, as the reader of rules calls it.
+  /// The rule that the keys name, under the name that the reader of rules has for it.
   std::string rule_of(const ModelType& kind, const ConfigKeys& keys) {
     const auto type = keys.text("rope_type");
     auto older = keys.text("type");
@@ -351,7 +355,7 @@ class ModelReader {
       if (rule.boolean(flag, is_interleaved) != is_interleaved)
         rule.refuse(flag, is_interleaved ? "true" : "false");
     }
-    // M-RoPE's are of time, height and width, XD-RoPE's also of the position.
+    // M-RoPE has sections for time, height and width. XD-RoPE also has one for the position.
     const std::size_t axes = kind.has("four_axes") ? 4 : 3;
     const std::string_view key =
         axes == 4 && !rule.has("mrope_section") ? "xdrope_section" : "mrope_section";
@@ -365,7 +369,7 @@ class ModelReader {
     }
     if (order == "in_sections") return axes_in_sections(pairs, spec);
     if (is_interleaved) return axes_interleaved(pairs, spec);
-    // ERNIE's are of height, width and time.
+    // ERNIE has sections for height, width and time.
     if (pairs[0] != pairs[1])
       rule.refuse(key, "equal sections of height and width, then that of time");
     return axes_alternating(Pairs{pairs[2], pairs[0], pairs[1]}, spec);
@@ -376,12 +380,12 @@ class ModelReader {
   const Rows rows_;
   std::vector<ModelType> kinds_;
   std::string unturned_;
-  /// One for each kind of layers, or under "" one for all of them.
+  /// The keys of the rule for each kind of layers, or of a single rule for all layers under "".
   std::map<std::string, ConfigKeys> rules_;
 };
 
-/// Throws InvalidArgument if the type is not known or has no rotary embedding, or if it holds that
-/// of another model and `may_hold_one` is false.
+/// Throws InvalidArgument if the type is not known or has no rotary embedding. Also throws if the
+/// type holds another model and `may_hold_one` is false.
 const ModelType& type_of(const ConfigKeys& config, bool may_hold_one = true) {
   const ConfigJson* const given = config.get("model_type");
   if (given == nullptr) refuse_absence(config.path("model_type"));
@@ -403,7 +407,8 @@ const ModelType& type_of_text(const ConfigKeys& text, const ModelType& wrapper) 
 
 RotaryReading read_as(const ConfigKeys& config, const ModelType& type, Rows rows);
 
-/// A rope-like key around the text model's must say what is said there, or change nothing there.
+/// A rope-like key outside the text model's configuration must agree with it, or change nothing in
+/// it.
 void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelType& type,
                  const RotaryReading& reading, Rows rows) {
   const auto is_read_alike = [&](const ConfigJson& json) {
@@ -426,7 +431,7 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelTyp
   outer.check_all_read(Scope::multimodal);
 }
 
-/// A wrapper's configuration holds that of the text model.
+/// The configuration of a wrapper contains the configuration of the text model.
 RotaryReading read_as(const ConfigKeys& config, const ModelType& wrapper, Rows rows) {
   if (!wrapper.has("text")) return ModelReader(config, wrapper, rows).read();
   const std::string at = wrapper.value("text"), twin = wrapper.value("twin");

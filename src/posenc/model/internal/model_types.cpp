@@ -12,7 +12,7 @@ constexpr std::string_view table =
 #include "posenc/model/internal/model_types.inc"
     ;
 
-/// A word that is misspelt would have no effect.
+/// All words that are allowed. Without this check, a misspelt word would have no effect.
 constexpr std::string_view known_words =
     "alike_without_window allows base defaults either factor_1 flat forced four_axes given "
     "head head_for_rules heads ignored interleaved latent layers like mscale named_rope_type needs "
@@ -30,7 +30,7 @@ void add_words(ModelType& type, const std::string& words) {
       own += value + ' ';
     } else if (value.find_first_of("?0123456789") != 0) {
       own = value;
-    } else {  // for the same keys
+    } else {  // a new default for the same keys
       if (own == ":1") own = "partial_rotary_factor,.partial_rotary_factor:1";
       own = cut(own, ':').first + ':' + value;
     }
@@ -63,7 +63,7 @@ Types read_table() {
     }
   }
   Types types;
-  std::vector<std::string> names;  // of the last line without indent
+  std::vector<std::string> names;  // names on the last line without indent
   for (const std::string& line : lines) {
     const auto [before, words] = cut(line, ':');
     if (!line.starts_with(' ')) {
@@ -89,7 +89,7 @@ Types read_table() {
 }
 
 const Types& all_types() {
-  static const Types& all = *new Types(read_table());  // never freed, as all such
+  static const Types& all = *new Types(read_table());  // never freed, like all such tables
   return all;
 }
 

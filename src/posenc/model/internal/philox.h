@@ -1,6 +1,6 @@
 // Philox4x32-7, the counter-based generator behind dropout: Salmon, Moraes, Dror, Shaw, "Parallel
-// Random Numbers: As Easy as 1, 2, 3", SC11. Seven rounds are the fewest that pass BigCrush there.
-// The usual ten add a safety margin, and take 1.4 times the operations.
+// Random Numbers: As Easy as 1, 2, 3", SC11. In that paper, seven rounds are the fewest that pass
+// BigCrush. The usual ten rounds add a safety margin and take 1.4 times the operations.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace posenc {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// Four random words, which are a pure function of the counter and the key.
+/// Returns four random words, which are a pure function of the counter and the key.
 constexpr PhiloxCounter philox4x32_7(PhiloxCounter counter, PhiloxKey key) noexcept {
   for (int round = 0; round < 7; ++round) {
     const std::uint64_t product_0 = std::uint64_t{0xD2511F53} * counter[0];

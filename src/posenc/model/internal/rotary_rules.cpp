@@ -33,7 +33,7 @@ struct RuleReader : RuleSource {
     return {dynamic_ntk_scaling(needed_real("factor"), most, rows.value_or(most))};
   }
 
-  /// Of classes whose versions differ.
+  /// A rule of classes whose versions differ.
   RotaryRule unsettled() const {
     refuse("rope_type", keys.json().value("rope_type", keys.json().value("type", ConfigJson())),
            "a rule for all lengths; Transformers 4 follows the length of sequences, Transformers 5 "
@@ -49,8 +49,8 @@ struct RuleReader : RuleSource {
     return {NtkScaling{std::exp2(std::ceil(std::log2(ratio) + 1)) - 1}};
   }
 
-  /// ChatGLM2's divides the positions, and that of the later models multiplies the base. Only the
-  /// name of the model tells them apart.
+  /// The ratio of ChatGLM2 divides the positions, and the ratio of later models multiplies the
+  /// base. Only the name of the model tells them apart.
   RotaryRule rope_ratio() const {
     const double ratio = config.real("rope_ratio").value_or(1);
     const ConfigJson name = config.json().value("_name_or_path", ConfigJson());
@@ -63,7 +63,8 @@ struct RuleReader : RuleSource {
 
   RotaryRule alpha_or_dynamic() const { return keys.has("alpha") ? alpha() : dynamic(); }
 
-  /// The other keys have no effect. Longer sequences are turned otherwise by Transformers.
+  /// The other keys have no effect. Longer sequences are refused, because Transformers rotates them
+  /// in another way.
   RotaryRule alpha() const {
     for (const char* const key : {"beta_fast", "beta_slow", "factor", "mscale", "mscale_all_dim"})
       keys.mark(key);
@@ -77,8 +78,8 @@ struct RuleReader : RuleSource {
     return {NtkScaling{needed_real("alpha")}};
   }
 
-  /// The base grows by the factor, and each frequency is divided by factor^(2 / dimension) more,
-  /// so that the lowest one is divided by the factor.
+  /// The base is multiplied by the factor, and each frequency is also divided by
+  /// factor^(2 / dimension). The lowest frequency is thus divided by the factor.
   RotaryRule ntk() const {
     const double s = needed_real("factor");
     const double divisor = std::pow(s, 2 / static_cast<double>(dimension));
@@ -105,12 +106,12 @@ struct RuleReader : RuleSource {
         .beta_slow = keys.real("beta_slow").value_or(1),
         .truncate = keys.boolean("truncate", true),
         .attention_factor = yarn_attention_factor(factor)};
-    // Of the first YaRN models; the others take the rule for long sequences only.
+    // The first YaRN models have this key. If it is false, the rule applies to long sequences only.
     if (!keys.boolean("finetuned", true)) keys.refuse("finetuned", "true");
     agreed<std::int64_t>(
         {{most_rows_key, most_rows()}, {keys.path(most_rows_key), keys.integer(most_rows_key, 2)}});
     RotaryRule result = {without_attention_factor(rule), attention_factor(rule)};
-    // Ministral 3's queries grow with their position, after they are turned.
+    // In Ministral 3, queries grow with their position after they are rotated.
     const auto beta = kind.has("scaled") ? nonzero("llama_4_scaling_beta") : std::nullopt;
     if (beta) {
       result.note = format_text("queries at p times 1 + {} ln(1 + floor(p / {})) after it", *beta,
@@ -121,7 +122,7 @@ struct RuleReader : RuleSource {
 
   RotaryRule longrope() const {
     const std::int64_t most = needed(most_rows_key, most_rows());
-    // The default of Phi-3 is not the one of the other model types.
+    // The default of Phi-3 differs from the default of the other model types.
     if (kind.has("trained")) needed(trained_rows_key, config.integer(trained_rows_key, 2));
     const std::int64_t trained = trained_rows().value_or(most);
     const bool is_long = rows.value_or(most) > trained;
@@ -144,7 +145,7 @@ struct RuleReader : RuleSource {
     const auto given = keys.real("attention_factor");
     const auto scale = nonzero("mscale"), of_all = nonzero("mscale_all_dim");
     if (given || kind.has("factor_1")) return given.value_or(1);
-    if (scale.value_or(1) == 1 && !of_all) return 0;  // The default.
+    if (scale.value_or(1) == 1 && !of_all) return 0;  // selects the default
     if (!scale || !of_all) {
       keys.refuse(scale ? "mscale" : "mscale_all_dim",
                   "mscale and mscale_all_dim, or neither of them");
@@ -153,7 +154,7 @@ struct RuleReader : RuleSource {
     return (*scale * growth + 1) / (*of_all * growth + 1);
   }
 
-  /// 0 is the absence of the key.
+  /// The value of the key; a value of 0 counts as absent.
   std::optional<double> nonzero(std::string_view key) const {
     const ConfigJson* const value = keys.get(key);
     return value != nullptr && *value == 0 ? std::nullopt : keys.real(key);

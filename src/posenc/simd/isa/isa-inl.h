@@ -1,23 +1,23 @@
-// The base of the kernels of every ISA: vector types under short names, and shuffles. Included by
-// the header of each ISA, isa_<isa>-inl.h, which first sets
+// The base of the kernels of every ISA: vector types under short names, and shuffles. The header of
+// each ISA, isa_<isa>-inl.h, includes this file. It first sets
 //   POSENC_ISA      its name: sse2
 //   POSENC_ARCH     its name in xsimd: xsimd::sse2
 //   POSENC_PORTABLE_VECTORS  defined if portable_batch-inl.h stands in for xsimd
-//   POSENC_OWN_DUPLICATES  defined if the ISA has even_lanes() and odd_lanes() of its own
+//   POSENC_OWN_DUPLICATES  defined if the ISA has its own even_lanes() and odd_lanes()
 //   POSENC_OWN_SELECTION   defined if the ISA selects bits in one instruction: with_sign_of()
 //   POSENC_UNFUSED  defined if it has neither fused operations nor 16-bit floats
-// and then defines what differs between ISAs:
-//   narrow                 two vectors of doubles rounded to one of floats, in order
+// and then defines the functions that differ between ISAs:
+//   narrow                 two vectors of doubles, rounded to one vector of floats, in order
 //   pack                   two vectors of integers in the range of int16 as 16-bit ones, in order
 //   any_bits               true if any lane has a bit of the mask
-//   nonzero_lanes          one bit for each lane, the first the lowest, that is set if it is not 0
+//   nonzero_lanes          one bit per lane, first lane lowest, set if the lane is not 0
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
 //   store_non_temporal     stores to an address aligned to the vector; a fence must follow
-// and, unless POSENC_UNFUSED:
+// and, unless POSENC_UNFUSED is defined:
 //   fused_rounds_once      true
 //   fused, fused_minus     a b + c and a b - c, with one rounding
 //   clamp_to_one           the nearest values in [-1, 1]
-//   magnitude              absolute values of integers, of which the least is left as it is
+//   magnitude              absolute values of integers; the least integer is unchanged
 //   pack_float16           two vectors of floats as the nearest 16-bit floats, in order
 //   pack_upper_halves      the upper 16 bits of two vectors of integers: a0 b0 a1 b1 ...
 //   pack_truncated_float16  floats below 2 as 16-bit floats, towards 0 from 2^-14 on: a0 b0 ...
@@ -26,18 +26,19 @@
 //   widened_float16        16-bit floats in memory as a vector of floats
 //   has_nan                true if a lane of either vector is NaN
 // and, if a vector is a cache line:
-//   consecutive_lanes      as many lanes as a vector has of a and b in a row, from lane `first` on
-//   store_lanes            stores the lanes begin .. end - 1 alone, each at its place
+//   consecutive_lanes      a vector of consecutive lanes of a and b, from lane `first` on
+//   store_lanes            stores only the lanes begin .. end - 1, each at its place
 //
 // Two vectors of doubles hold the columns of one vector of floats. The rotation keeps them
 // deinterleaved: of every 128 bits of floats, the first two columns are in the first vector and the
 // other two in the second (0 1 4 5 and 2 3 6 7 of eight). The halves of the doubles that belong to
 // neighbouring columns are then in the same 128 bits, within which shuffles are cheap.
 //
-// A file of kernels is compiled with its ISA's flags. If it shares an inline function with other
-// files, the linker may keep this file's version, which would crash older CPUs; xsimd before 13 has
-// such functions. Therefore the standard headers come first, xsimd's namespace gets this ISA's
-// name, and all kernels are in an anonymous namespace: only one function has external linkage.
+// A file of kernels is compiled with the flags of its ISA. If it shares an inline function with
+// other files, the linker may keep this file's version, which would crash older CPUs. xsimd before
+// version 13 has such functions. Therefore the standard headers come first, xsimd's namespace gets
+// the name of this ISA, and all kernels are in an anonymous namespace: only one function has
+// external linkage.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +96,8 @@ constexpr std::int64_t float_lanes = static_cast<std::int64_t>(F32::size);
 inline F64 load(const double* from) { return F64::load_unaligned(from); }
 inline F32 load(const float* from) { return F32::load_unaligned(from); }
 
-/// The bits of a vector as a vector of another type, which xsimd before 11 names by its batch.
+/// The bits of a vector as a vector of another type. xsimd before version 11 names this type by its
+/// batch.
 template <class To, class From>
 inline To cast_bits(const From& from) {
 #if XSIMD_VERSION_MAJOR >= 11
@@ -118,12 +120,13 @@ inline To cast_bits(const From& from) {
   return (normal & ~is_small) | (subnormal & is_small) | ((bits ^ magnitude) >> 16);
 }
 
-/// The place of column k of float_lanes if they are deinterleaved.
+/// The place of column k of float_lanes columns if they are deinterleaved.
 constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
 }
 
-/// Not std::min() and std::copy_n(), which the linker could take from this file for others.
+/// std::min() and std::copy_n() are avoided, because the linker could take them from this file for
+/// others.
 constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 template <class T>
 inline void copy(const T* from, std::int64_t count, T* to) {
@@ -135,8 +138,8 @@ struct Both {
   Batch first, second;
 };
 
-/// Of the lanes of a and b, numbered in order, source(i) for each of `count` lanes i. The compiler
-/// finds the instructions, one of them for each use below but interleave().
+/// Selects lanes of a and b, which are numbered in order: lane i of `count` lanes is lane
+/// source(i). The compiler finds the instructions. Each use below except interleave() takes one.
 template <std::size_t count, class Vector, class Source>
 [[gnu::always_inline]] inline auto lanes_of(Vector a, Vector b, Source) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
@@ -174,12 +177,12 @@ inline Both<Batch> interleave(Batch a, Batch b) {
   return {shuffle(a, b, [](std::size_t i) { return i / 2 + i % 2 * n; }),
           shuffle(a, b, [](std::size_t i) { return (n + i) / 2 + i % 2 * n; })};
 }
-/// Consecutive columns, deinterleaved.
+/// Deinterleaves consecutive columns.
 inline Both<F64> deinterleave(F64 a, F64 b) {
   return {shuffle(a, b, [](std::size_t i) { return i / 2 * 4 + i % 2; }),
           shuffle(a, b, [](std::size_t i) { return i / 2 * 4 + i % 2 + 2; })};
 }
-/// The columns a0 b0 a1 b1 ..., deinterleaved.
+/// Deinterleaves the columns a0 b0 a1 b1 ...
 inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
   constexpr std::size_t n = F64::size;
   return {shuffle(a, b, [](std::size_t i) { return i / 2 * 2 + i % 2 * n; }),
@@ -216,7 +219,7 @@ inline F32 clamp_to_one(F32 a) { return xsimd::min(xsimd::max(a, F32(-1.0f)), F3
 inline I32 magnitude(I32 a) { return (a ^ (a >> 31)) - (a >> 31); }
 
 inline F32 pack_upper_halves(I32 a, I32 b) {
-  // In memory, the half of `a` precedes that of `b`.
+  // In memory, the half of `a` precedes the half of `b`.
   const U32 of_a = cast_bits<U32>(a), of_b = cast_bits<U32>(b);
   const U32 low = upper_word == 1 ? of_a : of_b, high = upper_word == 1 ? of_b : of_a;
   return cast_bits<F32>((low >> 16) | (high & U32(0xffff0000)));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr bool fused_rounds_once = true;
 
-// GCC makes vpermilps of the shuffle, with which Zen 4 takes up to 1.15 times as long.
+// From the shuffle, GCC makes vpermilps, with which Zen 4 takes up to 1.15 times as long.
 inline F32 even_lanes(F32 a) { return F32(_mm256_moveldup_ps(a)); }
 inline F32 odd_lanes(F32 a) { return F32(_mm256_movehdup_ps(a)); }
 inline F32 narrow(F64 a, F64 b) {

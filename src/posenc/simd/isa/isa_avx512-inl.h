@@ -12,15 +12,15 @@ namespace {
 
 constexpr bool fused_rounds_once = true;
 
-// GCC makes vpermilps of the shuffle, with which Zen 4 takes up to 1.15 times as long.
+// From the shuffle, GCC makes vpermilps, with which Zen 4 takes up to 1.15 times as long.
 inline F32 even_lanes(F32 a) { return F32(_mm512_moveldup_ps(a)); }
 inline F32 odd_lanes(F32 a) { return F32(_mm512_movehdup_ps(a)); }
 /// Bits of `set` where the mask is 1, and of `clear` where it is 0. The instruction overwrites its
-/// first operand: `set` dies here, where the mask would have to be copied.
+/// first operand. `set` is not used again, but the mask would have to be copied.
 inline __m512i select_bits(int mask, __m512i set, __m512i clear) {
   return _mm512_ternarylogic_epi32(set, _mm512_set1_epi32(mask), clear, 0xe2);
 }
-// GCC merges an and and an or of integers by itself, but not of floats.
+// GCC merges an AND and an OR of integers by itself, but not of floats.
 inline F32 with_sign_of(F32 magnitude, F32 signs) {
   return F32(_mm512_castsi512_ps(
       select_bits(0x7fffffff, _mm512_castps_si512(magnitude), _mm512_castps_si512(signs))));
@@ -47,7 +47,7 @@ inline F32 pack_upper_halves(I32 a, I32 b) {
   return F32(_mm512_castsi512_ps(_mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(a, 16), b)));
 }
 inline F32 pack_truncated_float16(F32 a, F32 b) {
-  // The lowest four bits of the exponent are those of float16, the fifth is 0.
+  // The lowest four bits of the exponent are the exponent of float16, whose fifth bit is 0.
   const __m512i first = _mm512_castps_si512(a), second = _mm512_castps_si512(b);
   const __m512i magnitude =
       select_bits(0xffff, _mm512_srli_epi32(first, 13), _mm512_slli_epi32(second, 3));
@@ -61,7 +61,7 @@ inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm512_fmsub_pd(a, b, c
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a, b, c)); }
 inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(_mm512_fmsub_ps(a, b, c)); }
 inline F32 clamp_to_one(F32 a) {
-  constexpr int smaller_magnitude = 2;  // of the operands, with the sign of the first
+  constexpr int smaller_magnitude = 2;  // smaller magnitude, sign of the first operand
   return F32(_mm512_range_ps(a, _mm512_set1_ps(1.0f), smaller_magnitude));
 }
 inline I32 magnitude(I32 a) { return I32(_mm512_abs_epi32(a)); }

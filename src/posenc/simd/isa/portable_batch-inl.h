@@ -1,6 +1,6 @@
-// Vectors that the compiler translates for every 64-bit processor, with the part of xsimd's
-// interface that the kernels use, whose name is a macro here (see isa-inl.h). They have 128 bits,
-// or 256 if the compiler is told of a processor that has them.
+// Vectors that the compiler translates for every 64-bit processor. They have the part of xsimd's
+// interface that the kernels use. The name of xsimd is a macro here (see isa-inl.h). The vectors
+// have 128 bits, or 256 if the compiler is told of a processor that has them.
 #pragma once
 
 namespace xsimd {
@@ -20,7 +20,7 @@ using Vector = typename VectorOf<T>::Type;
 
 template <class Mask, class Arch>
 struct batch_bool {
-  Mask data;  ///< -1 in each lane that is true, else 0
+  Mask data;  ///< -1 in each lane that is true, 0 in the others
 
   friend batch_bool operator||(batch_bool a, batch_bool b) { return {a.data | b.data}; }
   void store_unaligned(bool* to) const {
@@ -48,7 +48,7 @@ struct batch {
 
   batch() = default;
   explicit batch(Lanes lanes) : data(lanes) {}
-  explicit batch(T value) : data(value - Lanes{}) {}  // in each lane
+  explicit batch(T value) : data(value - Lanes{}) {}  // the value in each lane
   static batch load_unaligned(const T* from) {
     batch result;
     std::memcpy(&result.data, from, sizeof result.data);
@@ -110,5 +110,5 @@ inline batch<T, Arch> max(batch<T, Arch> a, batch<T, Arch> b) {
 
 }  // namespace xsimd
 
-// The interface is that of version 11: bitwise_cast takes the type of an element.
+// This is the interface of version 11: bitwise_cast takes the type of an element.
 #define XSIMD_VERSION_MAJOR 11

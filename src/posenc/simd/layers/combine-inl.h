@@ -1,7 +1,7 @@
 // out = scale * x + encoding, in one pass over the memory.
 //
 // Method  a product and a sum; 16-bit elements are widened and rounded once (convert-inl.h)
-// Error   every operation rounds once: the bits are those of separate operations, on every ISA
+// Error   every operation rounds once: the bits equal the bits of separate operations, on every ISA
 // Range   any values; any count
 // Cost    limited by memory: two operations for two loads and one store
 #pragma once

@@ -1,9 +1,11 @@
-// Elements of 16 bits as float32 and back, since sums and rotations compute in float32.
+// Converts 16-bit elements to float32 and back, because sums and rotations compute in float32.
 //
 // Method  integer operations on bits, and the ISA's instructions for float16 where it has them
-// Error   none to widen; to narrow, the nearest, ties to even (the bits of to_double(), nearest())
+// Error   none to widen, as to_double(); narrowing gives the nearest value, ties to even, as
+//         nearest()
 // Range   all values: infinity if a value overflows, the quiet NaN without payload for NaN
-// Cost    operations a vector, each way: bfloat16 2, 6; float16 1, 2 (about 12, 20 in integers)
+// Cost    operations per vector to widen and to narrow: bfloat16 2 and 6; float16 1 and 2 (in
+//         integers about 12 and 20)
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -11,7 +13,7 @@
 namespace posenc::simd {
 namespace {
 
-/// As many elements as a vector of floats has, in the low halves of words.
+/// Loads as many elements as a vector of floats has, into the low halves of words.
 template <class T>
 inline I32 load_words(const T* from) {
   using Elements [[gnu::vector_size(2 * float_lanes)]] = std::uint16_t;
@@ -41,7 +43,7 @@ inline I32 rounded_to_bfloat16(F32 value) {
   const I32 bits = cast_bits<I32>(value);
   return bits + I32(0x7fff) + ((bits >> 16) & I32(1));
 }
-/// The nearest element, in the low half of each word, whose upper half repeats the sign.
+/// The nearest element, in the low half of each word. The upper half repeats the sign.
 inline I32 narrowed(F32 value, BFloat16) {
   const I32 bits = cast_bits<I32>(value), magnitude = bits & I32(0x7fffffff);
   const I32 quiet_nan = (bits ^ magnitude) | I32(0x7fc00000);
@@ -54,7 +56,7 @@ inline I32 narrowed(F32 value, Float16) {
                 large | ((bits ^ magnitude) >> 16));
 }
 
-/// Stores the halves of a vector, each at a place of its own.
+/// Stores the two halves of a vector, each at its own place.
 inline void store_halves(F32 packed, void* first, void* second) {
   constexpr std::size_t count = F32::size / 2;
   const auto low = lanes_of<count>(packed.data, packed.data, [](std::size_t i) { return i; });
@@ -86,7 +88,7 @@ inline void store_finite(const Both<F32>& values, Float16* first, Float16* secon
 
 #endif
 
-/// As many elements as a vector of floats has.
+/// Loads and widens as many elements as a vector of floats has.
 template <class T>
 inline F32 load_wide(const T* from) {
   if constexpr (std::is_same_v<T, float>) {
@@ -100,7 +102,7 @@ inline F32 load_wide(const T* from) {
   }
 }
 
-/// Stores the nearest elements to two vectors. Those with NaN, which are rare, take longer.
+/// Stores the elements nearest to two vectors. Vectors with NaN, which are rare, take longer.
 template <class T>
 inline void store_two(const Both<F32>& values, T* first, T* second) {
   if constexpr (std::is_same_v<T, float>) {
@@ -114,7 +116,7 @@ inline void store_two(const Both<F32>& values, T* first, T* second) {
   }
 }
 
-/// Calls convert(from, to) for every `step` elements; by way of copies for the last ones.
+/// Calls convert(from, to) for every `step` elements. The last elements are converted in copies.
 template <std::int64_t step, class From, class To, class Convert>
 inline void convert_all(const From* from, std::int64_t count, To* to, const Convert& convert) {
   std::int64_t i = 0;

@@ -1,9 +1,9 @@
-// Rotary embeddings: turns pairs of channels by the angle of their position.
+// Rotary embeddings: rotates pairs of channels by the angle of their position.
 //
 // Method  (a, b) -> (a cos - b sin, b cos + a sin); 16-bit elements are widened, and rounded once
 // Error   each product and each sum rounds once to float32, beside the error of cosine and sine
 // Range   any values; any number of pairs
-// Cost    four products and two sums a pair, and the conversions
+// Cost    four products and two sums per pair, and the conversions
 //
 // Source: Su et al., "RoFormer", 2021.
 #pragma once
@@ -13,7 +13,8 @@
 namespace posenc::simd {
 namespace {
 
-/// The pairs of a head of T. A vector of pairs is two vectors of floats, first and second channels.
+/// The pairs of a head of T. A vector of pairs consists of two vectors of floats: first and second
+/// channels.
 template <class T, bool interleaved>
 struct HeadPairs {
   T* x;
@@ -50,7 +51,7 @@ struct HeadPairs {
   }
 
  private:
-  /// A pair is a 32-bit word, whose halves are the upper halves of two floats.
+  /// True if a pair is a 32-bit word whose halves are the upper halves of two floats.
   static constexpr bool are_words = interleaved && std::is_same_v<T, BFloat16>;
 };
 
@@ -58,7 +59,7 @@ inline Both<F32> rotated(const Both<F32>& x, F32 cosine, F32 sine) {
   return {x.first * cosine - x.second * sine, x.second * cosine + x.first * sine};
 }
 
-/// A head of fewer pairs than a vector has, by way of a copy.
+/// Rotates a copy of a head that has fewer pairs than a vector.
 template <class T, bool interleaved>
 inline void rotate_short_head(const HeadPairs<T, interleaved>& head, const float* cosine,
                               const float* sine) {
@@ -75,7 +76,7 @@ inline void rotate_short_head(const HeadPairs<T, interleaved>& head, const float
   copy(second, head.pairs, head.x + head.pairs);
 }
 
-/// The last vector of pairs may overlap the one before: it is loaded first.
+/// The last vector of pairs may overlap the previous vector, so it is loaded first.
 template <class T, bool interleaved>
 inline void rotate_head(const HeadPairs<T, interleaved>& head, const float* cosine,
                         const float* sine) {
@@ -93,7 +94,8 @@ template <class T, bool interleaved>
 inline void rotate_heads(const RotateTask task) {
   const std::int64_t bytes = 2 * task.pairs * std::int64_t{sizeof(T)};
   for (std::int64_t i = 0; i < task.count; ++i) {
-    // The stride of a single head may be any number: no address is computed past the last one.
+    // The stride of a single head may be any number, so no address is computed beyond the last
+    // head.
     T* const x = static_cast<T*>(task.x) + i * task.stride;
     const float* const cosine = task.angles + i * task.angles_stride;
     if (task.ahead_bytes > 0) {

@@ -1,9 +1,12 @@
-// rotation: entries that are evaluated as anchors: a single row, and uncertain 16-bit ones.
+// rotation: entries that are evaluated as anchors, in a single row or because a 16-bit entry is
+// uncertain.
 //
-// Method  sines and cosines from the phase, rounded as other entries are; uncertain ones together
+// Method  sines and cosines from the phase, rounded as other entries are; uncertain entries
+//         together
 // Error   half an ulp: an anchor's error decides which entries are recomputed in integers
 // Range   every position up to max_position; float32 and 16-bit types
-// Cost    AVX2: 37 operations a vector of frequencies, and the rounding; 20 cycles a listed entry
+// Cost    AVX2: 37 operations per vector of frequencies, and the rounding; 20 cycles per listed
+//         entry
 #pragma once
 
 #include "posenc/simd/rotation/tile-inl.h"
@@ -136,7 +139,7 @@ class UncertainList {
     std::int64_t k;
   };
 
-  /// Writes at_once entries, or the last ones. Others in the arrays are evaluated for nothing.
+  /// Writes at_once entries, or the last ones. Unused entries in the arrays are evaluated in vain.
   void write_some(std::int64_t begin) {
     const std::int64_t end = smaller(count_, begin + at_once);
     ReducedPhases phases[anchor_vectors];
@@ -176,7 +179,8 @@ class UncertainList {
 
   const RotationTables& tables_;
   std::int64_t count_ = 0;
-  /// Of each entry: its frequency in turns, its position, and for a cosine a quarter turn more.
+  /// For each entry, its frequency in turns, its position and, for a cosine, an additional quarter
+  /// turn.
   std::uint64_t turns_high_[capacity] = {}, turns_low_[capacity] = {}, position_[capacity] = {},
                 quarter_[capacity] = {};
   Entry entries_[capacity];

@@ -1,7 +1,7 @@
 // rotation, to float64: sines, cosines and angle additions in about 80 bits.
 //
 // Method  a value is a multiple of 2^-26 and a low part; a sine is a Taylor series, or an addition
-// Error   docs/how-it-works.md derives it: 2 units of 2^-76 an anchor, 1 an addition
+// Error   2 units of 2^-76 for an anchor, 1 for an addition: docs/how-it-works.md derives them
 // Range   values up to 1 in magnitude; angles up to pi / 4; every position up to max_position
 // Cost    26 operations to rotate a sine and a cosine; about 140 for the series of both
 //
@@ -14,12 +14,13 @@
 namespace posenc::simd {
 namespace {
 
-/// high, a multiple of 2^-26 up to 1, plus low, at most 2^-27.
+/// The sum of high, a multiple of 2^-26 up to 1, and low, at most 2^-27.
 struct Fixed {
   F64 high, low;
 };
 
-/// high + low as a Fixed, if high is a multiple of 2^-52 below 2, and low is below 2^-24.
+/// high + low as a Fixed. `high` must be a multiple of 2^-52 below 2, and `low` must be below
+/// 2^-24.
 inline Fixed to_fixed(F64 high, F64 low) {
   const F64 magic(0x1.8p26);  // its last bit weighs 2^-26
   const F64 multiple = ((high + low) + magic) - magic;
@@ -50,7 +51,7 @@ template <std::size_t n>
   for (std::size_t i = 0; i < n; ++i) a[i] = multiply_add(a[i], b[i], c);
 }
 
-/// A polynomial in z, whose terms begin with the highest, in double.
+/// Evaluates a polynomial in z in double. The terms begin with the highest.
 template <std::size_t n, std::size_t terms>
 [[gnu::always_inline]] inline void evaluate_tail(const F64 (&z)[n], const double (&term)[terms],
                                                  Fixed (&value)[n]) {
@@ -62,7 +63,7 @@ template <std::size_t n, std::size_t terms>
   for (std::size_t i = 0; i < n; ++i) value[i] = to_fixed(F64(0.0), tail[i]);
 }
 
-/// Sines and cosines of angles up to pi / 4 by their Taylor series: the first omitted terms are
+/// Sines and cosines of angles up to pi / 4 by their Taylor series. The first omitted terms are
 /// below 2^-82. A coefficient is Fixed if its rounding to double would exceed the error bound.
 template <std::size_t n>
 [[gnu::always_inline]] inline void small_sincos(const Fixed (&x)[n], FixedPair (&out)[n]) {
@@ -95,7 +96,7 @@ template <std::size_t n>
   for (std::size_t i = 0; i < n; ++i) out[i] = {multiply_add(sine[i], x[i], x[i]), cosine[i]};
 }
 
-constexpr std::int64_t fixed_panel = 32;  ///< frequencies
+constexpr std::int64_t fixed_panel = 32;  ///< frequencies of a panel
 
 /// Sines and cosines of up to fixed_panel frequencies as Fixed.
 struct FixedPairs {
@@ -114,7 +115,7 @@ struct FixedPairs {
   }
 };
 
-/// The place of frequency k in FixedPairs, from where deinterleave_pairs() interleaves columns.
+/// The place of frequency k in FixedPairs, from which deinterleave_pairs() interleaves columns.
 template <bool interleaved>
 constexpr std::int64_t fixed_place(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;
@@ -123,7 +124,8 @@ constexpr std::int64_t fixed_place(std::int64_t k) {
 }
 
 /// The angle of a phase from the nearest quarter turn. The phase is modulo one turn, in units of
-/// 2^-128 turns: high 2^64 + low. Sets the upper two bits of `quarters` to the number of quarters.
+/// 2^-128 turns: high 2^64 + low. Sets the upper two bits of `quarters` to the number of quarter
+/// turns.
 inline Fixed reduce(U64 phase_high, U64 phase_low, U64& quarters) {
   // The angle is high 2^-28 + low 2^-80 turns, high at most 2^25 in magnitude.
   quarters = phase_high + U64(std::uint64_t{1} << 61);
@@ -144,7 +146,8 @@ static_assert(fixed_panel % (fixed_anchor_vectors * double_lanes) == 0);
 template <bool interleaved>
 inline void set_fixed_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                               std::uint64_t position, FixedPairs& pairs) {
-  // All are stored before the first is read: a vector right after its lanes misses forwarding.
+  // All lanes are stored before the first vector is read: a load right after the stores of its
+  // lanes misses store forwarding.
   std::uint64_t high[fixed_panel], low[fixed_panel];
   const FrequencyArrays w = tables.w.from(begin);
   for (std::int64_t k = 0; k < size; ++k) {
@@ -202,7 +205,8 @@ inline void fill(std::int64_t begin, std::int64_t end, double sine, double cosin
   }
 }
 
-/// Fills by[n] with cos and sin of n w for n = 0 .. rows, by angle addition of powers of two.
+/// Fills by[n] with the cosine and sine of n w for n = 0 .. rows, by angle addition of powers of
+/// two.
 template <bool interleaved>
 inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                       std::int64_t rows, FixedPairs* by) {

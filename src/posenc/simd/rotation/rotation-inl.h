@@ -1,18 +1,19 @@
 // rotation: tables of sines and cosines, correctly rounded to every type.
 //
-// Method  angle addition in double: few rows are anchors, a recurrence gives those between them
+// Method  angle addition in double: few rows are anchors, a recurrence gives the rows between them
 // Error   half an ulp: entries whose double is too near a midpoint are recomputed in integers
 // Range   every position up to max_position (position 0 is written by the backend)
-// Cost    one operation a vector of doubles, and the rounding (rounding-inl.h)
+// Cost    one operation per vector of doubles, and the rounding (rounding-inl.h)
 //
 // This file writes float32. rotation_to_16_bits-inl.h and rotation_to_float64-inl.h write the other
 // types. docs/how-it-works.md draws and defines anchor, block, run, panel, segment and tile.
 //
-// Sines and cosines of phase + n w obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a
-// value in every layout, because each lane of a vector is a column.
+// Sines and cosines of phase + n w obey v_(n+1) = 2 cos(w) v_n - v_(n-1). This takes one fused
+// operation per value in every layout, because each lane of a vector is a column.
 //
-// Error before rounding: RotationError in error_bounds.h, which docs/how-it-works.md derives. M
-// bounds a column in the block: min(1, last position times w) for a sine, 1 for a cosine.
+// For the error before rounding, see RotationError in error_bounds.h, which docs/how-it-works.md
+// derives. M bounds a column in the block: min(1, last position times w) for a sine, and 1 for a
+// cosine.
 //
 // Source: the three-term recurrence of Chebyshev polynomials.
 #pragma once
@@ -25,7 +26,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Stores float_lanes frequencies, deinterleaved, in the order of the row or sines before cosines.
+/// Stores float_lanes frequencies, deinterleaved: in the order of the row, or sines before cosines.
 template <bool interleaved>
 inline void store_columns(const F64 (&sine)[2], const F64 (&cosine)[2], double* columns,
                           std::int64_t size, std::int64_t k) {
@@ -85,7 +86,8 @@ inline void fill_start(Panel& panel, const ColumnMap& map) {
   }
 }
 
-/// Writes the rows of a block, which starts at row `row` of the task. The panel is at `middle`.
+/// Writes the rows of a block that starts at row `row` of the task. The panel is at row `middle` of
+/// it.
 template <class Round, bool interleaved>
 inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask& task,
                         const Addition* addition, std::int64_t row, std::int64_t middle,
@@ -106,7 +108,7 @@ inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask&
          smaller(task.count - row - rows, run_rows)});
 }
 
-/// Writes the panel's columns of all rows.
+/// Writes the panel's columns in all rows.
 template <class Round, bool interleaved>
 inline void write_panel(const ColumnMap& map, const RowTask& task, const Addition* addition) {
   const RotationTables& tables = map.tables;
@@ -115,7 +117,7 @@ inline void write_panel(const ColumnMap& map, const RowTask& task, const Additio
   fill_constants<interleaved>(panel, map);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = smaller(task.count - row, block_rows);
-    // A short last block has an anchor at its own last row, and one run.
+    // A short last block has its anchor in its last row, and has one run.
     const bool is_short = rows <= run_rows;
     const std::int64_t middle = is_short ? rows - 1 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {
@@ -141,7 +143,7 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
   finish(task.stores);
 }
 
-/// See Kernels::rotation. A file that only tests the parts above does not use it.
+/// See Kernels::rotation. Files that only test the parts above do not use it.
 [[maybe_unused]] void rotation_kernel(const RotationTables& tables, const RowTask& task,
                                       const Addition* addition) noexcept {
   switch (task.type) {

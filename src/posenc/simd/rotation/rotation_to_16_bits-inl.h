@@ -1,20 +1,22 @@
 // rotation, to 16-bit types: symmetric angle addition in float32, between bounds of exact values.
 //
 // Method  sums of an angle addition, plus and minus their error: both bounds must round alike
-// Error   half an ulp: other entries, 1 in 2500 of bfloat16 and 410 of float16, are evaluated anew
+// Error   half an ulp: other entries, 1 in 2500 of bfloat16 and 1 in 410 of float16, are evaluated
+//         again
 // Range   every position up to max_position
 // Cost    AVX2, four vectors: 10 operations for values and bounds, 17 to compare, 4 to pack (or 10)
 //
 // A value is the sum of an angle addition in float32 from the centre of its block, as in
 // rotation32-inl.h, but centres are computed in double and then rounded. Adding and subtracting the
 // error bound E (RotationTo16BitsError, which docs/how-it-works.md derives) gives bounds of the
-// exact value. If both round to the same element, so does the exact value. Other entries are
-// evaluated in double (anchored-inl.h). The second bound is the first one minus or plus the width,
-// 2 E and the rounding of the first.
+// exact value. If both bounds round to the same element, the exact value does, too. Other entries
+// are evaluated in double (anchored-inl.h). The second bound is the first bound minus or plus the
+// width, which is 2 E and the rounding of the first bound.
 //
-// In a column of sines of at most M, E is at most 2 M times that of others, and at least 2^-50:
-// truncated frequencies add 2^-70. A value below 2^-14, which has fewer bits in float16, must be
-// recomputed: bounds at least 2^-25 apart do not round to the same float of 11 bits.
+// In a column of sines of at most M, E is at most 2 M times the E of other columns, and at least
+// 2^-50: truncated frequencies add 2^-70. A value below 2^-14, which has fewer bits in float16,
+// must be recomputed. Bounds that are at least 2^-25 apart do not round to the same float of 11
+// bits.
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"
@@ -29,9 +31,9 @@ constexpr RotationTo16BitsError bracket = {fused_rounds_once};
 constexpr auto bracket_error = static_cast<float>(bracket.total() * float_roundoff * 1.0001);
 constexpr auto width_by_error = static_cast<float>(bracket.width() / bracket.total() * 1.0001);
 
-/// How float32 is rounded to a 16-bit type: half of what the lowest kept bit stands for is added,
-/// and the `dropped` lowest bits are left out. A bound that is a midpoint is thereby rounded away
-/// from 0, like the exact value between the bounds. store() takes the sums.
+/// Rounds float32 to a 16-bit type: adds half the weight of the lowest kept bit, and drops the
+/// `dropped` lowest bits. A bound that is a midpoint is thereby rounded away from 0, like the exact
+/// value between the bounds. store() takes the sums.
 template <class T>
 struct RoundFloat32 {
   static constexpr bool is_float16 = std::is_same_v<T, Float16>;
@@ -59,20 +61,20 @@ struct RoundFloat32 {
 /// A vector of the sines or of the cosines at the centre of a block, and their bounds.
 struct alignas(cache_line_bytes) BracketPart {
   float value[float_lanes];
-  float factor[float_lanes];  ///< of sin(a): the cosines, or minus the sines. Not if interleaved
+  float factor[float_lanes];  ///< cosines, or minus sines: factor of sin(a); unused if interleaved
   float error[float_lanes];   ///< E of each column
-  float width[float_lanes];   ///< from one bound to the other
+  float width[float_lanes];   ///< distance from one bound to the other
 };
 
-/// Those of float_lanes frequencies.
+/// The sines and cosines of float_lanes frequencies at the centre of a block.
 struct BracketCentre {
   BracketPart sine, cosine;
 };
 
-/// Pairs of rows, in the columns of a tile, that have uncertain entries.
+/// Pairs of rows that have uncertain entries in the columns of a tile.
 struct UncertainPairs {
   std::int64_t count = 0;
-  /// column * paired_block_rows + j, of as many as half a block of a panel has.
+  /// Each place is column * paired_block_rows + j. There is room for half a block of a panel.
   std::uint32_t places[wide_panel / float_lanes * paired_block_rows / 2 + 1];
 };
 
@@ -87,7 +89,7 @@ struct BracketDifferences {
     return any_bits(all, I32(-1 << RoundFloat32<T>::dropped));
   }
 
-  /// One bit for each lane that differs, of both rows.
+  /// One bit for each lane that differs, for both rows.
   std::uint64_t lanes() const {
     std::uint64_t all = 0;
     for (std::int64_t i = 0; i < (paired ? 4 : 2); ++i) {
@@ -98,8 +100,9 @@ struct BracketDifferences {
   }
 };
 
-/// See PairedRows. The two vectors of a tile hold the sines and the cosines of float_lanes
-/// frequencies, to be interleaved, or the sines or cosines of consecutive ones.
+/// See PairedRows. If interleaved, the two vectors of a tile hold the sines and the cosines of
+/// float_lanes frequencies. Otherwise they hold the sines or the cosines of consecutive
+/// frequencies.
 template <class T, bool interleaved>
 struct BracketTiles {
   using Element = T;
@@ -108,12 +111,12 @@ struct BracketTiles {
 
   UncertainList<typename Rounding::Round>& uncertain;
   UncertainPairs& pairs;
-  const BracketCentre* centre;   ///< of the panel's first frequency
-  const float* angles;           ///< of the panel's first frequency
-  std::int64_t first_frequency;  ///< of the panel
-  std::int64_t below_centre;     ///< the position next to the block's centre
-  bool are_below;                ///< rows without a partner are below the centre
-  bool are_cosines;              ///< tiles hold cosines, if not interleaved
+  const BracketCentre* centre;   ///< centres, from the panel's first frequency on
+  const float* angles;           ///< angles, from the panel's first frequency on
+  std::int64_t first_frequency;  ///< first frequency of the panel
+  std::int64_t below_centre;     ///< the position below the block's centre and next to it
+  bool are_below;                ///< true if rows without a partner are below the centre
+  bool are_cosines;              ///< true if tiles hold cosines; unused if interleaved
 
   /// The first frequency of vector i of a tile.
   static std::int64_t frequency(std::int64_t column, std::int64_t i) {
@@ -130,7 +133,7 @@ struct BracketTiles {
     for (std::int64_t row = 0; row < rows; ++row) {
       const bool is_uncertain = write_pair<lines>(tile, row, to.at(row, 0)).any();
       const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
-      // 1 pair in 12 of float16 is uncertain: mispredicted branches would cost more.
+      // 1 pair in 12 of float16 is uncertain, so mispredicted branches would cost more.
       if (Rounding::is_float16 || is_uncertain) pairs.places[count] = place;
       count += is_uncertain ? 1 : 0;
     }
@@ -138,7 +141,7 @@ struct BracketTiles {
   }
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With
-  /// `lines`, the entries are corrected in copies, which are stored again.
+  /// `lines`, the entries are corrected in copies of their vectors, which are stored again.
   template <bool lines, bool paired>
   [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j,
                                            const RowPairs<T, paired>& to) const {
@@ -150,7 +153,7 @@ struct BracketTiles {
                                                  RowPairs<T, paired>{again[0], again[1], 0});
       const RowPairs<T, paired> pair = to.at(of_j - j, of_column - column);
       T* rows[] = {pair.first, pair.second};
-      // One loop over all of them ends unpredictably once.
+      // One loop over all lanes ends unpredictably only once.
       std::uint64_t lanes = differences.lanes();
       for (std::int64_t kept = -1; lanes != 0; lanes &= lanes - 1) {
         const std::int64_t bit = std::countr_zero(lanes), row = bit / (2 * float_lanes),
@@ -172,8 +175,8 @@ struct BracketTiles {
   void write_uncertain() const { uncertain.write(); }
 
  private:
-  /// What the rows of a tile share. The cosines of an interleaved tile have the sines as factors,
-  /// which saves registers, and subtract their products.
+  /// The values that the rows of a tile share. The cosines of an interleaved tile have the sines as
+  /// factors, which saves registers, and subtract their products.
   struct BracketTile {
     F32 value[2], factor[2], error[2], width[2];
     const float* angles[2];
@@ -193,7 +196,7 @@ struct BracketTiles {
       tile.width[i] = load(part.width);
       tile.angles[i] = angles + k * paired_block_rows + j * 2 * float_lanes;
       if constexpr (paired) continue;
-      // Rows without a partner below the centre have other signs of what is added, and of bounds.
+      // Rows without a partner below the centre add and bound with the opposite signs.
       const I32 sign(are_below ? minus : 0);
       tile.factor[i] = with_sign(tile.factor[i], sign);
       tile.error[i] = with_sign(tile.error[i], sign);
@@ -202,8 +205,8 @@ struct BracketTiles {
     return tile;
   }
 
-  /// Writes a pair of rows of a tile, or its first row: of the first row, which is above the
-  /// centre, the upper bound, and of the second one the lower bound.
+  /// Writes a pair of rows of a tile, or only its first row. The first row, which is above the
+  /// centre, gets the upper bound, and the second row gets the lower bound.
   template <bool lines, bool paired>
   [[gnu::always_inline]] static auto write_pair(const BracketTile& tile, std::int64_t row,
                                                 const RowPairs<T, paired>& to) {
@@ -255,7 +258,7 @@ class BracketPanel {
     below_centre_ = task.first / paired_block_rows * paired_block_rows + paired_block_rows / 2 - 1;
     set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
     rotate(tables_.half.from(begin), size_, sine_, cosine_);
-    // What is far from a midpoint of every type, so that padding needs no correction.
+    // 0.7 is far from a midpoint of every type, so padding needs no correction.
     for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
     set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
     set_centre();

@@ -1,17 +1,19 @@
 // rotation, to float64: angle addition in about 80 bits, rounded once and correctly.
 //
-// Method  anchors and angle additions of two doubles each; both bounds must round alike
+// Method  anchors and angle additions with two doubles each; both bounds must round alike
 // Error   half an ulp: an entry whose bounds round differently is recomputed in integers
 // Range   every position up to max_position (position 0 is written by the backend)
-// Cost    12 operations a vector: 5 add angles, 4 round bounds, 2 collect uncertain ones, 1 stores
+// Cost    12 operations per vector: 5 add angles, 4 round bounds, 2 collect uncertain entries, 1
+//         stores
 //
-// V and U, the sine and cosine at a block's middle row, are from the integer phase every
-// float64_anchored_blocks blocks, else those of the block before, rotated by float64_block_rows w.
-// Rows n above and below it are V cos(n w) +- U sin(n w) and U cos(n w) -+ V sin(n w): four
-// products for two rows. Each call computes a table of the sines and cosines of n w.
+// V and U are the sine and cosine at a block's middle row. Every float64_anchored_blocks blocks,
+// they come from the integer phase. In other blocks, they are V and U of the previous block,
+// rotated by float64_block_rows w. The rows n above and below the middle row are
+// V cos(n w) +- U sin(n w) and U cos(n w) -+ V sin(n w): four products for two rows. Each call
+// computes a table of the sines and cosines of n w.
 //
-// Error before rounding: RotationToFloat64Error in error_bounds.h, which docs/how-it-works.md
-// derives. Truncated frequencies add 2^-125 for each position.
+// For the error before rounding, see RotationToFloat64Error in error_bounds.h, which
+// docs/how-it-works.md derives. Truncated frequencies add 2^-125 for each position.
 #pragma once
 
 #include "posenc/simd/rotation/fixed-inl.h"
@@ -41,8 +43,9 @@ struct PanelRow {
   std::int64_t position;
 };
 
-/// The rows at a distance from the middle row, whose angles are those of `by`: the one below it,
-/// and, but for distance 0 and the end of the rows, the one above it.
+/// The rows at one distance from the middle row, with the angles of `by`. The first row is below
+/// the middle row. The second row is above it, and is missing at distance 0 and at the end of the
+/// rows.
 struct SideRows {
   const FixedPairs& pairs;
   const FixedPairs& by;
@@ -50,12 +53,12 @@ struct SideRows {
   PanelRow row[2];
   std::int64_t count;  ///< rows that exist, 1 or 2
 
-  /// A vector of frequencies of both rows.
+  /// Computes a vector of frequencies of both rows.
   [[gnu::always_inline]] void at(std::int64_t k, RoundedDoubles (&sines)[2],
                                  RoundedDoubles (&cosines)[2]) const {
     const FixedPair of = pairs.at(k), with = by.at(k);
     const F64 sine = with.sine.high + with.sine.low, cosine = with.cosine.high + with.cosine.low;
-    // a cos(n w) - b sin(n w), and the sum.
+    // Computes a cos(n w) - b sin(n w), and a cos(n w) + b sin(n w).
     const auto rotate = [&](const Fixed& a, const Fixed& b, RoundedDoubles& difference,
                             RoundedDoubles& sum) __attribute__((always_inline)) {
       const F64 least = fused(a.high, with.cosine.low, fused_minus(a.low, cosine, error));
@@ -70,7 +73,8 @@ struct SideRows {
   }
 };
 
-/// Writes whole vectors of `count` rows, at least `used` frequencies. True if all is certain.
+/// Writes whole vectors of `count` rows, at least `used` frequencies. Returns true if all entries
+/// are certain.
 template <bool interleaved, bool non_temporal, std::int64_t count>
 inline bool write_vectors_of(const SideRows& rows, std::int64_t used) {
   U64 uncertain(std::uint64_t{0});
@@ -101,9 +105,9 @@ inline bool write_vectors(const SideRows& rows, std::int64_t used) {
                          : write_vectors_of<interleaved, non_temporal, 1>(rows, used);
 }
 
-/// Writes `used` frequencies of rows. True if every entry is certain. Rows that end within a vector
-/// are stored from a buffer, as are non-temporal ones if a line takes several stores: these take
-/// twice the time if they alternate between two rows whole pages apart.
+/// Writes `used` frequencies of rows. Returns true if every entry is certain. Rows that end within
+/// a vector are stored from a buffer. So are non-temporal rows if a line takes several stores,
+/// which take twice the time if they alternate between two rows whole pages apart.
 template <bool interleaved>
 inline bool write_float64_rows(const SideRows& rows, std::int64_t used, bool non_temporal) {
   const bool are_whole = used % double_lanes == 0;
@@ -164,14 +168,14 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
   if (task.count >= 2 * float64_block_rows)
     set_fixed_anchors<interleaved>(tables, begin, size, float64_block_rows, block_step);
   for (std::int64_t row = 0, block = 0; row < task.count; row += float64_block_rows, ++block) {
-    // A last block that is shorter has an anchor at its own middle row.
+    // A shorter last block has an anchor at its own middle row.
     const std::int64_t rows = smaller(task.count - row, float64_block_rows), middle = rows / 2;
     const std::int64_t since_anchor =
         rows < float64_block_rows ? 0 : block % float64_anchored_blocks;
     if (since_anchor == 0) {
       set_fixed_anchors<interleaved>(tables, begin, size,
                                      static_cast<std::uint64_t>(task.first + row + middle), pairs);
-      fill<interleaved>(used, size, 0.75, 0.75, pairs);  // whose rounding is certain
+      fill<interleaved>(used, size, 0.75, 0.75, pairs);  // the rounding of padding is certain
     } else {
       rotate(pairs, block_step, size, pairs);
     }

@@ -1,17 +1,19 @@
-// rotation: how a segment of a run is written, as it is or added to an input.
+// rotation: writes a segment of a run, as it is or added to an input.
 //
-// Method  store_plan.cpp chooses; each way has its tiles; the last columns go by way of a buffer
-// Error   none beyond the tile's: x * scale + encoding has the bits of separate operations
+// Method  store_plan.cpp chooses the method; each method has its tiles; the last columns go through
+//         a buffer
+// Error   none beyond the error of the tile: x * scale + encoding has the bits of separate
+//         operations
 // Range   every output; x may be the output
-// Cost    a store a vector. A sum: a load, a product and a sum, and a copy of the input while
-//         entries are checked. Staged: one load and one store more. Realigned: a permutation a
-//         vector; a load and a store a tile and row. Incomplete lines at the ends of a row
+// Cost    one store per vector. A sum: a load, a product and a sum, and a copy of the input while
+//         entries are checked. Staged: one load and one store more. Realigned: a permutation per
+//         vector; a load and a store per tile and row. Incomplete lines at the ends of a row
 //
-// Staged rows, for tables beyond the caches whose rows do not begin at cache lines or are whole
-// pages apart: tiles write some columns of all rows to a buffer in the L1 cache; each row then goes
-// to memory at once. The cache line that crosses two buffers is kept until it is whole.
+// Staged rows serve tables beyond the caches whose rows do not begin at cache lines or are whole
+// pages apart. Tiles write some columns of all rows to a buffer in the L1 cache, and each row then
+// goes to memory at once. The cache line that crosses two buffers is kept until it is whole.
 //
-// Realigned rows, the same if a vector is a cache line: each line is joined from two successive
+// Realigned rows do the same if a vector is a cache line: each line is joined from two successive
 // vectors of a row.
 #pragma once
 
@@ -21,7 +23,8 @@
 namespace posenc::simd {
 namespace {
 
-/// Prefetches the input of the next run while this one computes: hardware does not predict tiles.
+/// Prefetches the input of the next run while this run computes, because hardware does not predict
+/// tiles.
 class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
@@ -47,8 +50,8 @@ class LinesAhead {
   std::int64_t lines_, to_next_row_, in_row_, rows_;
 };
 
-/// Tiles that are added to an input. Sums may overwrite it: `kept` has that of a tile until every
-/// entry is known to be certain.
+/// Tiles that are added to an input. Sums may overwrite the input, so `kept` holds the input of a
+/// tile until every entry is known to be certain.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct SumTiles {
   using Element = float;
@@ -93,17 +96,18 @@ struct SumTiles {
   }
 };
 
-/// Writes a segment of a run by way of a buffer.
+/// Writes a segment of a run through a buffer.
 template <class Round>
 inline void write_staged(const ColumnMap& map, const Run& run,
                          const Segment<typename Round::Element>& segment,
                          const Addition* addition) {
   using Element = typename Round::Element;
   using Row = StagedRow<Element, Round::adds>;
-  // 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
+  // 1024 bytes of a row: with 512, short bursts of stores cost a tenth. With 2048, the buffer of a
   // run leaves no room for the panel in a cache of 32 KiB.
   constexpr std::int64_t most_columns = 1024 / static_cast<std::int64_t>(sizeof(Element));
-  // The line before the columns, and one for what a last vector writes behind them.
+  // Room for the line before the columns, and for the columns that a last vector writes behind
+  // them.
   constexpr std::int64_t stride = Row::line + most_columns + Row::line;
   StagingBuffer<Element, run_rows * stride> memory;
   Element* const buffer = memory.place_for(segment.out);
@@ -129,15 +133,15 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   }
 }
 
-/// The last vector of each row of a run, of which some columns are stored with the next tile.
+/// The last vector of each row of a run. Some of its columns are stored with the next tile.
 using RowEnds = float[run_rows * float_lanes];
 
-/// The lines of a segment's row. `at_edge`: the row may begin or end within a line.
+/// The lines of a segment's row. If `at_edge`, the row may begin or end within a line.
 template <bool at_edge>
 struct RealignedRow {
   float* out;         ///< column 0
-  std::int64_t end;   ///< columns
-  std::int64_t lane;  ///< of column 0 in its line
+  std::int64_t end;   ///< number of columns
+  std::int64_t lane;  ///< lane of column 0 in its line
 
   RealignedRow(float* to, std::int64_t columns)
       : out(to),
@@ -161,7 +165,7 @@ struct RealignedRow {
   }
 };
 
-/// The tiles of a segment, from the first on.
+/// The tiles of a segment, which are written from the first one on.
 template <class Round, std::int64_t vectors, bool at_edge>
 struct RealignedTiles {
   using Element = float;
@@ -194,7 +198,7 @@ struct RealignedTiles {
     return tile.is_certain();
   }
 
-  /// Corrects the entries in memory, and those of the last vector, which is stored again.
+  /// Corrects the entries in memory and the entries of the last vector, which is stored again.
   void correct(std::int64_t column, std::int64_t used, float* out) const {
     constexpr std::int64_t before_last = columns - float_lanes;
     correct_tile<Round, vectors>(map, run, column, used, out);
@@ -205,7 +209,7 @@ struct RealignedTiles {
   }
 };
 
-/// True if the ISA and the rounding have realigned lines.
+/// True if the ISA and the rounding support realigned lines.
 template <class Round>
 constexpr bool can_realign =
     has_line_vectors && !Round::adds && std::is_same_v<typename Round::Element, float>;
@@ -234,7 +238,7 @@ inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<
   }
 }
 
-/// Writes the last columns of a segment, which do not fill a tile, by way of a buffer.
+/// Writes the last columns of a segment, which do not fill a tile, through a buffer.
 template <class Round>
 inline void write_edge(const ColumnMap& map, const Run& run,
                        const Segment<typename Round::Element>& segment, const Addition* addition) {
@@ -260,7 +264,7 @@ inline void write_edge(const ColumnMap& map, const Run& run,
   }
 }
 
-/// Writes a segment of a run: its whole tiles as planned, and the last columns.
+/// Writes a segment of a run: first its whole tiles as planned, and then the last columns.
 template <class Round>
 [[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
                                             const Segment<typename Round::Element>& segment,

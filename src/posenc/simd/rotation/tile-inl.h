@@ -3,7 +3,7 @@
 // Method  v_(n+1) = 2 cos(w) v_n - v_(n-1) for each column, from two rows that stay in registers
 // Error   RotationError; uncertain entries are computed again and rounded in integers
 // Range   every position up to max_position
-// Cost    one operation a vector of doubles, and the rounding's; one entry in 50 000 is uncertain
+// Cost    one operation per vector of doubles, and the rounding; one entry in 50 000 is uncertain
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
@@ -16,17 +16,18 @@ namespace {
 constexpr std::int64_t panel_frequencies = 256;
 
 /// The columns of up to panel_frequencies frequencies, ready for the recurrence. Doubles are
-/// deinterleaved (see isa-inl.h), floats are in the order of the row.
+/// deinterleaved (see isa-inl.h), and floats are in the order of the row.
 struct alignas(64) Panel {
   static constexpr std::int64_t columns = 2 * panel_frequencies;
-  static constexpr std::int64_t padding = 8;  ///< against 4K aliasing
+  static constexpr std::int64_t padding = 8;  ///< prevents 4K aliasing
 
-  double middle[columns + padding];      ///< at the block's middle row, times value_scale
-  double next[columns + padding];        ///< at the row after it
+  double middle[columns + padding];      ///< columns at the block's middle row, times value_scale
+  double next[columns + padding];        ///< columns at the row after it
   double multiplier[columns + padding];  ///< 2 cos(w)
-  double sine[panel_frequencies];        ///< at the middle row, by frequency
+  double sine[panel_frequencies];        ///< sines at the middle row, by frequency
   double cosine[panel_frequencies];
-  /// slope times a position, which is at least 1, bounds the value: w for a sine, 1 for a cosine.
+  /// slope times a position, which is at least 1, bounds the value. The slope is w for a sine and 1
+  /// for a cosine.
   float slope[columns];
 };
 
@@ -44,7 +45,7 @@ struct Run {
   const double* row;       ///< the panel's columns at the first row
   const double* before;    ///< the panel's columns at the row before it
   std::int64_t first;      ///< position of the first row
-  std::int64_t direction;  ///< 1 if positions ascend, else -1
+  std::int64_t direction;  ///< 1 if positions ascend, -1 otherwise
   std::int64_t rows;
   std::int64_t last_position;  ///< at least every position of the block
   std::int64_t stride;         ///< elements from one row to the next, with the direction's sign
@@ -53,7 +54,7 @@ struct Run {
 
   /// Elements from a row to the row of the next position.
   std::int64_t upwards() const { return stride * direction; }
-  /// The run in a buffer.
+  /// The run in a buffer with this stride.
   Run with_stride(std::int64_t of_buffer) const {
     Run buffered = *this;
     buffered.stride = of_buffer;
@@ -61,10 +62,10 @@ struct Run {
   }
 };
 
-/// Consecutive columns of the output: an interleaved panel, or the sines or cosines of another one.
+/// Consecutive columns of the output: an interleaved panel, or the sines or the cosines of a panel.
 template <class Element>
 struct Segment {
-  std::int64_t begin;  ///< in the panel's arrays
+  std::int64_t begin;  ///< first column in the panel's arrays
   std::int64_t count;
   Element* out;  ///< first column of the first row
 
@@ -79,7 +80,7 @@ struct ColumnMap {
   const RotationTables& tables;
   std::int64_t first_frequency;
   std::int64_t used;        ///< frequencies of the panel
-  std::int64_t panel_size;  ///< the same, padded
+  std::int64_t panel_size;  ///< `used`, padded
 
   ColumnMap(const RotationTables& of, std::int64_t begin, std::int64_t frequencies)
       : tables(of), first_frequency(begin), used(frequencies), panel_size(padded_size(used)) {}
@@ -109,26 +110,29 @@ struct ColumnMap {
   }
 };
 
-/// Vectors of a tile: as many as the registers hold best.
+/// The number of vectors of a tile that the registers hold best.
 constexpr std::int64_t cached_vectors = 2;
-/// Non-temporal stores need a whole cache line at once: if it is written in parts, each part goes
-/// to memory separately. Two lines of a row are better than one where the registers hold them (with
-/// AVX-512, 1.3 times as fast on an Intel Xeon): they go to different channels of the memory.
+/// Non-temporal stores need a whole cache line at once: if a line is written in parts, each part
+/// goes to memory separately. Two lines of a row are better than one if the registers hold them
+/// (with AVX-512, 1.3 times as fast on an Intel Xeon), because they go to different channels of the
+/// memory.
 constexpr std::int64_t line_vectors = cache_line_floats / float_lanes;
 constexpr std::int64_t non_temporal_vectors =
     line_vectors > cached_vectors ? line_vectors : cached_vectors;
-/// With AVX-512, whose 32 registers hold more, tiles of rows that are whole pages apart have this
-/// many, which is 1.3 times as fast (Zen 5). Otherwise it costs up to a tenth.
+/// With AVX-512, which has 32 registers, tiles of rows that are whole pages apart have this many
+/// vectors. They are then 1.3 times as fast (Zen 5). For other rows, so many vectors cost up to a
+/// tenth.
 constexpr std::int64_t widest_vectors = has_line_vectors ? 4 : cached_vectors;
 
 /// Two successive rows of a few columns, which stay in registers. If a loop filled these arrays, or
-/// what takes them were not always inlined, GCC would write them to the stack: a fifth of the time.
+/// if the functions that take them were not always inlined, GCC would write them to the stack. This
+/// would cost a fifth of the time.
 template <class Round, std::int64_t vectors>
 struct Tile {
   F64 row[2 * vectors];
   F64 before[2 * vectors];
   F64 multiplier[2 * vectors];
-  /// The largest threshold of the vectors: one for each vector would need more registers.
+  /// The largest threshold of the vectors. One threshold per vector would need more registers.
   typename Round::Threshold threshold;
   typename Round::RoundingMargin least = Round::largest_margin();
 
@@ -169,7 +173,8 @@ struct Tile {
     if (rows % 2 == 1) take(row);
   }
 
-  /// Rounds vector i of a row. The margin is a copy: whose address is taken is in memory.
+  /// Rounds vector i of a row. The margin is a copy: taking the address of `least` would force it
+  /// out of a register.
   [[gnu::always_inline]] auto round(const F64* values, std::int64_t i) {
     typename Round::RoundingMargin margin = least;
     const auto rounded = Round::round(values[2 * i], values[2 * i + 1], threshold, margin);
@@ -177,11 +182,12 @@ struct Tile {
     return rounded;
   }
 
-  /// True if no value that was rounded is uncertain.
+  /// True if every value that was rounded is certain.
   bool is_certain() const { return !xsimd::any(Round::is_uncertain(least, threshold)); }
 };
 
-/// Replaces the uncertain entries of one vector of a row, of which `columns` columns are used.
+/// Replaces the uncertain entries of one vector of a row. Only the first `columns` columns are
+/// used.
 template <class Round, class Mask>
 [[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
                                       std::int64_t columns, std::int64_t position, Mask uncertain,
@@ -193,12 +199,12 @@ template <class Round, class Mask>
   }
 }
 
-/// Computes a tile once more, of which `columns` columns are used, and corrects it.
+/// Computes a tile once more and corrects it. Only the first `columns` columns are used.
 template <class Round, std::int64_t vectors>
 [[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column,
                                     std::int64_t columns, typename Round::Element* out) {
   Tile<Round, vectors> tile(run, column);
-  // Not for_each_row(), which takes three copies of this code.
+  // for_each_row() would take three copies of this code.
   for (std::int64_t row = 0; row < run.rows; ++row) {
     const bool even = row % 2 == 0;
     for (std::int64_t i = 0; i < vectors; ++i) {
@@ -216,8 +222,8 @@ template <class Round, std::int64_t vectors>
   }
 }
 
-/// The tiles of a run: write(column, out) writes the rows of a tile, and returns true if every
-/// entry is certain. If not, correct(column, used, out) corrects its first `used` columns. These
+/// The tiles of a run. write(column, out) writes the rows of a tile, and returns true if every
+/// entry is certain. Otherwise, correct(column, used, out) corrects its first `used` columns. These
 /// tiles are stored as they are; segment-inl.h has others.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct PlainTiles {
@@ -244,7 +250,8 @@ struct PlainTiles {
   }
 };
 
-/// Writes the whole tiles of a segment, and if `padded` part of another. Returns their columns.
+/// Writes the whole tiles of a segment and, if `padded`, part of another. Returns the number of
+/// their columns.
 template <bool padded = false, class Tiles>
 [[gnu::always_inline]] inline std::int64_t write_tiles(
     Tiles tiles, const Segment<typename Tiles::Element>& segment) {

@@ -1,23 +1,27 @@
 // rotation32: symmetric angle addition in float32 for every entry. This is the fastest tier.
 //
 // Method  the rows of a block, in pairs around its centre, share the products of an angle addition
-// Error   Rotation32Error: 2.3e-7, 2.9e-7 without fused operations; half a 16-bit ulp more
+// Error   Rotation32Error: 2.3e-7, or 2.9e-7 without fused operations; 16-bit types add half an ulp
 // Range   every position up to max_position; every type but float64
 // Cost    three operations for two vectors of floats, and two (or four) to keep them in [-1, 1]
 //
-// Rows j + 1/2 above and below the centre of a block, position paired_block_rows (b + 1/2) - 1/2:
+// The centre of block b is position paired_block_rows (b + 1/2) - 1/2. The rows j + 1/2 above and
+// below it are
 //   sin(centre +- a) = sin(centre) cos(a) +- u,  u = cos(centre) sin(a),  a = (j + 1/2) w
 //   cos(centre +- a) = cos(centre) cos(a) +- u,  u = -sin(centre) sin(a)
-// The sines and cosines of a centre come from its integer phase, those of the angles a from a table
-// that is computed when planning. Blocks begin at multiples of their length, so that a row is a
-// function of its position alone. Position 0, which these sums only come close to, is written by
-// the backend. Only tables in L1 take longer for the operations that keep values within [-1, 1].
+// The sines and cosines of a centre come from its integer phase. The sines and cosines of the
+// angles a come from a table that is computed during planning. Blocks begin at multiples of their
+// length, so a row is a function of its position alone. The backend writes position 0, which these
+// sums only come close to. The operations that keep values within [-1, 1] take time only in tables
+// that fit in L1.
 //
-// The sine of a centre is an odd polynomial of its phase, a signed 32-bit fraction of a turn. The
-// magnitude of a phase that is shifted by a quarter turn folds it to the quarters next to 0; a
-// cosine is the sine of a phase shifted by another one: 11 operations for a vector of both.
+// The sine of a centre is an odd polynomial of its phase, a signed 32-bit fraction of a turn.
+// Shifting a phase by a quarter turn and taking its magnitude folds it to the quarters next to 0. A
+// cosine is the sine of a phase that is shifted by another quarter turn. A vector of both takes 11
+// operations.
 //
-// Source: angle addition; a minimax polynomial, its coefficients rounded one by one, lowest first.
+// Source: angle addition; a minimax polynomial whose coefficients are rounded one by one, lowest
+// first.
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
@@ -26,10 +30,10 @@
 namespace posenc::simd {
 namespace {
 
-/// A phase plus this is the argument of folded_sine() for its sine, or its cosine.
+/// A phase plus one of these is the argument of folded_sine() for its sine or its cosine.
 constexpr std::int32_t for_sine = 1 << 30, for_cosine = std::numeric_limits<std::int32_t>::min();
 
-/// The sine of a phase minus a quarter turn, in units of 2^-32 turns.
+/// The sine of `shifted` minus a quarter turn, in units of 2^-32 turns.
 inline F32 folded_sine(I32 shifted) {
   const I32 folded = magnitude(shifted) - I32(1 << 30);
   const F32 x = xsimd::to_float(folded) * F32(0x1p-30f);
@@ -42,12 +46,12 @@ inline F32 folded_sine(I32 shifted) {
   return fused(x, p, x);
 }
 
-/// The product of two integers modulo 2^64, of which the second is below 2^32.
+/// The product of two integers modulo 2^64. The second integer is below 2^32.
 inline U64 multiply(U64 a, U64 below_2_32) {
   return multiply_low_halves(a, below_2_32) + (multiply_low_halves(a >> 32, below_2_32) << 32);
 }
 
-/// The phase of a group's first block, without products that are below 2^-50 turns.
+/// The phase of a group's first block. Products below 2^-50 turns are left out.
 inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
   const U64 group_low(group & 0xffffffff), low_upper = low >> 32;
   U64 phase = multiply(high, group_low) + (multiply_low_halves(low_upper, group_low) >> 32);
@@ -60,24 +64,24 @@ inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
 
 /// Consecutive frequencies whose centres are computed together.
 struct Panel32 {
-  /// Phases of the next block's centre, in units of 2^-64 turns. Padding is against 4K aliasing.
+  /// Phases of the next block's centre, in units of 2^-64 turns. The padding prevents 4K aliasing.
   alignas(cache_line_bytes) std::uint64_t phase[wide_panel + cache_line_floats];
   /// Sine and cosine of the block's centre, in the order of the columns: interleaved, or the
   /// cosines `wide_panel` floats after the sines.
   alignas(cache_line_bytes) float value[2 * wide_panel + 4 * cache_line_floats];
-  /// The factors of u: cosine for a sine, minus sine for a cosine.
+  /// The factors of u: the cosine for a sine, and minus the sine for a cosine.
   alignas(cache_line_bytes) float factor[2 * wide_panel];
 };
 
 /// Frequencies of one step: two vectors of floats, which fill one vector of a 16-bit type.
 constexpr std::int64_t step32 = 2 * float_lanes;
 
-/// The frequencies begin .. begin + size - 1, of which `size` is a multiple of step32.
+/// The frequencies begin .. begin + size - 1, where `size` is a multiple of step32.
 struct PanelRange {
   std::int64_t begin, size;
 };
 
-/// Sets the phases of a block: steps are added to the phase of its group's first block.
+/// Sets the phases of a block, by adding steps to the phase of its group's first block.
 [[gnu::noinline]] inline void set_phases(Panel32& panel, const Rotation32Tables& tables,
                                          PanelRange range, std::int64_t block) {
   const auto group = static_cast<std::uint64_t>(block / grouped_blocks);
@@ -93,7 +97,7 @@ struct PanelRange {
   }
 }
 
-/// The phases of a vector of frequencies, which advance to the next block.
+/// Returns the phases of a vector of frequencies, and advances them to the next block.
 inline U64 next_phase(Panel32& panel, const Rotation32Tables& tables, PanelRange range,
                       std::int64_t k) {
   const U64 phase = U64::load_unaligned(panel.phase + k);
@@ -155,8 +159,8 @@ inline void store32(F32 first, F32 second, T* to) {
   }
 }
 
-/// See PairedRows: value * cos(a) + u in the first row of a pair, value * cos(a) - u in the second,
-/// where u = factor * sin(a). The constants are those of j = 0.
+/// See PairedRows. The first row of a pair is value * cos(a) + u, and the second row is
+/// value * cos(a) - u, where u = factor * sin(a). The constants begin with j = 0.
 template <class T, bool interleaved>
 struct Tiles32 {
   using Element = T;
@@ -166,9 +170,9 @@ struct Tiles32 {
   const float* factor;
   const float* constants;
   std::int64_t constants_stride;  ///< from one j to the next
-  bool are_below;                 ///< rows without a partner are below the centre
+  bool are_below;                 ///< true if rows without a partner are below the centre
 
-  /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
+  /// cos(a) and sin(a) of float_lanes columns, where `row` points to the constants of j.
   struct Angle {
     F32 cosine, sine;
   };

@@ -22,7 +22,8 @@ namespace {
   throw std::system_error(reason, std::generic_category(), what);
 }
 
-/// In memory where the system can: a sandbox may have no folder for temporary files.
+/// Opens a file in memory where the system can, because a sandbox may have no folder for temporary
+/// files.
 std::FILE* open_temporary() {
 #ifdef MFD_CLOEXEC
   if (const int descriptor = ::memfd_create("posenc", MFD_CLOEXEC); descriptor != -1)
@@ -32,8 +33,9 @@ std::FILE* open_temporary() {
 }
 
 #ifndef __EMSCRIPTEN__
-/// Linux: the system ends this process when its parent ends, or has ended. It is called before the
-/// new program begins, which would otherwise live on if the parent ended while it is loaded.
+/// Linux: makes the system end this process when its parent ends, and ends it at once if the parent
+/// has already ended. It is called before the new program begins. Otherwise the program would live
+/// on if the parent ended while the program is loaded.
 void end_with(pid_t parent) noexcept {
 #ifdef __linux__
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -52,12 +54,14 @@ bool is_terminal(int descriptor) noexcept { return ::isatty(descriptor) == 1; }
 
 void prepare_standard_streams() noexcept {
   std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGCHLD, SIG_DFL);  // if it is inherited as ignored, no process can be waited for
-  // A file that is opened would take the place of a closed stream, and be written to by what is
-  // meant for the stream. Each is replaced by one on which every read or write fails.
+  // If SIGCHLD is inherited as ignored, no process can be waited for.
+  std::signal(SIGCHLD, SIG_DFL);
+  // If a standard stream is closed, the next file that is opened would take its place and receive
+  // text that is meant for the stream. Each closed stream is therefore replaced by one on which
+  // every read or write fails.
   for (const int descriptor : {0, standard_output, standard_error}) {
     if (::fcntl(descriptor, F_GETFD) == -1)
-      ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);  // takes the least free number
+      ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);  // takes the lowest free number
   }
 }
 
@@ -79,14 +83,15 @@ std::string content_of(std::FILE* file) {
   return content;
 }
 
-#ifndef __EMSCRIPTEN__  // which has no processes
+#ifndef __EMSCRIPTEN__  // Emscripten has no processes
 int start_process(const std::string& program, std::vector<std::string> arguments,
                   const Streams& streams) {
   arguments.insert(arguments.begin(), program);
   std::vector<char*> pointers;
   for (std::string& each : arguments) pointers.push_back(each.data());
   pointers.push_back(nullptr);
-  int failure[2];  // closed by a program that starts, and else read by this process
+  // A program that starts closes this pipe. Otherwise this process reads the error from it.
+  int failure[2];
   if (::pipe(failure) == -1) fail(errno, "cannot run " + program);
   for (const int each : failure) ::fcntl(each, F_SETFD, FD_CLOEXEC);
   const pid_t parent = ::getpid();

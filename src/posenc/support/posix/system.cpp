@@ -22,7 +22,8 @@ namespace posenc::detail {
 
 int usable_cpus() noexcept {
 #if defined(__linux__)
-  // Of the process, that is of its first thread. Another one may be pinned to a CPU of its own.
+  // The CPUs of the process are the CPUs of its first thread. Another thread may be pinned to a CPU
+  // of its own.
   cpu_set_t allowed;
   if (sched_getaffinity(getpid(), sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
 #endif
@@ -32,7 +33,7 @@ int usable_cpus() noexcept {
 std::int64_t cache_bytes(int level) {
 #if defined(__APPLE__)
   const std::string name = format_text("l{}{}cachesize", level, level == 1 ? "d" : "");
-  for (const char* const cores : {"hw.perflevel0.", "hw."}) {  // the fast ones first
+  for (const char* const cores : {"hw.perflevel0.", "hw."}) {  // the fast cores first
     std::int64_t value = 0;
     std::size_t bytes = sizeof value;
     if (sysctlbyname((cores + name).c_str(), &value, &bytes, nullptr, 0) == 0 && value > 0)
@@ -64,7 +65,7 @@ std::int64_t memory_bytes() noexcept {
 void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
   void* const memory = std::aligned_alloc(alignment, bytes);
 #ifdef MADV_HUGEPAGE
-  // The system may have no huge pages: failure is ignored.
+  // The system may have no huge pages, so failure is ignored.
   if (memory != nullptr && alignment == huge_page_bytes) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
   return memory;
@@ -109,7 +110,7 @@ CancellationWaits::CancellationWaits() noexcept = default;
 CancellationWaits::~CancellationWaits() = default;
 #endif
 
-// Here, threads can be joined when a library is unloaded.
+// On POSIX systems, threads can be joined when a library is unloaded.
 bool keep_loaded() noexcept { return false; }
 
 void after_fork(void (*in_child)()) noexcept { pthread_atfork(nullptr, nullptr, in_child); }

@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <io.h>
 #include <windows.h>
-// After <windows.h>, which defines what it uses.
+// Must follow <windows.h>, which defines names that this header uses.
 #include <shellapi.h>
 
 namespace posenc::detail {
 
 std::vector<std::string> program_arguments(int, char**) {
-  // Those of main() are in the code page of the machine, and lose other characters.
+  // The arguments of main() are in the code page of the machine and lose other characters.
   int count = 0;
   wchar_t** const wide = CommandLineToArgvW(GetCommandLineW(), &count);
   std::vector<std::string> arguments;
@@ -21,7 +21,7 @@ std::vector<std::string> program_arguments(int, char**) {
   return arguments;
 }
 
-// _isatty() is also true of the device NUL.
+// _isatty() is also true for the device NUL.
 bool is_terminal(int descriptor) noexcept {
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(descriptor));
   DWORD mode = 0;

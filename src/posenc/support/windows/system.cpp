@@ -10,7 +10,8 @@
 namespace posenc::detail {
 
 int usable_cpus() noexcept {
-  // A process has a mask of the CPUs of its group only, unless it is in several groups.
+  // The mask has only the CPUs of the process's group. There is none if the process is in several
+  // groups.
   DWORD_PTR allowed = 0, all = 0;
   if (GetProcessAffinityMask(GetCurrentProcess(), &allowed, &all) != 0 && allowed != 0)
     return std::popcount(std::uint64_t{allowed});
@@ -48,15 +49,15 @@ void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
 
 void free_aligned(void* memory) noexcept { _aligned_free(memory); }
 
-// A DLL is told of its end under a lock that ending threads need: none can be joined there.
+// A DLL is notified of its end under a lock that ending threads need, so no thread can be joined
+// there.
 bool keep_loaded() noexcept {
   HMODULE module = nullptr;
   return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
                             reinterpret_cast<LPCWSTR>(&keep_loaded), &module) != 0;
 }
 
-// Windows has neither signals nor forks nor cancellation, and threads begin with the CPUs of the
-// process.
+// Windows has no signals, forks or cancellation, and threads start with the CPUs of the process.
 std::thread start_helper(const std::function<void()>& work) { return std::thread(work); }
 void take_affinity_of_process() noexcept {}
 CancellationWaits::CancellationWaits() noexcept = default;

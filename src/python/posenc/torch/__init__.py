@@ -1,8 +1,8 @@
-"""For PyTorch: modules that replace those of the tutorial and of Transformers, and a check.
+"""PyTorch modules that replace modules of the tutorial and of Transformers, and a check.
 
 >>> import posenc.torch
->>> positions = posenc.torch.PositionalEncoding(512)     # the tutorial's
->>> rotary = posenc.torch.RotaryEmbedding(model.config)  # LlamaRotaryEmbedding's
+>>> positions = posenc.torch.PositionalEncoding(512)     # as in the tutorial
+>>> rotary = posenc.torch.RotaryEmbedding(model.config)  # as in Transformers
 >>> posenc.torch.check(model)
 """
 

@@ -14,38 +14,38 @@ from posenc.checking import check as check_table
 
 __all__ = ["Finding", "check"]
 
-# Names of frequencies, and of tables, in widely used code. Others are looked at as well, if they
-# are buffers: a table is known by its values.
+# Names of frequencies and of tables in widely used code. Buffers with other names are checked as
+# well: a table is recognised by its values.
 _FREQUENCIES = re.compile(r"(^|\.)(original_)?inv_freq(s|uencies)?$")
 _TABLES = re.compile(
     r"(^|\.)(_?(cos|sin)_cached?|cos_sin_cache|(cos|sin)_cache|freqs_cis|freqs_(cos|sin)|pe|weights"
     r"|pos_embed|positional_(embedding|encoding)s?|position_(embedding|encoding)s?"
     r"|(embed_positions|position_embeddings?|pos_emb)\.(weight|weights|pe))$")
-# Caches of a rotary embedding, which are never learned: wrong if they are no known table.
+# Caches of a rotary embedding are never learned. They are wrong if they are no known table.
 _CACHES = re.compile(r"(^|\.)(_?(cos|sin)_cached?|cos_sin_cache|(cos|sin)_cache)$")
 _WIDTH = 100
 
 
 class Finding(NamedTuple):
-    """What check() says of one tensor."""
+    """The verdict of check() on one tensor."""
 
     name: str  # "model.layers.0.self_attn.rotary_emb.cos_cached"
-    like_it: int  # further tensors, of other layers, of which the same is true
+    like_it: int  # number of further tensors, of other layers, with the same verdict
     shape: tuple[int, ...]
     dtype: str
     is_good: bool
-    max_error: float  # absolute; of frequencies relative
+    max_error: float  # absolute for tables, relative for frequencies
     what: str
     cause: str
 
 
 def check(model: torch.nn.Module, **expected: Any) -> list[Finding]:
-    """Prints what is off with the tables of sines and cosines in a module, and returns it.
+    """Checks the tables of sines and cosines in a module, prints the findings and returns them.
 
-    All buffers are looked at, and parameters with usual names of such tables: cos_cached, inv_freq,
-    pe, embed_positions.weight ... A learned embedding is no such table and is left out, as is every
-    tensor that is not one by its values. expected: base, spacing, frequencies and the other
-    arguments of posenc.check(), for all tables alike.
+    All buffers are checked, and parameters with usual names of such tables: cos_cached, inv_freq,
+    pe, embed_positions.weight ... A tensor whose values are no table is left out, such as a learned
+    embedding; under the name of a cache, such as cos_cached, it is wrong. expected: base, spacing,
+    frequencies and the other arguments of posenc.check(), for all tables alike.
     """
     findings: dict[tuple[str, str, str], Finding] = {}
     for name, tensor in _tensors(model):
@@ -99,7 +99,7 @@ def _finding(name: str, tensor: torch.Tensor, expected: dict[str, Any]) -> Findi
 
 
 def _text(findings: list[Finding]) -> str:
-    """One line a tensor, and what it is and its cause below it."""
+    """One line per tensor, and below it the identity of the tensor and the cause of its error."""
     if not findings:
         return "no tables of sines and cosines, and no inv_freq, in this module"
     off = sum(not each.is_good for each in findings)

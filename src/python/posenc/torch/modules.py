@@ -1,6 +1,6 @@
-"""Modules whose tables are buffers: what they look up is scripted, compiled and exported."""
+"""Modules whose tables are buffers, so that their lookups are scripted, compiled and exported."""
 
-# Annotations are not postponed here: torch.jit.script() does not read those of a class then.
+# Annotations are not postponed here: torch.jit.script() cannot read postponed ones of a class.
 from typing import Any, Optional
 
 import torch
@@ -16,19 +16,19 @@ Device = Any
 
 
 class _Table(nn.Module):
-    """A buffer that is computed from arguments.
+    """A module with a buffer that is computed from arguments.
 
-    It is computed whenever its memory is new: at first, after a module that was made on the device
-    "meta" is materialised, and after a change of device or type, so that it is rounded once to any
-    type. A persistent buffer is computed only at first and when it leaves "meta".
+    The buffer is computed whenever its memory is new: at first, after a module on the device "meta"
+    is materialised, and after a change of device or type. Its values are thus rounded only once to
+    any type. A persistent buffer is computed only at first and when it leaves "meta".
     """
 
     _name: str
-    # What a checkpoint may hold of the module that this one replaces, besides the buffer.
+    # Names that a checkpoint of the replaced module may have, besides the buffer.
     _of_replaced: tuple[str, ...] = ()
 
     def _compute(self, out: torch.Tensor) -> None:
-        """Writes what the buffer holds to a tensor of its shape and type on the CPU."""
+        """Writes the values of the buffer to a CPU tensor of the same shape and type."""
         raise NotImplementedError
 
     def _computed(self) -> torch.Tensor:
@@ -39,7 +39,7 @@ class _Table(nn.Module):
 
     def _add_buffer(self, shape: tuple[int, ...], persistent: bool, device: Device,
                     dtype: Optional[torch.dtype]) -> None:
-        # torch.empty() follows the device and the type that PyTorch has as defaults.
+        # torch.empty() follows PyTorch's default device and default type.
         buffer = torch.empty(shape, device=device, dtype=dtype)
         self.register_buffer(self._name, buffer, persistent=persistent)
         self.reset_parameters()
@@ -53,7 +53,7 @@ class _Table(nn.Module):
 
     def _apply(self, fn: Any, *arguments: Any, **options: Any) -> Any:
         before = self.get_buffer(self._name)
-        parent: Any = super()  # which PyTorch does not type
+        parent: Any = super()  # PyTorch does not annotate _apply()
         parent._apply(fn, *arguments, **options)
         is_new = self.get_buffer(self._name) is not before
         if before.is_meta or (is_new and self._name in self._non_persistent_buffers_set):
@@ -61,14 +61,15 @@ class _Table(nn.Module):
         return self
 
     def _expected(self, name: str) -> torch.Tensor:
-        """What a checkpoint should hold under that name."""
+        """The tensor that a checkpoint should have under this name."""
         assert name == self._name
         return self._computed()
 
     def _refusal(self, name: str, given: Optional[torch.Tensor]) -> str:
-        """Why a tensor of a checkpoint, which is not loaded, is not what this module computes.
+        """Why a tensor of a checkpoint, which is not loaded, differs from the computed tensor.
 
-        Phases in float32, and frequencies in bfloat16, are nearly that; learned values are not.
+        Tables from float32 phases, and frequencies in bfloat16, are close enough; learned values
+        are not. The text is empty if the tensor is close enough, or if it is not compared.
         """
         is_loaded = name == self._name and name not in self._non_persistent_buffers_set
         if given is None or is_loaded or given.is_meta or self.get_buffer(self._name).is_meta:
@@ -92,9 +93,9 @@ class _Table(nn.Module):
                                      unexpected_keys, error_msgs)
         is_assigned = local_metadata.get("assign_to_params_buffers")
         if is_assigned and self.get_buffer(self._name).is_meta:
-            # Nothing else would materialise what the checkpoint has not.
+            # Nothing else would materialise a buffer that the checkpoint lacks.
             self._buffers[self._name] = self._computed()
-        # The values of a buffer that is not persistent follow from the arguments.
+        # The arguments determine a buffer that is not persistent: compare, and do not load.
         for name in (self._name, *self._of_replaced):
             reason = self._refusal(name, state_dict.get(prefix + name))
             if reason:
@@ -106,12 +107,12 @@ class _Table(nn.Module):
 class PositionalEncoding(_Table):
     """The module of PyTorch's tutorial on Transformers, correctly rounded: dropout(x + PE).
 
-    d_model, dropout, max_len: as there. batch_first: x is (batch, rows, d_model) instead of (rows,
-    batch, d_model). persistent: state_dict() has the table, `pe`. Without, a table in a checkpoint
-    is compared and not loaded, so that those of the tutorial's module can be given; one of another
-    shape, or with other values, is an error of loading. convention: base, layout,
-    spacing, frequencies, first, backend or accuracy, as in posenc.Encoder(), or one of
-    posenc.preset().
+    d_model, dropout, max_len: as in the tutorial. batch_first: x has shape (batch, rows, d_model)
+    instead of (rows, batch, d_model). persistent: state_dict() has the table, `pe`. If not
+    persistent, a table in a checkpoint is compared and not loaded, so that checkpoints of the
+    tutorial's module can be loaded. A table of another shape, or with other values, is an error of
+    loading. convention: base, layout, spacing, frequencies, first, backend or accuracy, as in
+    posenc.Encoder(), or the arguments that posenc.preset() returns.
     """
 
     pe: torch.Tensor
@@ -149,16 +150,17 @@ class PositionalEncoding(_Table):
 
 
 class RotaryEmbedding(_Table):
-    """The rotary embedding of a model of Transformers, as LlamaRotaryEmbedding(config, device).
+    """The rotary embedding of a Transformers model, as LlamaRotaryEmbedding(config, device).
 
-    config: the configuration of Transformers, its mapping, or the path of its file, of which
-    posenc.rotary_from_config() reads the rule and the layers. rows: positions from 0 to rows - 1,
-    by default max_position_embeddings; the rules "dynamic" and "longrope" are those of that length.
-    repeat: whether a row has each cosine "once", all "halves" again, or "interleaved" next to
-    itself; by default as the pairs of the model are. persistent: state_dict() has the table,
-    `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are compared and not loaded:
-    one of another shape, or with other values, is an error of loading. Raises ValueError if the
-    model has positions on several axes.
+    config: the configuration object of Transformers, its mapping, or the path of its file. The rule
+    and the layers are read as by posenc.rotary_from_config(). rows: the table has positions 0 to
+    rows - 1, by default max_position_embeddings rows. The rules "dynamic" and "longrope" apply for
+    this length. repeat: "once" has each cosine once in a row, "halves" all cosines and then all
+    again, and "interleaved" each cosine twice side by side; the default follows the pairs of the
+    model. persistent: state_dict() has the table, `cos_sin_cache`. If not persistent, this table
+    and an inv_freq in a checkpoint are compared and not loaded. A tensor of another shape, or with
+    other values, is an error of loading. Raises ValueError if the model has positions on several
+    axes.
     """
 
     cos_sin_cache: torch.Tensor
@@ -196,7 +198,7 @@ class RotaryEmbedding(_Table):
                 position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns (cosines, sines) of the type of x, each of shape (*position_ids.shape, columns).
 
-        Positions are on the device of the table. One that it does not have is an error of PyTorch.
+        Positions are on the device of the table. PyTorch raises an error for a position beyond it.
         """
         found = functional.embedding(position_ids, self.cos_sin_cache).to(x.dtype)
         cosines, sines = found.chunk(2, -1)
