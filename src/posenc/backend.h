@@ -28,7 +28,7 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  /// What it is, and what it can do for every spec.
+  /// The facts that hold for every spec.
   const Method& method() const noexcept { return method_; }
   std::string_view name() const noexcept { return method_.name; }  ///< Method::name
   /// Method::description

@@ -32,7 +32,7 @@ class Encoder {
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
 
-  /// What it was planned for.
+  /// The spec that it was planned for.
   const EncodingSpec& spec() const noexcept { return spec_; }
   /// The backend that planned it, which says what its encoders can do.
   const Backend& backend() const noexcept { return *backend_; }

@@ -7,20 +7,18 @@ install(TARGETS ${POSENC_INSTALLED_LIBRARIES} EXPORT posenc-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT posenc-targets NAMESPACE posenc:: DESTINATION ${cmake_folder})
 
-# The headers of a library are its umbrella header and the headers that this one includes.
 set(source ${PROJECT_SOURCE_DIR}/src/posenc)
-set(headers)
+set(libraries)
 foreach(target IN LISTS POSENC_INSTALLED_LIBRARIES)
   get_target_property(library ${target} EXPORT_NAME)
-  if(EXISTS ${source}/${library}.h)
-    file(STRINGS ${source}/${library}.h included REGEX "^#include \"posenc/")
-    list(TRANSFORM included REPLACE "#include \"posenc/(.*)\"" "\\1")
-    list(APPEND headers ${library}.h ${included})
-  endif()
+  list(APPEND libraries ${library})
 endforeach()
+include(${source}/public_headers.cmake)
+posenc_public_headers(headers ${libraries})
 foreach(header IN LISTS headers)
   get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${source}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc/${folder})
+  install(FILES ${PROJECT_SOURCE_DIR}/src/${header}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
 endforeach()
 if(POSENC_C)
   install(FILES ${PROJECT_SOURCE_DIR}/src/c/posenc/c_api.h

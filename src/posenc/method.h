@@ -18,7 +18,7 @@
 
 namespace posenc {
 
-/// What a method is, and what it can do for every spec.
+/// The facts of a method that hold for every spec.
 struct Method {
   std::string name;         ///< "rotation"
   std::string description;  ///< one line, for lists

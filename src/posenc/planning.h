@@ -1,4 +1,4 @@
-// How posenc's own methods become backends, and how they plan frequencies that no spec describes.
+// Makes backends of posenc's own methods, and plans frequencies that no spec describes.
 // Internal: not installed.
 #pragma once
 

@@ -1,6 +1,6 @@
 /// @file
-/// What a backend plans for a spec: an object that writes rows. Only programs that add a backend of
-/// their own need it.
+/// The object that writes the rows of a spec, which a backend plans. Only programs that add a
+/// backend of their own need it.
 #pragma once
 
 #include "posenc/data_type.h"

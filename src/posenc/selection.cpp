@@ -31,8 +31,8 @@ struct Request {
   const SelectionOptions& options;
 };
 
-/// That backend if it writes the type and promises the accuracy, with its encoder if the promise
-/// depends on the spec.
+/// The backend, if it writes the type and promises the accuracy. Its encoder is planned only if the
+/// promise depends on the spec.
 std::optional<SelectedEncoder> qualified(const Backend& backend, const Request& request) {
   const SelectionOptions& options = request.options;
   if (!backend.supports(options.type)) return {};
@@ -91,7 +91,7 @@ std::vector<const Backend*> built_in_order() {
                 to_string(request.options.accuracy), to_string(type), least, is_ulp ? " ulp" : "");
 }
 
-/// Without a reason, and with an encoder only if qualified() has planned one.
+/// The selection without its reason. Its encoder is set only if qualified() has planned it.
 SelectedEncoder select(const Request& request) {
   validate(request.spec);
   validate(request.rows);

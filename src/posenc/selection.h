@@ -6,7 +6,7 @@
 ///     auto fast = posenc::encode(rows, spec, posenc::Accuracy::within(1e-6));
 ///     std::puts(posenc::select_backend(spec, rows).reason.c_str());   // which backend, and why
 ///
-/// What was measured on a machine decides only if the program says so: see suite/profile.h.
+/// Measurements of a machine decide only if the program says so: see suite/profile.h.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -23,20 +23,20 @@
 
 namespace posenc {
 
-/// What a table asks of its backend.
+/// The requirements that a table has for its backend.
 struct SelectionOptions {
-  Accuracy accuracy = {};             ///< that the backend must promise
-  DataType type = DataType::float32;  ///< of the table
+  Accuracy accuracy = {};             ///< the accuracy that the backend must promise
+  DataType type = DataType::float32;  ///< the element type of the table
 };
 
-/// What decided a selection: POSENC_BACKEND, the times of a suite::Profile, or the built-in order.
-/// A profile that a program asks is stronger than POSENC_BACKEND.
+/// The source that decided a selection: POSENC_BACKEND, the times of a suite::Profile, or the
+/// built-in order. A profile that a program asks is stronger than POSENC_BACKEND.
 enum class SelectionSource { environment, profile, built_in };
 
 /// A backend that was selected, and why.
 struct Selection {
   const Backend* backend = nullptr;                    ///< never null in a result
-  SelectionSource source = SelectionSource::built_in;  ///< that decided
+  SelectionSource source = SelectionSource::built_in;  ///< the source that decided
   std::string reason;                                  ///< one line
 };
 
@@ -55,10 +55,11 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows,
 
 /// A selection and its planned encoder.
 struct SelectedEncoder {
-  std::unique_ptr<const Encoder> encoder;  ///< of the backend, for the spec
-  Selection selection;                     ///< which one, and why
+  std::unique_ptr<const Encoder> encoder;  ///< the selected backend, planned for the spec
+  Selection selection;                     ///< the backend, and why it was selected
 };
-/// select_backend(), and its encoder for the spec. Throws as that does.
+/// Calls select_backend(), and plans the spec with the selected backend. Throws as select_backend()
+/// does.
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options = {});
 
@@ -79,7 +80,7 @@ Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
 /// The correctly rounded encodings of positions 0 .. rows - 1 in the paper's convention: shape
 /// (rows, d_model). Throws as above.
 Matrix encode(std::int64_t rows, std::int64_t d_model);
-/// Sizes are integers: a fraction would be lost without a word.
+/// Sizes are integers, so that a fraction is not lost silently.
 template <class Rows, class Channels>
 requires std::is_floating_point_v<Rows> || std::is_floating_point_v<Channels> Matrix
 encode(Rows rows, Channels d_model)

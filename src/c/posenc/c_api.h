@@ -56,7 +56,7 @@ int32_t posenc_c_abi(void);
 /// posenc_..._free() frees it. The free functions accept null.
 typedef struct posenc_encoder posenc_encoder;            ///< a backend planned for a spec
 typedef struct posenc_cursor posenc_cursor;              ///< rows, one at a time
-typedef struct posenc_axes posenc_axes;                  ///< which channels are on which axis
+typedef struct posenc_axes posenc_axes;                  ///< the axis of each channel
 typedef struct posenc_axes_encoder posenc_axes_encoder;  ///< an encoder for several axes
 typedef struct posenc_rotary posenc_rotary;              ///< a rotary embedding
 typedef struct posenc_positional_encoding posenc_positional_encoding;  ///< a layer

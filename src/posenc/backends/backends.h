@@ -1,6 +1,6 @@
-// The list of built-in methods: one line for each, from the simplest to the most complex, because
-// the simplest wins a tie. rotation, which is correctly rounded, is before rotation32. And what
-// their files share: a backend for each ISA of the build, and position 0.
+// The list of built-in methods, and the code that their files share. The list has one entry for each
+// method, from the simplest to the most complex, because the simplest wins a tie. rotation, which is
+// correctly rounded, stands before rotation32.
 #pragma once
 
 #include "posenc/backend.h"
@@ -24,8 +24,8 @@ namespace posenc::detail {
 
 using BackendList = std::vector<std::unique_ptr<Backend>>;
 
-/// add_<method>(all), which the method's file defines, adds the method's backends to a list: one,
-/// or for a vectorised method one for each ISA of the build, in ascending order.
+/// Each method's file defines add_<method>(all), which adds the method's backends to a list: a
+/// single backend, or one for each ISA of the build in ascending order if the method is vectorised.
 #define POSENC_DECLARE_METHOD(method) void add_##method(BackendList& all);
 POSENC_METHODS(POSENC_DECLARE_METHOD)
 #undef POSENC_DECLARE_METHOD
@@ -70,7 +70,7 @@ void add_method(BackendList& all, Method method, Kernel simd::Kernels::*needed) 
   }
 }
 
-/// Adds a method that uses no kernels: in plain C++, for every processor. The Writer's constructor
+/// Adds a method in plain C++, which uses no kernels and runs on every processor. The Writer's constructor
 /// takes the spec and its frequencies, which are null unless they differ from those of the spec.
 template <class Writer>
 void add_portable_method(BackendList& all, Method method) {

@@ -6,8 +6,8 @@ namespace posenc::detail {
 namespace {
 
 /// The least odd multiple of 512 bytes that holds `count` floats. A narrow panel reads 512 bytes of
-/// each row, or two times 256 bytes, half a stride apart. All of them together then occupy every
-/// set of an L1 cache evenly; a multiple of 4096 bytes would let them compete for a few.
+/// each row, or twice 256 bytes half a stride apart. With an odd multiple, these pieces occupy all
+/// sets of an L1 cache evenly. With a multiple of 4096 bytes, they would compete for a few sets.
 constexpr std::int64_t spread_stride(std::int64_t count) {
   constexpr std::int64_t unit = 512 / sizeof(float);
   return ((count + unit - 1) / unit | 1) * unit;
@@ -18,9 +18,9 @@ struct FrequencyDoubles {
   double quarter_turns, rest;
 };
 
-/// Those of w / (2 pi) modulo 1, in units of 2^-128.
+/// The doubles of w / (2 pi) modulo 1. `turns` is in units of 2^-128.
 FrequencyDoubles frequency_doubles(uint128 turns) noexcept {
-  // Of a turn or its complement, whichever is shorter, so that nothing overflows.
+  // The shorter of the turn and its complement is converted, so that nothing overflows.
   const bool is_negative = turns >> 127 != 0;
   const uint128 magnitude = is_negative ? -turns : turns;
   const auto rounded = static_cast<double>(magnitude);
@@ -67,7 +67,7 @@ void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kern
       const uint128 half = turns.turns(begin + k) >> 1;
       half_high[k] = static_cast<std::uint64_t>(half >> 64);
       half_low[k] = static_cast<std::uint64_t>(half);
-      // Half of the doubles, unless these are those of the complement.
+      // The doubles are halved, unless they belong to the complement.
       const bool is_complement = half >> 126 != 0;
       const FrequencyDoubles doubles =
           is_complement ? frequency_doubles(half)

@@ -1,4 +1,4 @@
-// What vectorised methods compute when they are planned, in the form that kernels read.
+// The constants of vectorised methods, computed by planning, in the form that kernels read.
 #pragma once
 
 #include "posenc/backends/backends.h"
@@ -40,8 +40,8 @@ class FrequencyTables {
 
 /// Sines and cosines of the angles of rows around the centre of a block, a = (j + 1/2) w.
 struct HalfRowAngles {
-  /// Of each of paired_block_rows / 2 rows j, the cosines and sines interleaved, or the sines half
-  /// a stride after the cosines; or grouped as simd::angle_index() says.
+  /// How the cosines and sines of each of paired_block_rows / 2 rows j are arranged: interleaved, or
+  /// the sines half a stride after the cosines, or grouped as simd::angle_index() says.
   enum class Order { interleaved, separate, grouped };
 
   /// Allocates the arrays. fill() computes them.
@@ -53,10 +53,10 @@ struct HalfRowAngles {
   Order order;
   std::int64_t stride;                     ///< from one row to the next, in floats, unless grouped
   std::unique_ptr<double[]> cosine, sine;  ///< for j = 0
-  Matrix rows;  ///< at cache lines, over which vectors of AVX-512 would reach else
+  Matrix rows;  ///< begins at a cache line, so that vectors of AVX-512 cross none
 };
 
-/// Owns the arrays of simd::AngleArrays: those of a position.
+/// Owns the arrays of simd::AngleArrays for one position.
 struct Angles {
   Angles(const FrequencyTables& turns, const simd::Kernels& kernels, std::int64_t position);
   simd::AngleArrays arrays() const noexcept { return {cosine.data(), sine.data()}; }
@@ -81,7 +81,7 @@ class RotationConstants {
 
  private:
   const simd::Kernels& kernels_;
-  /// Only kernels of 16-bit types read them. The first call of such a type therefore fills them.
+  /// Only kernels of 16-bit types read these, so the first call with such a type fills them.
   mutable HalfRowAngles angles_;
   mutable std::once_flag angles_are_filled_;
 };

@@ -5,8 +5,8 @@
 // Range   every position; the error makes entries useless at large ones
 // Cost    std::sin and std::cos of float for each pair of entries
 //
-// The roundings of frequency, position and product to float32 decide the error. The phases are
-// those of exact/float32_phases.h; parity.h has correctly rounded sines of them.
+// Frequency, position and product are each rounded to float32, which decides the error. Phases are
+// computed by exact/float32_phases.h. suite/parity.h has correctly rounded sines of these phases.
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
@@ -27,11 +27,11 @@ class DivTermWriter final : public RowWriter {
         frequencies_(given != nullptr ? nearest_floats(*given) : tutorial_frequencies(spec)) {}
 
   /// The sum of three errors. The last rounding adds half an ulp of 1 of a type narrower than
-  /// float32. The sine adds one float32 ulp below 1, 2^-24: half of it for its rounding, half for
-  /// its method. The phase has the rest: position and product have a relative error of 2^-24 each,
-  /// and the frequency w has one of 2^-24 for its rounding and of 2 * 2^-24 |ln w| for its rounded
-  /// exponent. For w <= 1, w (3 + 2 |ln w|) is below 4. With a rule of frequencies, w is rounded
-  /// once and at most pi, and 3 w is below 10.
+  /// float32. The sine adds one float32 ulp below 1, 2^-24: half for its rounding, half for its
+  /// method. The rest comes from the phase. Position and product each have a relative error of
+  /// 2^-24. The frequency w has a relative error of 2^-24 from its rounding and of 2 * 2^-24 |ln w|
+  /// from its rounded exponent. For w <= 1, w (3 + 2 |ln w|) is below 4. With a rule of
+  /// frequencies, w is rounded once and is at most pi, so that 3 w is below 10.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.farthest());
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;

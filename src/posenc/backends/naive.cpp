@@ -1,12 +1,14 @@
-// naive: the formula as a competent person writes it, the baseline that others are compared with.
+// naive: the formula as a competent person writes it. It is the baseline of every comparison.
 //
 // Method  frequencies once by std::pow; std::sin and std::cos of each phase in double, rounded once
 // Error   half an ulp of 1, and 4 * 2^-53 times the position (with a rule: 16 * 2^-53 times)
 // Range   every position; the error grows with it
 // Cost    a product, std::sin and std::cos for each pair of entries
 //
-// The error is that of the rounded phase. A rule of frequencies has the nearest doubles of its
-// frequencies modulo 2 pi. Source: "Attention Is All You Need", section 3.5.
+// The rounded phase decides the error. With a rule, frequencies are computed exactly, and rounded
+// to double modulo 2 pi with a relative error of 4 * 2^-53.
+//
+// Source: "Attention Is All You Need", section 3.5.
 #include "posenc/backends/backends.h"
 #include "posenc/exact/frequency.h"
 

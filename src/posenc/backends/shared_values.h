@@ -1,4 +1,4 @@
-// What planning computes from frequencies alone, shared by all encoders of a process that need it.
+// Values that planning computes from frequencies alone. All encoders of a process share them.
 #pragma once
 
 #include "posenc/exact/frequency.h"
@@ -17,15 +17,17 @@
 
 namespace posenc::detail {
 
-/// The values that were asked for last, at most most_values, so that a search costs little beside
-/// planning, and of at most most_frequencies frequencies in all: 4 MiB of RotationConstants.
+/// Keeps the values that were used last: at most most_values values, so that a search costs little
+/// compared with planning, with at most most_frequencies frequencies in all, which is 4 MiB of
+/// RotationConstants.
 ///
-/// Nobody waits for another thread, which a fork may have left behind: who finds the cache in use
-/// computes a value of its own.
+/// Never blocks: a fork may have left the lock held. A caller that finds the cache locked computes
+/// its own value.
 template <class Key, class Value>
 class SharedValues {
  public:
-  /// The value of a key, which has so many frequencies. make() makes it, unless it is kept.
+  /// Returns the value of a key, which has `frequencies` frequencies. Calls make() unless the value
+  /// is kept.
   template <class Make>
   std::shared_ptr<const Value> get(const Key& key, std::int64_t frequencies, const Make& make) {
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
@@ -60,7 +62,7 @@ class SharedValues {
   };
 
   std::mutex mutex_;
-  std::list<Entry> recent_;  ///< the last one first
+  std::list<Entry> recent_;  ///< the most recently used entry first
   std::int64_t frequencies_ = 0;
 };
 

@@ -43,7 +43,7 @@ std::string_view to_string(CauseKind kind) noexcept;
 
 /// A reason why a table is wrong.
 struct Cause {
-  CauseKind kind = CauseKind::float32_phases;  ///< which mistake
+  CauseKind kind = CauseKind::float32_phases;  ///< the kind of mistake
   std::string text;                            ///< "the first row is position 2, not 0"
   /// True if other causes with is_rival fit as well. One of them is the cause.
   bool is_rival = false;

@@ -49,7 +49,7 @@ bool has_fast_narrow_panels([[maybe_unused]] bool at_pages) noexcept {
 #endif
 }
 
-/// Of a table that is to be stored non-temporally.
+/// The method for a table that is to be stored non-temporally.
 StoreMethod non_temporal_method(const RowLayout& row, const RowTask& task, Writer writer,
                                 std::int64_t float_lanes) noexcept {
   const std::int64_t size = size_of(task.type), stride = task.stride * size;

@@ -1,4 +1,4 @@
-// What encodings over several axes are planned as. Internal: not installed.
+// The plan of an encoding over several axes. Internal: not installed.
 //
 // Rows whose positions are equal on all axes, as in text, come from one encoder of all pairs. For
 // other rows, each axis has an encoder of its own pairs.
@@ -31,7 +31,7 @@ struct AxisPlan {
   bool has_whole_rows = false;
 };
 
-/// What an AxesEncoder is planned as.
+/// The plan of an AxesEncoder.
 struct AxesPlan {
   AxesSpec spec;
   std::int64_t d_model;
