@@ -19,8 +19,8 @@ namespace posenc {
 std::vector<const Backend*> backends();
 
 /// The backend with this name: "rotation" for the best ISA that runs here, or "rotation:avx2" for a
-/// given ISA. Throws InvalidArgument, listing the known names, if there is none, or if it does not run
-/// here.
+/// given ISA. Throws InvalidArgument, listing the known names, if there is none, or if it does not
+/// run here.
 const Backend& backend(std::string_view name);
 /// The backend of that method and ISA. Throws InvalidArgument as above.
 const Backend& backend(std::string_view name, Isa isa);

@@ -1,6 +1,6 @@
-// The list of built-in methods, and the code that their files share. The list has one entry for each
-// method, from the simplest to the most complex, because the simplest wins a tie. rotation, which is
-// correctly rounded, stands before rotation32.
+// The list of built-in methods, and the code that their files share. The list has one entry for
+// each method, from the simplest to the most complex, because the simplest wins a tie. rotation,
+// which is correctly rounded, stands before rotation32.
 #pragma once
 
 #include "posenc/backend.h"
@@ -70,8 +70,9 @@ void add_method(BackendList& all, Method method, Kernel simd::Kernels::*needed) 
   }
 }
 
-/// Adds a method in plain C++, which uses no kernels and runs on every processor. The Writer's constructor
-/// takes the spec and its frequencies, which are null unless they differ from those of the spec.
+/// Adds a method in plain C++, which uses no kernels and runs on every processor. The Writer's
+/// constructor takes the spec and its frequencies, which are null unless they differ from those of
+/// the spec.
 template <class Writer>
 void add_portable_method(BackendList& all, Method method) {
   method.isa = simd::compiled_kernels().front().isa;

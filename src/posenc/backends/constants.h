@@ -40,8 +40,8 @@ class FrequencyTables {
 
 /// Sines and cosines of the angles of rows around the centre of a block, a = (j + 1/2) w.
 struct HalfRowAngles {
-  /// How the cosines and sines of each of paired_block_rows / 2 rows j are arranged: interleaved, or
-  /// the sines half a stride after the cosines, or grouped as simd::angle_index() says.
+  /// How the cosines and sines of each of paired_block_rows / 2 rows j are arranged: interleaved,
+  /// or the sines half a stride after the cosines, or grouped as simd::angle_index() says.
   enum class Order { interleaved, separate, grouped };
 
   /// Allocates the arrays. fill() computes them.

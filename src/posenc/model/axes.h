@@ -1,6 +1,6 @@
 /// @file
-/// Specs of encodings over several axes, such as the time, height and width of a video. Each pair of
-/// channels has an axis and a frequency. A row has a position on every axis.
+/// Specs of encodings over several axes, such as the time, height and width of a video. Each pair
+/// of channels has an axis and a frequency. A row has a position on every axis.
 ///
 ///     // Flux: one block of columns for each axis, with frequencies of its own.
 ///     const posenc::AxesSpec flux = posenc::axes_in_blocks({16, 56, 56}, {.base = 10000.0});
