@@ -4,9 +4,8 @@
 #include "posenc/frequency_rule_text.h"
 #include "posenc/registry.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,9 +31,9 @@ class ZeroWriter final : public RowWriter {
   double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
 
   void write(const OutputRows& rows) const noexcept override {
-    const auto bytes = static_cast<std::size_t>(d_model_ * size_of(rows.type));
     with_type(rows.type, [&]<class T>(T) {
-      for (std::int64_t row = 0; row < rows.count; ++row) std::memset(rows.row<T>(row), 0, bytes);
+      for (std::int64_t row = 0; row < rows.count; ++row)
+        std::fill_n(rows.row<T>(row), d_model_, T{});
     });
     claims_.encodes(rows.count);
   }

@@ -49,7 +49,7 @@ def complaints(nm, path, may_call):
     # Objects of Windows do not mark the symbols that the linker may merge. Only the table of
     # kernels is known to be no inline function.
     shared_kinds = SHARED_KINDS + ("TRDB" if path.endswith(".obj") else "")
-    own.append(f"posenc::simd::{isa_of(path)}_kernels()")
+    own += [f"posenc::simd::{isa_of(path)}{kind}_kernels()" for kind in ("", "_model")]
     exported = 0
     for line in text.splitlines():
         kind, name = line[17:].split(" ", 1)

@@ -316,7 +316,7 @@ TEST(JoinKernels, CopyOrSelectPartsOfRows) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
   };
   constexpr std::int64_t table_rows = 13, rows = 41;
-  for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::ModelKernels& kernels, const simd::Kernels&) {
     for (int repetition = 0; repetition < 100; ++repetition) {
       const bool is_wide = below(2) == 0, has_masks = below(2) == 0;
       std::vector<std::int64_t> wide(rows);
@@ -358,7 +358,7 @@ TEST(JoinKernels, CopyOrSelectPartsOfRows) {
 
 TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
   std::mt19937_64 random(9);
-  for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::ModelKernels& kernels, const simd::Kernels&) {
     for (std::size_t count = 1; count < 80; ++count) {
       std::vector<std::int64_t> wide(count);
       for (std::int64_t& value : wide) value = static_cast<std::int32_t>(random());

@@ -57,7 +57,7 @@ std::uint32_t widened_bits(T element) {
 TYPED_TEST(HalfTypes, EveryValueIsWidenedExactly) {
   std::vector<std::uint16_t> all;
   for (int bits = 0; bits <= 0xffff; ++bits) all.push_back(static_cast<std::uint16_t>(bits));
-  for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::ModelKernels& kernels, const simd::Kernels&) {
     std::vector<float> wide(all.size());
     kernels.widen(all.data(), std::ssize(all), is_bfloat16<TypeParam>, wide.data());
     std::int64_t wrong = 0;
@@ -88,7 +88,7 @@ std::vector<float> floats_to_narrow() {
 TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
   const std::vector<float> floats = floats_to_narrow<TypeParam>();
   const std::uint16_t infinity = is_bfloat16<TypeParam> ? 0x7f80 : 0x7c00;
-  for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::ModelKernels& kernels, const simd::Kernels&) {
     std::vector<std::uint16_t> narrow(floats.size());
     kernels.narrow(floats.data(), std::ssize(floats), is_bfloat16<TypeParam>, narrow.data());
     std::int64_t wrong = 0;
@@ -109,7 +109,7 @@ TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
 TYPED_TEST(HalfTypes, SumsAreThoseOfFloat32RoundedOnce) {
   constexpr DataType type = data_type_of<TypeParam>;
   const auto encoding = random_floats(300);
-  for_each_isa([&](const simd::Kernels& kernels) {
+  for_each_isa([&](const simd::ModelKernels& kernels, const simd::Kernels& tables) {
     for (const std::int64_t count : {0, 1, 7, 16, 33, 64, 299}) {
       for (const float* const added : {encoding.data() + 1, static_cast<const float*>(nullptr)}) {
         std::vector<TypeParam> x(count + 1), y(count + 1);
@@ -117,8 +117,8 @@ TYPED_TEST(HalfTypes, SumsAreThoseOfFloat32RoundedOnce) {
           x[i].bits = static_cast<std::uint16_t>(i * 40503 + (i == 5 ? 0x7fff : 0));
         std::vector<float> wide(x.size());
         kernels.widen(&x[0].bits, count + 1, is_bfloat16<TypeParam>, wide.data());
-        kernels.combine({x.data(), added, y.data(), count, 1.5f, simd::StoreMethod::plain, type});
-        kernels.combine({wide.data(), added, wide.data(), count, 1.5f});
+        tables.combine({x.data(), added, y.data(), count, 1.5f, simd::StoreMethod::plain, type});
+        tables.combine({wide.data(), added, wide.data(), count, 1.5f});
         std::vector<TypeParam> expected(count + 1);
         kernels.narrow(wide.data(), count, is_bfloat16<TypeParam>, &expected[0].bits);
         EXPECT_EQ(y, expected) << count;

@@ -3,6 +3,7 @@
 
 #include "posenc/cpu.h"
 #include "posenc/model/sequence_view.h"
+#include "posenc/model/simd/kernels.h"
 #include "posenc/simd/dispatch.h"
 #include "support.h"
 
@@ -91,13 +92,17 @@ class Sequences {
   SequenceView<float> view_;
 };
 
-/// Calls use(kernels) for the kernels of each ISA that runs here.
+/// Calls use(kernels of the model, kernels) for each ISA that runs here.
 template <class Use>
 void for_each_isa(const Use& use) {
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
-    SCOPED_TRACE(std::string(to_string(each.isa)));
-    use(each.kernels);
+  const auto all = simd::compiled_kernels();
+  const auto of_model = simd::compiled_model_kernels();
+  ASSERT_EQ(all.size(), of_model.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(all[i].isa, of_model[i].isa);
+    if (!cpu_has(all[i].isa)) continue;
+    SCOPED_TRACE(std::string(to_string(all[i].isa)));
+    use(of_model[i].kernels, all[i].kernels);
   }
 }
 

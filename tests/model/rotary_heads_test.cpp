@@ -159,7 +159,7 @@ TYPED_TEST(RotaryHeads, HaveTheSameBitsOnEveryIsa) {
                     angles[static_cast<std::size_t>(of_head + k)]);
         }
       }
-      for_each_isa([&](const simd::Kernels& kernels) {
+      for_each_isa([&](const simd::ModelKernels& kernels, const simd::Kernels&) {
         std::vector<TypeParam> turned = x;
         kernels.rotate({angles.data(), 0, of_head, turned.data(), stride, 2,
                         data_type_of<TypeParam>, interleaved});

@@ -1,6 +1,8 @@
 // How the rows of a table are stored. Bits do not depend on it, so that no other test would notice.
 #include "posenc/simd/store_plan.h"
 
+#include "posenc/model/simd/kernels.h"
+
 #include "posenc/encode_options.h"
 #include "posenc/support/cache_line.h"
 

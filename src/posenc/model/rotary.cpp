@@ -3,7 +3,7 @@
 #include "posenc/cpu.h"
 #include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/checks.h"
-#include "posenc/simd/dispatch.h"
+#include "posenc/model/simd/kernels.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/worker_memory.h"
 
@@ -134,7 +134,7 @@ void turn_rows(const HeadsView& x, const HeadsToTurn& work, std::int64_t sequenc
                            .ahead_bytes = bytes_ahead(x, work.pairs)};
   for (std::int64_t outer = 0; outer < (by_rows ? count : x.heads); ++outer) {
     task.x = static_cast<char*>(x.data) + (begin + outer * outer_stride) * size_of(x.type);
-    simd::best_kernels().rotate(task);
+    simd::best_model_kernels().rotate(task);
     if (by_rows) task.angles += row_of_angles;
   }
 }

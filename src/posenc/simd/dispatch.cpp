@@ -1,9 +1,7 @@
 #include "posenc/simd/dispatch.h"
 
-#include "posenc/cpu.h"
 #include "posenc/simd/compiled_isas.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace posenc::simd {
@@ -19,10 +17,7 @@ std::span<const IsaKernels> compiled_kernels() {
 }
 
 const Kernels& best_kernels() {
-  const auto all = compiled_kernels();
-  static const Kernels& best = std::find_if(all.rbegin(), all.rend(), [](const IsaKernels& each) {
-                                 return cpu_has(each.isa);
-                               })->kernels;
+  static const Kernels& best = best_of(compiled_kernels());
   return best;
 }
 

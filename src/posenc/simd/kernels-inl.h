@@ -5,14 +5,15 @@
 #include "posenc/simd/kernels.h"
 
 #include "posenc/simd/anchors-inl.h"
-#include "posenc/simd/join-inl.h"
 #include "posenc/simd/layers/combine-inl.h"
-#include "posenc/simd/layers/rotary-inl.h"
 #include "posenc/simd/rotation/rotation-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
 #include "posenc/simd/rotation32/rotation32-inl.h"
-#ifndef POSENC_PORTABLE_VECTORS
+#if defined(POSENC_COMPARISON_BACKENDS) && !defined(POSENC_PORTABLE_VECTORS)
 #include "posenc/simd/sincos-inl.h"
+#define POSENC_SINCOS_KERNEL sincos_kernel
+#else
+#define POSENC_SINCOS_KERNEL nullptr
 #endif
 
 namespace posenc::simd {
@@ -24,13 +25,8 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
                                       .angles = angle_kernel,
                                       .rotation = rotation_kernel,
                                       .rotation32 = rotation32_kernel,
-                                      .sincos = sincos_kernel,
+                                      .sincos = POSENC_SINCOS_KERNEL,
                                       .combine = combine_kernel,
-                                      .join = join_kernel,
-                                      .extent = extent_kernel,
-                                      .rotate = rotate_kernel,
-                                      .widen = widen_kernel,
-                                      .narrow = narrow_kernel,
                                       .fence = fence};
   return kernels;
 }

@@ -96,8 +96,4 @@ StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out
   return are_lines ? StoreMethod::lines : StoreMethod::plain;
 }
 
-StoreMethod plan_joined_rows(bool non_temporal, std::int64_t row_bytes) noexcept {
-  return non_temporal && row_bytes <= most_joined_bytes ? StoreMethod::staged : StoreMethod::plain;
-}
-
 }  // namespace posenc::simd

@@ -27,7 +27,4 @@ StorePlan plan_stores(const RowLayout& row, const RowTask& task, bool non_tempor
 StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out,
                                std::span<const std::int64_t> lengths) noexcept;
 
-/// The plan of rows that are joined from parts of other rows (JoinTask).
-StoreMethod plan_joined_rows(bool non_temporal, std::int64_t row_bytes) noexcept;
-
 }  // namespace posenc::simd

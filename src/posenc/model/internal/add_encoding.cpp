@@ -1,6 +1,8 @@
 #include "posenc/model/internal/add_encoding.h"
 
 #include "posenc/encoder.h"
+#include "posenc/model/simd/kernels.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/worker_memory.h"
@@ -15,7 +17,7 @@ namespace {
 /// is the index of the first element.
 void combine_and_drop(const RowWork& work, const void* x, const float* encoding, void* out,
                       std::int64_t count, std::int64_t first) noexcept {
-  const simd::Kernels& kernels = simd::best_kernels();
+  const simd::ModelKernels& kernels = simd::best_model_kernels();
   float piece[1024];
   const DataType type = work.y.type;
   const bool is_bfloat16 = type == DataType::bfloat16;
@@ -27,7 +29,7 @@ void combine_and_drop(const RowWork& work, const void* x, const float* encoding,
       kernels.widen(static_cast<const std::uint16_t*>(x) + i, size, is_bfloat16, piece);
     }
     const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
-    kernels.combine({piece, of_piece, piece, size, 1});
+    simd::best_kernels().combine({piece, of_piece, piece, size, 1});
     work.dropout->apply(std::span(piece, static_cast<std::size_t>(size)), work.seed,
                         static_cast<std::uint64_t>(first + i));
     if (type == DataType::float32) {

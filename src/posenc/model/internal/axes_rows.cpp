@@ -1,8 +1,6 @@
 #include "posenc/model/internal/axes_rows.h"
 
 #include "posenc/model/internal/extent.h"
-#include "posenc/simd/dispatch.h"
-#include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
@@ -110,7 +108,7 @@ void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputVie
                  task.rows = to - from;
                  task.out += from * all.out_stride;
                  task.first_row += from;
-                 simd::best_kernels().join(task);
+                 simd::best_model_kernels().join(task);
                });
 }
 

@@ -8,7 +8,7 @@
 #include "posenc/matrix.h"
 #include "posenc/model/internal/axes_plan.h"
 #include "posenc/model/row_positions.h"
-#include "posenc/simd/kernels.h"
+#include "posenc/model/simd/kernels.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,13 +1,13 @@
 #include "posenc/model/internal/extent.h"
 
-#include "posenc/simd/dispatch.h"
+#include "posenc/model/simd/kernels.h"
 
 namespace posenc::detail {
 
 Extent extent_of(const IntegerView& integers) {
   Extent all;
-  simd::best_kernels().extent(integers.data(), integers.is_wide(), integers.count(), all.least,
-                              all.most);
+  simd::best_model_kernels().extent(integers.data(), integers.is_wide(), integers.count(),
+                                    all.least, all.most);
   return all;
 }
 

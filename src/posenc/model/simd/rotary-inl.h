@@ -8,6 +8,7 @@
 // Source: Su et al., "RoFormer", 2021.
 #pragma once
 
+#include "posenc/model/simd/kernels.h"
 #include "posenc/simd/layers/convert-inl.h"
 
 namespace posenc::simd {

@@ -9,6 +9,7 @@
 //         per part
 #pragma once
 
+#include "posenc/model/simd/kernels.h"
 #include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
