@@ -216,7 +216,7 @@ TEST(CApi, AddsAndDropsAsCppDoes) {
 TEST(CApi, TurnsAsCppDoes) {
   constexpr std::int64_t batch = 2, columns = d_model + 2;
   const auto rotary = rotary_of(5e5, POSENC_ROTARY_INTERLEAVED, "yarn:factor=4");
-  const Rotary truth(d_model, 5e5, RotaryLayout::interleaved, {}, YarnScaling{.factor = 4});
+  const Rotary truth(d_model, 5e5, RotaryLayout::interleaved, YarnScaling{.factor = 4});
   std::vector<float> queries = inputs(batch * rows * 5 * columns),
                      keys = inputs(batch * rows * columns), expected = queries,
                      expected_keys = keys;

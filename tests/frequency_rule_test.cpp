@@ -141,7 +141,7 @@ TEST(FrequencyRule, NoEncodingLacksItsAttentionFactorSilently) {
   }
   EXPECT_NO_THROW(rotation.plan({.d_model = 4, .frequencies = YarnScaling{.factor = 1}}));
   expect_refused({{"attention_factor is 0, not given; allowed: greater than 0",
-                   [&] { Rotary(4, 10000.0, RotaryLayout::halves, {}, longrope); }}});
+                   [&] { Rotary(4, 10000.0, RotaryLayout::halves, longrope); }}});
 }
 
 TEST(FrequencyRule, TextKeepsEveryParameter) {

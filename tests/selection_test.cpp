@@ -222,7 +222,7 @@ TEST(Selection, LayersReportTheirBackendAndTheReason) {
   EXPECT_THAT(layer.selection().reason, HasSubstr("correctly rounded"));
   const Rotary rotary(64);
   EXPECT_EQ(rotary.selection().backend->full_name(), best_rotation());
-  const Rotary rough(64, 10000.0, RotaryLayout::halves, Accuracy::within(1e-6));
+  const Rotary rough(64, 10000.0, RotaryLayout::halves, {}, Accuracy::within(1e-6));
   EXPECT_EQ(rough.selection().backend->full_name(), best_rotation32());
   EXPECT_THAT(rough.selection().reason, HasSubstr("within 1e-06"));
   expect_refused({{"accuracy is within 1e-09", [] {

@@ -31,6 +31,9 @@ class Version(unittest.TestCase):
     def test_headers_show_it(self) -> None:
         for header in ("posenc/version.h", "c/posenc/c_api.h"):
             self.assertEqual(found(f"src/{header}", r'"(\d+\.\d+\.\d+)"'), VERSION)
+        major, minor, patch = map(int, VERSION.split("."))
+        number = found("src/posenc/version.h", r"^#define POSENC_VERSION_NUMBER (\d+)$")
+        self.assertEqual(int(number), 10000 * major + 100 * minor + patch)
 
 
 if __name__ == "__main__":

@@ -406,7 +406,7 @@ posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t chann
                                    posenc_rotary** rotary) {
   return create(rotary, "rotary", [&] {
     return Rotary(dimension, base, enumerator("channels", channels, RotaryLayout::interleaved),
-                  accuracy_of(accuracy), rule_of(frequencies));
+                  rule_of(frequencies), accuracy_of(accuracy));
   });
 }
 

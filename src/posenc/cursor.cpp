@@ -5,12 +5,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace posenc {
 
 template <class T>
 BasicCursor<T>::BasicCursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) {
   encoder.backend().check_supports(data_type_of<T>);
+  seek(first);
+}
+
+template <class T>
+BasicCursor<T>::BasicCursor(std::unique_ptr<const Encoder> encoder, std::int64_t first)
+    : owned_(std::move(encoder)), encoder_(*owned_) {
+  encoder_.backend().check_supports(data_type_of<T>);
   seek(first);
 }
 

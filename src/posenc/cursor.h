@@ -9,7 +9,9 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace posenc {
@@ -24,6 +26,12 @@ class BasicCursor {
   /// `first` is not within -max_position to max_position, or if the encoder does not support the
   /// type.
   explicit BasicCursor(const Encoder& encoder, std::int64_t first = 0);
+  /// Owns the encoder: Cursor(backend("rotation").plan(spec)). Throws as above.
+  explicit BasicCursor(std::unique_ptr<const Encoder> encoder, std::int64_t first = 0);
+  /// Positions are integers, so that a fraction is not lost silently.
+  template <class First>
+  requires std::is_floating_point_v<First> BasicCursor(const Encoder& encoder, First first)
+  = delete;
 
   /// The position of the row that next() returns.
   std::int64_t position() const noexcept { return position_; }
@@ -42,6 +50,7 @@ class BasicCursor {
   void next(std::span<T> row);
 
  private:
+  std::unique_ptr<const Encoder> owned_;  ///< null if the caller owns the encoder
   const Encoder& encoder_;
   std::int64_t position_ = 0;
   RowRange kept_;  ///< positions of the rows in ahead_

@@ -6,3 +6,10 @@
 #if __cplusplus < 202002L
 #error "posenc needs C++20: compile with -std=c++20 or newer"
 #endif
+
+/// Clang warns if the result of such a function outlives the object.
+#if defined(__clang__)
+#define POSENC_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define POSENC_LIFETIMEBOUND
+#endif

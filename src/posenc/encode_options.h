@@ -5,8 +5,10 @@
 #include "posenc/cxx20.h"
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace posenc {
 
@@ -35,18 +37,26 @@ bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept;
 
 /// How a call is executed. The options do not affect its results.
 struct EncodeOptions {
-  /// This constructor is implicit, so that encode(rows, out, 4) uses 4 threads.
-  EncodeOptions(int thread_count = 1, StorePolicy policy = StorePolicy::automatic)
-      : threads(thread_count), stores(policy) {}  // NOLINT
-  /// Only an int is a number of threads: encode(rows, spec, 1e-6) does not compile.
+  EncodeOptions() = default;  ///< one thread, and automatic stores
+  /// The conversion is implicit, so that encode(rows, out, 4) uses 4 threads. Any type of integers
+  /// is allowed, such as the type of std::thread::hardware_concurrency().
   template <class Number>
-  requires std::is_arithmetic_v<Number> EncodeOptions(Number, StorePolicy = StorePolicy::automatic)
+  requires(std::is_integral_v<Number> && !std::is_same_v<Number, bool>)
+      EncodeOptions(Number thread_count, StorePolicy policy = StorePolicy::automatic)
+  noexcept
+      : threads(std::in_range<int>(thread_count) ? static_cast<int>(thread_count)
+                : thread_count > 0               ? std::numeric_limits<int>::max()
+                                                 : std::numeric_limits<int>::min()),
+        stores(policy) {}  // NOLINT
+  /// A fraction is no number of threads: encode(rows, spec, 1e-6) does not compile.
+  template <class Number>
+  requires(std::is_floating_point_v<Number> || std::is_same_v<Number, bool>)
+      EncodeOptions(Number, StorePolicy = StorePolicy::automatic)
   = delete;
 
-  /// The upper limit of threads, at least 1. Fewer are used if the process has fewer CPUs or if
-  /// more threads would not help.
-  int threads;
-  StorePolicy stores;  ///< how results are stored
+  /// Upper limit, at least 1. Fewer threads are used if more would not help.
+  int threads = 1;
+  StorePolicy stores = StorePolicy::automatic;  ///< how results are stored
 };
 
 }  // namespace posenc

@@ -61,6 +61,22 @@ void check_input(const InputView& x, const OutputView& out, std::int64_t rows,
     throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
 }
 
+/// Throws InvalidArgument if rows of x and of `out`, which have the same stride, share elements,
+/// unless both are the same memory. The rows may alternate, like the halves of wider rows.
+void check_apart(const InputView& x, const OutputView& out, std::int64_t rows,
+                 std::int64_t columns) {
+  const auto from = reinterpret_cast<std::uintptr_t>(x.data),
+             to = reinterpret_cast<std::uintptr_t>(out.data);
+  const std::uintptr_t distance = from < to ? to - from : from - to;
+  const std::int64_t size = size_of(out.type), stride = out.stride * size, row = columns * size;
+  const std::int64_t span = rows > 0 ? (rows - 1) * stride + row : 0;
+  if (distance == 0 || distance >= static_cast<std::uintptr_t>(span)) return;
+  const std::int64_t shift = static_cast<std::int64_t>(distance) % stride;
+  if (shift >= row && stride - shift >= row) return;
+  throw_invalid("x overlaps the output, {} bytes apart; allowed: the same memory, or other memory",
+                distance);
+}
+
 const void* row_of(const InputView& x, std::int64_t row, std::int64_t stride) noexcept {
   return static_cast<const char*>(x.data) + row * stride * size_of(x.type);
 }
@@ -178,6 +194,7 @@ void Encoder::add(RowRange range, InputView x, float scale, OutputView out,
   check_threads(options.threads);
   check_view(out, range.count, columns);
   check_input(x, out, range.count, columns);
+  check_apart(x, out, range.count, columns);
   const Rows rows = {spec_, *writer_};
   // The lines of an input that is replaced are in the caches.
   const StorePolicy policy = x.data == out.data ? StorePolicy::cached : options.stores;

@@ -2,6 +2,7 @@
 /// Tables in memory: views of the caller's memory, and a matrix that owns its memory.
 #pragma once
 
+#include "posenc/cxx20.h"
 #include "posenc/data_type.h"
 
 #include <cstddef>
@@ -17,6 +18,15 @@ namespace posenc {
 /// counts elements and is at least the number of columns. The memory needs only the alignment of T.
 template <class T>
 struct MatrixView {
+  MatrixView() = default;
+  /// A dense matrix: each row follows the previous one.
+  MatrixView(T* first, std::int64_t row_count, std::int64_t column_count) noexcept
+      : MatrixView(first, row_count, column_count, column_count) {}
+  /// A matrix with that stride.
+  MatrixView(T* first, std::int64_t row_count, std::int64_t column_count,
+             std::int64_t row_stride) noexcept
+      : data(first), rows(row_count), columns(column_count), stride(row_stride) {}
+
   T* data = nullptr;         ///< the first element of row 0
   std::int64_t rows = 0;     ///< at least 0
   std::int64_t columns = 0;  ///< elements per row
@@ -26,6 +36,11 @@ struct MatrixView {
   operator MatrixView<const T>() const noexcept  // NOLINT: implicit
       requires(!std::is_const_v<T>) {
     return {data, rows, columns, stride};
+  }
+
+  /// A view of rows begin .. begin + count - 1, which are not checked.
+  MatrixView part(std::int64_t begin, std::int64_t count) const noexcept {
+    return {data + begin * stride, count, columns, stride};
   }
 };
 
@@ -37,6 +52,18 @@ struct AnyView {
   requires std::is_convertible_v<T*, Data*> AnyView(const MatrixView<T>& view)
   noexcept  // NOLINT
       : AnyView(view.data, view.rows, view.columns, view.stride) {}
+
+  /// A view of a matrix that outlives it, such as a BasicMatrix.
+  template <class Viewable>
+  requires requires(Viewable& matrix) { AnyView(matrix.view()); }
+  AnyView(Viewable& matrix) noexcept  // NOLINT: implicit
+      : AnyView(matrix.view()) {}
+
+  /// A view of a dense matrix at `first`.
+  template <class T>
+  requires std::is_convertible_v<T*, Data*> AnyView(T* first, std::int64_t row_count,
+                                                    std::int64_t column_count)
+  noexcept : AnyView(first, row_count, column_count, column_count) {}
 
   /// A view of the memory at `first`; the other parameters are the fields of a MatrixView.
   template <class T>
@@ -96,8 +123,8 @@ class BasicMatrix {
 
   std::int64_t rows() const noexcept { return rows_; }        ///< 0 if empty
   std::int64_t columns() const noexcept { return columns_; }  ///< elements per row
-  T* data() noexcept { return data_.get(); }                  ///< element (0, 0); null if empty
-  const T* data() const noexcept { return data_.get(); }      ///< element (0, 0), read-only
+  T* data() & noexcept { return data_.get(); }                ///< element (0, 0); null if empty
+  const T* data() const& noexcept { return data_.get(); }     ///< element (0, 0), read-only
   /// The element in that row and column. The indices are not checked.
   T& operator()(std::int64_t row, std::int64_t column) noexcept {
     return data_.get()[row * columns_ + column];
@@ -107,17 +134,23 @@ class BasicMatrix {
     return data_.get()[row * columns_ + column];
   }
   /// Row r, with columns() elements. The index is not checked.
-  std::span<T> row(std::int64_t r) noexcept {
+  std::span<T> row(std::int64_t r) & noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
   /// Row r, read-only. The index is not checked.
-  std::span<const T> row(std::int64_t r) const noexcept {
+  std::span<const T> row(std::int64_t r) const& noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
   /// A view of the whole matrix, valid as long as the matrix is.
-  MatrixView<T> view() noexcept { return {data_.get(), rows_, columns_, columns_}; }
+  MatrixView<T> view() noexcept POSENC_LIFETIMEBOUND { return {data_.get(), rows_, columns_}; }
   /// A read-only view of the whole matrix.
-  MatrixView<const T> view() const noexcept { return {data_.get(), rows_, columns_, columns_}; }
+  MatrixView<const T> view() const noexcept POSENC_LIFETIMEBOUND { return {data_.get(), rows_, columns_}; }
+
+  // The memory of a temporary is gone before its rows can be used.
+  T* data() && = delete;                                    ///< does not exist
+  const T* data() const&& = delete;                         ///< does not exist
+  std::span<T> row(std::int64_t r) && = delete;             ///< does not exist
+  std::span<const T> row(std::int64_t r) const&& = delete;  ///< does not exist
 
  private:
   struct Free {

@@ -10,6 +10,7 @@
 #include "posenc/backend.h"
 #include "posenc/cpu.h"
 #include "posenc/cursor.h"
+#include "posenc/cxx20.h"
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
 #include "posenc/encoder.h"

@@ -3,6 +3,7 @@
 #include "posenc/support/format.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -15,7 +16,11 @@ namespace {
 /// The methods that are known to be fast, the fastest first.
 constexpr std::string_view fast_methods[] = {"rotation32", "rotation"};
 
+std::atomic<bool> is_environment_ignored = false;
+
 const std::string& environment() {
+  static const std::string& none = *new std::string;
+  if (is_environment_ignored) return none;
   // Never freed, so that it is valid while the process exits.
   static const std::string& value = *new std::string([] {
     const char* wanted = std::getenv("POSENC_BACKEND");
@@ -134,6 +139,8 @@ Selection with_reason(Selection selection, const SelectionOptions& options) {
 }
 
 }  // namespace
+
+void ignore_posenc_backend() noexcept { is_environment_ignored = true; }
 
 Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
   return with_reason(select({spec, rows, options}).selection, options);

@@ -11,7 +11,9 @@
 
 #include "posenc/accuracy.h"
 #include "posenc/data_type.h"
+#include "posenc/encode_options.h"
 #include "posenc/encoder.h"
+#include "posenc/matrix.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
@@ -53,6 +55,10 @@ struct Selection {
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 
+/// From now on, selections of this process ignore POSENC_BACKEND. For programs whose users must not
+/// change their backend.
+void ignore_posenc_backend() noexcept;
+
 /// A selection and its planned encoder.
 struct SelectedEncoder {
   std::unique_ptr<const Encoder> encoder;  ///< the selected backend, planned for the spec
@@ -76,6 +82,18 @@ Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options = {
 /// The encodings of these rows with another accuracy. Throws as above.
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options = {});
+
+/// The encodings of these rows in another element type: encode<BFloat16>(rows, spec). Throws as
+/// above.
+template <class T>
+BasicMatrix<T> encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy = {},
+                      EncodeOptions options = {}) {
+  const SelectedEncoder selected =
+      plan_selected(spec, rows, {.accuracy = accuracy, .type = data_type_of<T>});
+  BasicMatrix<T> table(rows.count, spec.d_model);
+  selected.encoder->encode(rows, table, options);
+  return table;
+}
 
 /// The correctly rounded encodings of positions 0 .. rows - 1 in the paper's convention: shape
 /// (rows, d_model). Throws as above.

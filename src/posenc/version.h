@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 
+/// The version of these headers, for the preprocessor: 10000 major + 100 minor + patch.
+#define POSENC_VERSION_NUMBER 200
+
 namespace posenc {
 
 std::string library_version();                ///< "0.2.0"

@@ -110,7 +110,7 @@ py::dict preset_arguments(const std::string& name) {
 
 // ---- Axes ---------------------------------------------------------------------------------------
 
-using Arrange = AxesSpec (*)(std::span<const std::int64_t>, const EncodingSpec&);
+using Arrange = AxesSpec (*)(const IntegerView&, const EncodingSpec&);
 
 /// Binds a function of sizes and a convention. The frequencies of the convention run through all
 /// pairs of the sections. (Blocks have widths of their own.)

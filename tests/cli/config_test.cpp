@@ -34,8 +34,7 @@ std::string cache_of(const Rotary& rotary, RowRange rows) {
 
 TEST_F(GenerateConfig, WritesTheCacheWithTheAttentionFactor) {
   const std::string file = write(qwen);
-  const Rotary rotary(16, 1e6, RotaryLayout::halves, {},
-                      YarnScaling{.factor = 4, .trained_rows = 32});
+  const Rotary rotary(16, 1e6, RotaryLayout::halves, YarnScaling{.factor = 4, .trained_rows = 32});
   const Arguments raw = words("generate --format raw");
   EXPECT_EQ(run_posenc(raw + Arguments{"--config", file, "--rows", "3", "--first", "7"}).out,
             cache_of(rotary, {7, 3}));

@@ -175,7 +175,7 @@ const Arguments yarn_cache =
     words("generate --rows 70 --first -3 --d-model 64 --frequencies yarn:factor=40");
 
 TEST(GenerateRotary, WritesTheLibrarysCachesTimesTheAttentionFactor) {
-  const Rotary rotary(64, 1e4, RotaryLayout::halves, {}, YarnScaling{.factor = 40});
+  const Rotary rotary(64, 1e4, RotaryLayout::halves, YarnScaling{.factor = 40});
   ASSERT_NE(rotary.attention_factor(), 1);
   const RowRange rows = {-3, 70};
   const auto run = [](const std::string& more) {

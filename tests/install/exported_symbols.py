@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Fails if a shared library exports symbols of other libraries, which could clash with the same
-symbols in a program that uses both. It also fails if the library exports no symbol of its own."""
+symbols in a program that uses both. It also fails if the library exports no symbol of its own.
+
+With --plugin, fails if a shared library that links the static posenc exports symbols of posenc."""
 
 import argparse
 import re
@@ -15,11 +17,17 @@ OWN = re.compile(r"posenc_[a-z0-9_]+$|_Z(TI|TS|TV|TT|Th.*|Tv.*|GV)?N[KRO]*6posen
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nm", default="nm")
+    parser.add_argument("--plugin", action="store_true")
     parser.add_argument("library")
     arguments = parser.parse_args()
     command = [arguments.nm, "--dynamic", "--defined-only", arguments.library]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     names = [line.split(" ", 2)[2] for line in lines]
+    if arguments.plugin:
+        exported = [name for name in names if "6posenc" in name or name.startswith("posenc_")]
+        if exported:
+            sys.exit("\n".join(exported))
+        return None if names else sys.exit("nothing is exported")
     foreign = [name for name in names if not OWN.match(name)]
     print(f"{len(names)} exported symbols, {len(foreign)} of them not posenc's")
     if len(names) == len(foreign):

@@ -92,6 +92,19 @@ refused "a program links posenc::c, which is not installed" \
   -DCMAKE_PREFIX_PATH="$scratch/core" -DCMAKE_C_COMPILER="$c_compiler"
 grep -q "POSENC_C" "$scratch/log" || fail "no error names POSENC_C"
 
+refused "an unknown component is found" \
+  "$cmake" -S "$source/tests/install/c" -B "$scratch/build_core" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$scratch/core" -DCMAKE_C_COMPILER="$c_compiler" -DCOMPONENTS=nonsense
+grep -q "nonsense" "$scratch/log" || fail "no error names the component"
+
+# A parent project that does not ask for it installs nothing of posenc.
+quietly "a parent project that installs nothing" "$cmake" -S "$source/tests/install/parent" \
+  -B "$scratch/nothing" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DPOSENC_SOURCE="$source" \
+  -DPOSENC_WAY=add_subdirectory -DEXPORTS=OFF
+quietly "a parent project that installs nothing is not installed" \
+  "$cmake" --install "$scratch/nothing" --prefix "$scratch/nothing_installed"
+[[ ! -d $scratch/nothing_installed ]] || fail "a parent project installed posenc unasked"
+
 # If dependencies are not installed, the parent's build downloads headers. A folder stands for the
 # download here.
 download=$scratch/download

@@ -2,6 +2,8 @@
 // type, stride, stores and threads; rows that are equal, repeated, scattered; bad input.
 #include "posenc/model/axes.h"
 
+#include "posenc/model/axes_encoder.h"
+
 #include "model/layer_support.h"
 #include "posenc/registry.h"
 #include "posenc/simd/kernels.h"
@@ -229,7 +231,8 @@ TEST(Axes, AListWithoutMemoryIsNoRange) {
     expect_refused({{"no memory", [&] { encoder.encode(rows, out.view()); }}});
   }
   encoder.encode(RowPositions(wide, 0, 0, 0), out.view());
-  EXPECT_FALSE(RowPositions(std::vector<std::int64_t>()).is_range());
+  const std::vector<std::int64_t> none;
+  EXPECT_FALSE(RowPositions(none).is_range());
 }
 
 TEST(Axes, RefuseBadCallsAndWriteNothing) {

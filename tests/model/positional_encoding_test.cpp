@@ -107,7 +107,7 @@ TEST_P(Forward, AppliesTheMaskOfTheSeed) {
   const Dropout& dropout = with_dropout.dropout();
   std::int64_t wrong = 0;
   plain.each([&](auto b, auto r, auto c) {
-    const bool keeps = dropout.keeps(training.seed, plain.index(b, r, c));
+    const bool keeps = dropout.keeps(*training.seed, plain.index(b, r, c));
     wrong += dropped.at(b, r, c) != (keeps ? plain.at(b, r, c) * dropout.scale() : 0.0f);
     wrong += back.at(b, r, c) != (keeps ? gradient.at(b, r, c) * dropout.scale() : 0.0f);
   });

@@ -37,8 +37,7 @@ class RotaryCaches : public testing::Test {
   std::vector<Rotary> both() const {
     std::vector<Rotary> all;
     all.emplace_back(dimension);
-    all.emplace_back(dimension, 1e4, RotaryLayout::interleaved, Accuracy(),
-                     YarnScaling{.factor = 16});
+    all.emplace_back(dimension, 1e4, RotaryLayout::interleaved, YarnScaling{.factor = 16});
     return all;
   }
 };
@@ -89,14 +88,15 @@ TYPED_TEST(RotaryCaches, HaveTheSameValuesInEveryLayout) {
 TYPED_TEST(RotaryCaches, AreThoseOfTheAnglesTimesTheFactor) {
   const auto check = [&]<class Angle>(const FrequencyRule& rule, Angle) {
     const double factor = attention_factor(rule);
-    const Rotary rotary(dimension, 1e4, RotaryLayout::halves, {}, rule);
+    const Rotary rotary(dimension, 1e4, RotaryLayout::halves, rule);
     const AxesEncoder angles(one_axis({.d_model = dimension,
                                        .layout = Layout::halves_cos_first,
                                        .frequencies = without_attention_factor(rule)}));
     BasicMatrix<Angle> exact(rows, dimension);
     BasicMatrix<TypeParam> cache(rows, dimension);
-    angles.encode(positions(), exact.view());
-    rotary.cache(positions(), RotaryLayout::halves, cache.view());
+    const auto at = positions();
+    angles.encode(at, exact.view());
+    rotary.cache(at, RotaryLayout::halves, cache.view());
     std::int64_t wrong = 0;
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < dimension; ++c)

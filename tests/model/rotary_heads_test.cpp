@@ -287,7 +287,7 @@ TEST(Rotary, IsMadeOfItsSpec) {
                            .channels = RotaryLayout::interleaved,
                            .attention_factor = 0.5};
   EXPECT_EQ(Rotary(spec).spec(), spec);
-  const Rotary yarn(64, 1e4, RotaryLayout::halves, {}, YarnScaling{.factor = 40});
+  const Rotary yarn(64, 1e4, RotaryLayout::halves, YarnScaling{.factor = 40});
   EXPECT_EQ(yarn.spec().attention_factor, attention_factor(YarnScaling{.factor = 40}));
   EXPECT_EQ(yarn.spec().dimension(), 64);
   std::vector<float> x = random_floats(64 * 3), y = x;
@@ -302,7 +302,7 @@ TEST(Rotary, IsMadeOfItsSpec) {
       {"0 channels", [] { Rotary(RotarySpec{}); }},
       {"d_model is 5", [] { Rotary(5); }},
       {"base is 1", [] { Rotary(4, 1.0); }},
-      {"factor is 0", [] { Rotary(4, 1e4, RotaryLayout::halves, {}, NtkScaling{0}); }},
+      {"factor is 0", [] { Rotary(4, 1e4, RotaryLayout::halves, NtkScaling{0}); }},
   });
 }
 

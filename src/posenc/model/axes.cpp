@@ -59,7 +59,7 @@ void check_part(const AxesSpec& spec, std::size_t index) {
 /// Distributes the pairs of one encoding to axes: pair k is on axis axis_of(k). Throws unless the
 /// spec is allowed and the sections sum to the number of its pairs.
 template <class AxisOf>
-AxesSpec axes_by_pair(std::span<const std::int64_t> sections, const EncodingSpec& spec,
+AxesSpec axes_by_pair(const std::vector<std::int64_t>& sections, const EncodingSpec& spec,
                       const AxisOf& axis_of) {
   validate(spec);
   check_range("the number of sections", std::ssize(sections), 1, max_axes);
@@ -132,9 +132,9 @@ AxesSpec one_axis(const EncodingSpec& spec) {
   return {.parts = {{.axis = 0, .spec = spec}}, .layout = spec.layout};
 }
 
-AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSpec& spec) {
+AxesSpec axes_in_blocks(const IntegerView& channels, const EncodingSpec& spec) {
   AxesSpec result = {.layout = spec.layout};
-  for (const std::int64_t each : channels) {
+  for (const std::int64_t each : channels.list()) {
     AxisPairs part = {.axis = static_cast<std::int64_t>(result.parts.size()), .spec = spec};
     part.spec.d_model = each;
     result.parts.push_back(std::move(part));
@@ -143,7 +143,8 @@ AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSp
   return result;
 }
 
-AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
+AxesSpec axes_in_sections(const IntegerView& list, const EncodingSpec& spec) {
+  const std::vector<std::int64_t> sections = list.list();
   return axes_by_pair(sections, spec, [&](std::int64_t k) {
     std::size_t axis = 0;
     while (k >= sections[axis]) k -= sections[axis++];
@@ -151,14 +152,16 @@ AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const Encoding
   });
 }
 
-AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
+AxesSpec axes_interleaved(const IntegerView& list, const EncodingSpec& spec) {
+  const std::vector<std::int64_t> sections = list.list();
   return axes_by_pair(sections, spec, [&](std::int64_t k) {
     const std::int64_t axis = k % std::ssize(sections);
     return k < std::ssize(sections) * sections[static_cast<std::size_t>(axis)] ? axis : 0;
   });
 }
 
-AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
+AxesSpec axes_alternating(const IntegerView& list, const EncodingSpec& spec) {
+  const std::vector<std::int64_t> sections = list.list();
   if (sections.size() != 3 || sections[1] != sections[2]) {
     throw_invalid(
         "there are {} sections; allowed for alternating pairs: time, height and width, "

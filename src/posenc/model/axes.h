@@ -82,23 +82,23 @@ AxesSpec one_axis(const EncodingSpec& spec);
 /// A block of columns for each axis, channels[axis] wide, with all frequencies that `spec` has for
 /// that width. Used by Flux, HunyuanVideo, Wan, CogVideoX and Qwen-Image. Throws InvalidArgument
 /// unless the result is allowed.
-AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSpec& spec);
+AxesSpec axes_in_blocks(const IntegerView& channels, const EncodingSpec& spec);
 
 /// The frequencies of `spec` run through all pairs. The first sections[0] pairs are on axis 0, the
 /// next sections[1] pairs on axis 1, and so on, as in M-RoPE and XD-RoPE. Throws InvalidArgument
 /// unless the spec is allowed, no section is negative, and the sections sum to spec.d_model / 2.
-AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec);
+AxesSpec axes_in_sections(const IntegerView& sections, const EncodingSpec& spec);
 
 /// The frequencies of `spec` run through all pairs, and the axes alternate. Pair k is on axis
 /// a = k % n if a > 0 and k < n sections[a], and on axis 0 otherwise, where n is the number of
 /// sections. This is mrope_interleaved of Qwen3-VL. Throws as axes_in_sections() does.
-AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec);
+AxesSpec axes_interleaved(const IntegerView& sections, const EncodingSpec& spec);
 
 /// The frequencies of `spec` run through all pairs. Among the first sections[1] + sections[2]
 /// pairs, even pairs are on axis 1 and odd pairs on axis 2. All other pairs are on axis 0. ERNIE
 /// 4.5-VL uses this arrangement with the sections (time, height, width). Throws as
 /// axes_in_sections() does, and unless there are three sections with equal sections of height and
 /// width.
-AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec);
+AxesSpec axes_alternating(const IntegerView& sections, const EncodingSpec& spec);
 
 }  // namespace posenc

@@ -79,7 +79,7 @@ AxesTable ltx(const GridSizes& grid) {
 
 /// The usual convention: the channels or the sections of each axis, at consecutive positions.
 struct Arrangement {
-  AxesSpec (*arrange)(std::span<const std::int64_t> sizes, const EncodingSpec& spec) = nullptr;
+  AxesSpec (*arrange)(const IntegerView& sizes, const EncodingSpec& spec) = nullptr;
   GridSizes sizes = {};
   double base = 0;
   bool is_centred = false;  ///< Qwen-Image's scale_rope: position 0 is the middle of an image

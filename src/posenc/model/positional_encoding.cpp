@@ -36,6 +36,12 @@ void check_rows(std::int64_t rows, std::int64_t offset, std::int64_t max_rows) {
   }
 }
 
+/// A forgotten seed would drop the same elements in every step.
+void check_seed(const Dropout* dropout, const ForwardOptions& options) {
+  if (dropout != nullptr && !options.seed)
+    throw InvalidArgument("seed is not given; allowed with dropout: a new one for every step");
+}
+
 std::string_view order_name(BatchOrder order) noexcept {
   return order == BatchOrder::batch_first ? "batch_first" : "sequence_first";
 }
@@ -75,11 +81,13 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
   }
   check_same_rows<AnySequences>("output", y, "the input", x);
   check_apart(strided("output", y), strided("input", x), true);
+  check_seed(dropout_of(options), options);
   check_rows(x.rows, options.offset, max_rows_);
   if (y.batch == 0 || y.rows == 0) return;  // The other size may be huge.
   const bool non_temporal =
       x.data != y.data && is_non_temporal(options.stores, 4 * y.batch * y.rows * y.columns);
-  const RowWork work = {x, y, dropout_of(options), options.seed, non_temporal, options.threads};
+  const RowWork work = {
+      x, y, dropout_of(options), options.seed.value_or(0), non_temporal, options.threads};
   if (source(y.batch, y.rows) == EncodingSource::fused)
     return add_encoding(encoder(), {options.offset, y.rows}, work);
   add_table(table_.data() + options.offset * table_.columns(), work);
@@ -90,8 +98,10 @@ void PositionalEncoding::backward(const WritableSequences& gradient,
   check_threads(options.threads);
   check_equal("gradient", "columns", gradient.columns, "d_model", spec().d_model);
   check_memory("gradient", gradient);
+  check_seed(dropout_of(options), options);
   if (const Dropout* const dropout = dropout_of(options))
-    add_table(nullptr, {gradient, gradient, dropout, options.seed, false, options.threads});
+    add_table(nullptr,
+              {gradient, gradient, dropout, options.seed.value_or(0), false, options.threads});
 }
 
 }  // namespace posenc

@@ -13,6 +13,8 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 namespace posenc {
 
@@ -27,9 +29,10 @@ enum class EncodingSource {
 struct ForwardOptions {
   /// The position of the first row. In incremental decoding, this is the length of the prefix.
   std::int64_t offset = 0;
-  bool training = false;   ///< if true, applies dropout; otherwise dropout does nothing
-  std::uint64_t seed = 0;  ///< seed of the dropout mask; use a new one for every step
-  int threads = 1;         ///< at least 1
+  bool training = false;  ///< if true, applies dropout; otherwise dropout does nothing
+  /// Seed of the dropout mask. Use a new one for every step. Needed if anything is dropped.
+  std::optional<std::uint64_t> seed = {};
+  int threads = 1;                              ///< at least 1
   StorePolicy stores = StorePolicy::automatic;  ///< for out-of-place results
 };
 
@@ -47,6 +50,11 @@ class PositionalEncoding {
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
                      EncodingSource source = EncodingSource::automatic,
                      const Accuracy& accuracy = {});
+  /// The number of rows is an integer, so that a probability of dropout is not taken for it.
+  template <class Rows, class... Others>
+  requires std::is_floating_point_v<Rows> PositionalEncoding(const EncodingSpec& spec,
+                                                             Rows max_rows, const Others&... others)
+  = delete;
 
   const EncodingSpec& spec() const noexcept { return encoder().spec(); }  ///< the spec of PE
   const Encoder& encoder() const noexcept { return *selected_.encoder; }  ///< the encoder of PE

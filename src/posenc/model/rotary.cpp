@@ -226,8 +226,8 @@ RotarySpec rotary_spec(const EncodingSpec& spec, RotaryLayout channels) {
 Rotary::Rotary(const RotarySpec& spec, const Accuracy& accuracy)
     : spec_((validate(spec), spec)), encoder_(cosines_first(spec.angles), accuracy) {}
 
-Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy,
-               const FrequencyRule& frequencies)
+Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels,
+               const FrequencyRule& frequencies, const Accuracy& accuracy)
     : Rotary(
           rotary_spec({.d_model = dimension, .base = base, .frequencies = frequencies}, channels),
           accuracy) {}

@@ -16,7 +16,9 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
+#include <type_traits>
 
 namespace posenc {
 
@@ -95,8 +97,12 @@ class Rotary {
   /// Plans rotary_spec() of a dimension (even, 2 to max_d_model), a base (finite and > 1) and a
   /// rule. Also throws as rotary_spec() does, with messages that call the dimension d_model.
   explicit Rotary(std::int64_t dimension, double base = 10000.0,
-                  RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {},
-                  const FrequencyRule& frequencies = {});
+                  RotaryLayout channels = RotaryLayout::halves,
+                  const FrequencyRule& frequencies = {}, const Accuracy& accuracy = {});
+  /// Dimensions are integers, so that a fraction is not lost silently.
+  template <class Dimension, class... Others>
+  requires std::is_floating_point_v<Dimension>
+  explicit Rotary(Dimension dimension, const Others&... others) = delete;
 
   /// The spec that the embedding was planned for.
   const RotarySpec& spec() const noexcept { return spec_; }
@@ -135,6 +141,15 @@ class Rotary {
              const RotateOptions& options = {}) const {
     apply(std::span(&x, 1), positions, options);
   }
+  /// Rotates several tensors: apply({queries, keys}, positions).
+  void apply(std::initializer_list<HeadsView> x, const RowPositions& positions,
+             const RotateOptions& options = {}) const {
+    apply(std::span(x.begin(), x.size()), positions, options);
+  }
+  /// Positions are integers, so that a fraction is not lost silently.
+  template <class Position>
+  requires std::is_floating_point_v<Position>
+  void apply(const HeadsView& x, Position first, const RotateOptions& options = {}) const = delete;
   /// Rotates one tensor, in which row r of every sequence is at position first + r.
   void apply(const HeadsView& x, std::int64_t first = 0, const RotateOptions& options = {}) const {
     apply(x, RowPositions(RowRange{first, x.rows}), options);

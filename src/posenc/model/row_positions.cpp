@@ -31,10 +31,10 @@ void validate(const RowPositions& positions, std::int64_t axes) {
   }
 }
 
-std::int64_t grid_cells(std::span<const std::int64_t> sizes) {
-  check_range("the number of axes", std::ssize(sizes), 0, max_axes);
+std::int64_t grid_cells(const IntegerView& sizes) {
+  check_range("the number of axes", sizes.count(), 0, max_axes);
   std::int64_t cells = 1;
-  for (const std::int64_t size : sizes) {
+  for (const std::int64_t size : sizes.list()) {
     if (size < 0 || __builtin_mul_overflow(cells, size, &cells) || cells > max_position) {
       throw_invalid("a size of the grid is {}; allowed: at least 0, and at most {} cells in all",
                     size, max_position);
@@ -43,18 +43,17 @@ std::int64_t grid_cells(std::span<const std::int64_t> sizes) {
   return cells;
 }
 
-std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
-                                         std::span<const std::int64_t> firsts) {
+std::vector<std::int64_t> grid_positions(const IntegerView& sizes, const IntegerView& firsts) {
   const std::int64_t cells = grid_cells(sizes);
-  if (!firsts.empty() && firsts.size() != sizes.size()) {
-    throw_invalid("there are {} first positions; allowed: none, or {}", firsts.size(),
-                  sizes.size());
+  if (firsts.count() != 0 && firsts.count() != sizes.count()) {
+    throw_invalid("there are {} first positions; allowed: none, or {}", firsts.count(),
+                  sizes.count());
   }
-  std::vector<std::int64_t> positions(sizes.size() * static_cast<std::size_t>(cells));
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(sizes.count() * cells));
   std::int64_t repeats = cells;  // consecutive cells with the same position on the axis
   auto next = positions.begin();
-  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-    const RowRange of_axis = {firsts.empty() ? 0 : firsts[axis], sizes[axis]};
+  for (std::int64_t axis = 0; axis < sizes.count(); ++axis) {
+    const RowRange of_axis = {firsts.count() == 0 ? 0 : firsts[axis], sizes[axis]};
     validate(of_axis);
     if (cells == 0) continue;
     repeats /= of_axis.count;

@@ -6,6 +6,7 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -28,6 +29,12 @@ class RowPositions {
       const Integers& positions)
   noexcept  // NOLINT: implicit
       : RowPositions(positions, 0, 0) {}
+  /// The memory of a temporary list is gone before its positions are used.
+  template <class Integers>
+  requires(std::is_convertible_v<const Integers&, IntegerView> &&
+           !std::is_lvalue_reference_v<Integers> && !std::ranges::borrowed_range<Integers> &&
+           !std::is_same_v<std::remove_const_t<Integers>, IntegerView>) RowPositions(Integers&&)
+  = delete;
   /// Positions positions[axis * axis_stride + row] for `axes` axes and `rows` rows. If `axes` is 0,
   /// positions are equal on all axes. The integers have 32 or 64 bits.
   template <class Integer>
@@ -79,13 +86,12 @@ void validate(const RowPositions& positions, std::int64_t axes);
 
 /// The number of cells of a grid. Throws InvalidArgument if there are more axes than max_axes, a
 /// size is negative, or there are more than max_position cells.
-std::int64_t grid_cells(std::span<const std::int64_t> sizes);
+std::int64_t grid_cells(const IntegerView& sizes);
 
 /// The positions of the cells of a grid, in row-major order: positions[axis][cell]. The last axis
 /// of `sizes` varies fastest. firsts[axis] is the position of the first cell on that axis, which
 /// may be negative; if `firsts` is empty, it is 0. Throws InvalidArgument as grid_cells() does, or
 /// if a position is not allowed.
-std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
-                                         std::span<const std::int64_t> firsts = {});
+std::vector<std::int64_t> grid_positions(const IntegerView& sizes, const IntegerView& firsts = {});
 
 }  // namespace posenc

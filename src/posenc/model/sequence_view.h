@@ -5,9 +5,12 @@
 #include "posenc/cxx20.h"
 #include "posenc/data_type.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace posenc {
 
@@ -20,6 +23,15 @@ class IntegerView {
       : data_(first), count_(count), is_wide_(true) {}
   IntegerView(const std::int32_t* first, std::int64_t count) noexcept  ///< 32-bit integers
       : data_(first), count_(count), is_wide_(false) {}
+  /// A list in braces, as an argument: axes_in_sections({16, 24, 24}, spec). It must not outlive
+  /// the expression.
+  IntegerView(std::initializer_list<std::int64_t> list) noexcept  // NOLINT: implicit
+      : IntegerView(list.begin(), static_cast<std::int64_t>(list.size())) {}
+  /// The integers of an array.
+  template <class Integer, std::size_t count>
+  requires requires(const Integer* first) { IntegerView(first, 0); }
+  IntegerView(const Integer (&list)[count]) noexcept  // NOLINT: implicit
+      : IntegerView(list, static_cast<std::int64_t>(count)) {}
   /// The integers of a span or a vector.
   template <class Integers>
   requires requires(const Integers& each) { IntegerView(each.data(), 0); }
@@ -33,6 +45,12 @@ class IntegerView {
   std::int64_t operator[](std::int64_t i) const noexcept {          ///< integer i
     return is_wide_ ? static_cast<const std::int64_t*>(data_)[i]
                     : static_cast<const std::int32_t*>(data_)[i];
+  }
+  /// A copy of the integers.
+  std::vector<std::int64_t> list() const {
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < count_; ++i) all.push_back((*this)[i]);
+    return all;
   }
   /// The integers begin .. begin + count - 1.
   IntegerView part(std::int64_t begin, std::int64_t count) const noexcept {
