@@ -47,7 +47,7 @@ void use_all() {
   encoder().encode({.first = -5, .count = rows}, table.view(), 2);
   rotary().cache(RowRange{0, rows}, RotaryLayout::interleaved, table.view(), 2);
   layer().forward(batch_first(table.data(), 4, rows / 4, columns),
-                  {.training = true, .threads = 2});
+                  {.training = true, .seed = 1, .threads = 2});
   BasicMatrix<BFloat16> sum(rows, columns);
   const MatrixView<BFloat16> out = sum.view();
   const std::string config = R"({"model_type": "llama", "head_dim": 64, "rope_theta": 10000.0,

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#ifdef POSENC_COMPARISON_BACKENDS
-#define POSENC_METHODS(use) use(naive) use(div_term) use(xsimd) use(rotation) use(rotation32)
-#else
+#ifdef POSENC_NO_COMPARISON_BACKENDS
 #define POSENC_METHODS(use) use(rotation) use(rotation32)
+#else
+#define POSENC_METHODS(use) use(naive) use(div_term) use(xsimd) use(rotation) use(rotation32)
 #endif
 
 namespace posenc::detail {

@@ -9,7 +9,7 @@
 #include "posenc/simd/rotation/rotation-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
 #include "posenc/simd/rotation32/rotation32-inl.h"
-#if defined(POSENC_COMPARISON_BACKENDS) && !defined(POSENC_PORTABLE_VECTORS)
+#if !defined(POSENC_NO_COMPARISON_BACKENDS) && !defined(POSENC_PORTABLE_VECTORS)
 #include "posenc/simd/sincos-inl.h"
 #define POSENC_SINCOS_KERNEL sincos_kernel
 #else

@@ -4,6 +4,7 @@
 
 #include "posenc/model/simd/kernels.h"
 
+#include "posenc/model/simd/convert-inl.h"
 #include "posenc/model/simd/join-inl.h"
 #include "posenc/model/simd/rotary-inl.h"
 
