@@ -20,8 +20,8 @@ namespace posenc {
 
 /// The facts of a method that hold for every spec.
 struct Method {
-  std::string name;         ///< "rotation"
-  std::string description;  ///< one line, for lists
+  std::string name = {};         ///< "rotation"
+  std::string description = {};  ///< one line, for lists
   /// How position times frequency is rounded before a sine sees it, for lists: "exact", "double",
   /// "float32". It decides the error at large positions. Empty if the method does not say.
   std::string phases = {};
