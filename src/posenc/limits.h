@@ -2,6 +2,8 @@
 /// The largest rows, positions and factors.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <cstdint>
 
 namespace posenc {
