@@ -53,7 +53,7 @@ void check(const PositionalEncoding& encoding, const SequenceView<float>& y,
         float expected = in(b, r, c) + row[static_cast<std::size_t>(c)];
         if (options.training) {
           const Dropout& dropout = encoding.dropout();
-          expected = dropout.keeps(options.seed, element) ? expected * dropout.scale() : 0.0f;
+          expected = dropout.keeps(*options.seed, element) ? expected * dropout.scale() : 0.0f;
         }
         const float got = y.data[b * y.batch_stride + r * y.row_stride + c];
         if (std::bit_cast<std::uint32_t>(got) != std::bit_cast<std::uint32_t>(expected))
