@@ -144,7 +144,9 @@ class BasicMatrix {
   /// A view of the whole matrix, valid as long as the matrix is.
   MatrixView<T> view() noexcept POSENC_LIFETIMEBOUND { return {data_.get(), rows_, columns_}; }
   /// A read-only view of the whole matrix.
-  MatrixView<const T> view() const noexcept POSENC_LIFETIMEBOUND { return {data_.get(), rows_, columns_}; }
+  MatrixView<const T> view() const noexcept POSENC_LIFETIMEBOUND {
+    return {data_.get(), rows_, columns_};
+  }
 
   // The memory of a temporary is gone before its rows can be used.
   T* data() && = delete;                                    ///< does not exist
