@@ -5,8 +5,8 @@
 include(FetchContent)
 
 # posenc_need(PACKAGE LEAST TARGET REPOSITORY TAG [DEFINITION]): finds PACKAGE of version LEAST or
-# newer. Otherwise downloads a release and takes its headers as TARGET. Only the folder include/ of a
-# download is used: nothing in it is built, tested or installed. FETCHCONTENT_SOURCE_DIR_<PACKAGE>
+# newer. Otherwise downloads a release and takes its headers as TARGET. Only the folder include/ of
+# a download is used: nothing in it is built, tested or installed. FETCHCONTENT_SOURCE_DIR_<PACKAGE>
 # names a folder to take instead of the download.
 function(posenc_need package least target repository tag)
   if(TARGET ${target})

@@ -23,8 +23,8 @@ if(POSENC_ISAS)
   foreach(isa IN LISTS POSENC_ISAS)
     if(NOT isa IN_LIST POSENC_VECTOR_ISAS OR NOT POSENC_VECTOR_ISAS MATCHES "^${first}")
       list(JOIN POSENC_VECTOR_ISAS ";" allowed)
-      message(FATAL_ERROR "posenc: POSENC_ISAS is '${POSENC_ISAS}'; allowed for this processor: the "
-        "first of '${allowed}', and any of the others")
+      message(FATAL_ERROR "posenc: POSENC_ISAS is '${POSENC_ISAS}'; allowed for this processor: "
+        "the first of '${allowed}', and any of the others")
     endif()
   endforeach()
   string(REPLACE ";" "|" names "${POSENC_ISAS}")
