@@ -49,7 +49,7 @@ mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
 rm -f "$profile" "$measured" "$torch" "$page"  # left by an earlier run
 
 step "Backends of this build, and other libraries to compare with"
-"$bin/posenc_peers" list | sed '/^Error bounds/,$d'
+"$bin/posenc_peers" list | sed '/^Used if/,$d'
 
 step "Errors of the tutorial's table"
 "$bin/posenc" accuracy --preset tutorial
