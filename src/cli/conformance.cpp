@@ -19,6 +19,7 @@
 
 namespace posenc::cli {
 
+using namespace model;
 using namespace suite;
 
 namespace {

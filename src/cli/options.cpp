@@ -24,6 +24,7 @@
 
 namespace posenc::cli {
 
+using namespace model;
 using namespace suite;
 namespace {
 

@@ -21,6 +21,7 @@
 
 namespace posenc::check {
 
+using namespace model;
 using namespace suite;
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 /// True if a table and `inputs` inputs of its size stay in the last-level cache. Computed in
@@ -104,4 +104,4 @@ void PositionalEncoding::backward(const WritableSequences& gradient,
               {gradient, gradient, dropout, options.seed.value_or(0), false, options.threads});
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -15,7 +15,7 @@
 #include <string>
 #include <type_traits>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 AxesSpec cosines_first(AxesSpec angles) {
@@ -288,4 +288,4 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
       });
 }
 
-}  // namespace posenc
+}  // namespace posenc::model
