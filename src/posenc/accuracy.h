@@ -2,7 +2,7 @@
 /// The accuracy that a program asks for, and the accuracy that a backend promises. Both are proven
 /// bounds, never measurements.
 ///
-///     posenc::Accuracy::within(1e-6)
+///     const auto accuracy = posenc::Accuracy::within(1e-6);
 #pragma once
 
 #include "posenc/data_type.h"

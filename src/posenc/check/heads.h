@@ -3,7 +3,7 @@
 /// the kernel.
 ///
 ///     const auto report = posenc::check::heads(before, after, rotary, {.first = 131000});
-///     if (!report.is_good) std::cerr << to_string(report);
+///     if (!report.is_good) std::cerr << posenc::check::to_string(report);
 ///
 /// Every pair of channels is a complex number. The kernel multiplies it by a number c of length 1
 /// that has the angle in question. Least squares over all heads of a row give c:

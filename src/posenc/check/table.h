@@ -2,7 +2,7 @@
 /// Checks a table from elsewhere: identifies it, measures its errors and names their cause.
 ///
 ///     const posenc::check::TableReport report = posenc::check::table(matrix.view());
-///     if (!report.is_good) std::cerr << to_string(report);
+///     if (!report.is_good) std::cerr << posenc::check::to_string(report);
 ///
 /// Without a claimed convention, the table is identified: its arrangement, its frequencies (base,
 /// spacing, rule), its first position and a factor of all entries are found from its values. A

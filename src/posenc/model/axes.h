@@ -3,8 +3,8 @@
 /// of channels has an axis and a frequency. A row has a position on every axis.
 ///
 ///     // Flux: one block of columns for each axis, with frequencies of its own.
-///     const posenc::model::AxesSpec flux = posenc::model::axes_in_blocks({16, 56, 56}, {.base =
-///     10000.0});
+///     const posenc::model::AxesSpec flux =
+///         posenc::model::axes_in_blocks({16, 56, 56}, {.base = 10000.0});
 #pragma once
 
 #include "posenc/model/row_positions.h"

@@ -1,9 +1,10 @@
 /// @file
 /// Encodings of positions on several axes.
 ///
-///     const posenc::model::AxesEncoder encoder(flux);  // an AxesSpec
-///     encoder.encode(posenc::model::RowPositions(positions, 3), table.view());  //
-///     positions[axis][row]
+///     const posenc::model::AxesEncoder encoder(axes);
+///     // positions[axis * count + row], on three axes
+///     encoder.encode(posenc::model::RowPositions(positions.data(), 3, count, count),
+///                    table.view());
 #pragma once
 
 #include "posenc/accuracy.h"

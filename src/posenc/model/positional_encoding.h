@@ -2,7 +2,7 @@
 /// The positional encoding of a Transformer's input: y = dropout(x + PE).
 ///
 ///     const posenc::model::PositionalEncoding encoding({.d_model = 512}, 5000);
-///     encoding.forward(posenc::model::batch_first(x, batch, rows, 512));   // in place
+///     encoding.forward(posenc::model::batch_first(x.data(), batch, count, 512));   // in place
 #pragma once
 
 #include "posenc/data_type.h"

@@ -3,7 +3,8 @@
 /// caches of cosines and sines, and their application.
 ///
 ///     const posenc::model::Rotary rotary(128, 500000.0);
-///     rotary.apply(posenc::model::rows_first(queries, batch, rows, heads, 128), first_position);
+///     rotary.apply(posenc::model::rows_first(queries.data(), batch, count, heads, 128),
+///                  first_position);
 #pragma once
 
 #include "posenc/encode_options.h"

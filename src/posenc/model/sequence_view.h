@@ -162,8 +162,8 @@ SequenceView<T> sequence_first(T* data, std::int64_t rows, std::int64_t batch,
 
 /// Heads in memory, which must not overlap. Any strides are allowed:
 ///
-///     HeadsView(data, {.heads = 8, .rows = n, .columns = 64,
-///                      .head_stride = 64, .row_stride = 512})
+///     posenc::model::HeadsView view(values, {.heads = 8, .rows = count, .columns = 64,
+///                                            .head_stride = 64, .row_stride = 512});
 struct HeadsView : HeadsShape {
   /// `first` is the first channel of head 0, row 0 and sequence 0.
   template <class T>

@@ -3,7 +3,8 @@
 /// as one document.
 ///
 ///     const posenc::suite::Measurements measured = posenc::suite::measure();
-///     for (const posenc::suite::Verdict& each : posenc::suite::pick(measured)) ...
+///     for (const posenc::suite::Verdict& each : posenc::suite::pick(measured))
+///       if (each.pick) std::puts(each.pick->backend.c_str());
 #pragma once
 
 #include "posenc/backend.h"
