@@ -138,13 +138,9 @@ Rounded rounded(double value, DataType type) noexcept {
 }  // namespace
 
 const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
-  static constexpr UnroundedKernels kernels = {fused_rounds_once,
-                                               unrounded_rows,
-                                               values_between_bounds,
-                                               unrounded_float64_rows,
-                                               rotate_anchors,
-                                               folded_sines,
-                                               rounded};
+  static constexpr UnroundedKernels kernels = {unrounded_rows,         values_between_bounds,
+                                               unrounded_float64_rows, rotate_anchors,
+                                               folded_sines,           rounded};
   return kernels;
 }
 
