@@ -209,8 +209,8 @@ INSTANTIATE_TEST_SUITE_P(Rotation, RotationHash,
                                           testing::ValuesIn(all_cases())),
                          isa_and_case);
 
-/// What no pinned table has: many anchors, and difficult frequencies. data_type_test.cpp has every
-/// shape.
+/// Covers what no pinned table has: many anchors, and difficult frequencies. data_type_test.cpp
+/// covers every shape.
 class RotationBits : public testing::TestWithParam<const Backend*> {};
 
 TEST_P(RotationBits, AreExactForDifficultFrequencies) {

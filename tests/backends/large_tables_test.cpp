@@ -4,7 +4,6 @@
 #include "support.h"
 
 #include <ostream>
-#include <string>
 #include <thread>
 
 namespace posenc::test {

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace posenc::test {
@@ -74,7 +73,7 @@ Decided expect_exact_entries(EntryPrecision precision, int entries) {
   return decided;
 }
 
-TEST(RoundedEntry, IsThatOfMpfr) {
+TEST(RoundedEntry, EqualsTheEntryOfMpfr) {
   const Decided decided = expect_exact_entries({}, 300);
   EXPECT_GT(decided.first, 40000);
   EXPECT_EQ(decided.second, 0);
@@ -89,9 +88,9 @@ TEST(RoundedEntry, IsDecidedByTheSecondStageIfTheFirstCannot) {
   EXPECT_GT(most.second, most.first);
 }
 
-/// What the second stage leaves uncertain is said to be so, and every machine has the same bits,
-/// those of the nearest value to what was computed.
-TEST(RoundedEntry, SaysIfItIsUncertain) {
+/// An entry that the second stage leaves uncertain is marked. Every machine computes the same bits
+/// for it: the value nearest to the second stage's result.
+TEST(RoundedEntry, IsMarkedIfItIsUncertain) {
   const EncodingSpec spec = {.d_model = 64};
   const Frequencies frequencies(spec);
   int uncertain = 0;
@@ -106,8 +105,8 @@ TEST(RoundedEntry, SaysIfItIsUncertain) {
   EXPECT_LT(uncertain, 150);
 }
 
-/// Of frequencies below 2^-100, fewer bits are kept than a float64 has.
-TEST(RoundedEntry, IsThatOfTheFirstStageBelowTheRangeOfFrequencies) {
+/// Frequencies below 2^-100 keep fewer bits than a float64 has.
+TEST(RoundedEntry, ComesFromTheFirstStageBelowTheRangeOfFrequencies) {
   const Frequencies frequencies({.d_model = 64, .base = 1e300});
   for (const std::int64_t k : {4, 5, 6, 7, 8})
     EXPECT_FALSE(rounded_entry(frequencies, k, 12345, false, DataType::float64).by_second_stage);
@@ -123,7 +122,7 @@ TEST(RoundedEntry, IsDecidedNextToAMidpoint) {
     const RoundedEntry entry = rounded_entry(Frequencies(spec), 0, position, false, type);
     expect_exact(spec, {0, position}, entry, exact_entry(spec, 0, position, false), type);
     second += entry.by_second_stage ? 1 : 0;
-    // And so it is in a table.
+    // A table has the same bits.
     with_type(type, [&]<class T>(T) {
       const auto row = encoded<T>(*backend("rotation").plan(spec), {position, 1});
       ASSERT_EQ(bits(row(0, 0)), entry.bits) << frequency << ", position " << position;

@@ -24,7 +24,7 @@ double midpoint(float x, float end) {
 }
 constexpr float above = std::numeric_limits<float>::infinity(), below = 0;
 
-TEST(Float32Functions, SinesAreThoseOfIntegers) {
+TEST(Float32Functions, SinesEqualTheSinesInIntegers) {
   std::mt19937_64 random(1);
   for (int i = 0; i < samples; ++i) {
     const float phase = std::ldexp(random_float(random, -1, 1), i % 64 - 8);

@@ -37,7 +37,7 @@ class MpfrValue {
   mpfr_t value_;
 };
 
-/// What a function of MPFR computes: computed(mpfr_add, a, b).
+/// The result of a function of MPFR: computed(mpfr_add, a, b).
 template <class Function, class... Operands>
 MpfrValue computed(Function function, const Operands&... operands) {
   MpfrValue result;

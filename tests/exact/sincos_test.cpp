@@ -39,7 +39,7 @@ void expect_exact(const Turns& phase) {
   }
 }
 
-/// What follows the last limb is 0, whether the leading bit begins a limb or not.
+/// Zeros follow the last limb, whether the leading bit begins a limb or not.
 TEST(ExactTest, LeadingBitsOfTheLastLimb) {
   for (const std::uint64_t limb : {std::uint64_t{3}, std::uint64_t{3} << 62}) {
     const LeadingBits bits = leading_bits(Fraction<3>{{0, 0, limb}});
@@ -87,7 +87,7 @@ TEST(ExactTest, WidestPhases) {
   }
 }
 
-/// Their interval begins at 0, and its other end decides whether they round to 0.
+/// The interval of these values begins at 0. Its other end decides whether they round to 0.
 TEST(ExactTest, ValuesBelowTheErrorOfTheirPhase) {
   const ExactValue<> value{power_of_2<radian_limbs>(-200), true};
   for (const DataType type : all_data_types) {

@@ -69,7 +69,7 @@ void expect_within(const std::string& what, long double measured, double bound, 
   EXPECT_GT(measured, least) << what;
 }
 
-/// The same for a bound that is less than twice what can be reached.
+/// Also expects that the bound is less than twice the measurement, so that no bound is too loose.
 void expect_tight(const std::string& what, long double measured, double bound) {
   expect_within(what, measured, bound, bound / 2);
 }
@@ -91,7 +91,7 @@ class RotationErrors : public testing::TestWithParam<simd::IsaUnderTest> {
   bool is_fused() const { return kernels().has_fused_operations; }
   RotationError error() const { return {is_fused()}; }
   RotationConstants constants_of(const EncodingSpec& spec) const {
-    return {Frequencies(spec), kernels()};
+    return RotationConstants({shared_frequencies(spec), &kernels()});
   }
 };
 
@@ -389,7 +389,7 @@ void expect_margins(const simd::UnroundedKernels& kernels, double error, double 
       ASSERT_EQ(static_cast<Bits>(up.bits), bits_of(sign * above));
     }
   }
-  // Of 16-bit types, no smaller value is certain.
+  // In 16-bit types, no smaller value is certain.
   EXPECT_EQ(kernels.round(0.999 * least, type).is_certain, sizeof(T) == 4);
 }
 

@@ -135,9 +135,9 @@ Fraction<Limbs> exp_minus(const Fraction<Limbs>& scaled) noexcept {
   // y = scaled 2^log_unit_bits / 2^halvings
   const Fraction<Limbs> y = scaled / (std::uint64_t{1} << (halvings - log_unit_bits));
   // g = 1 - exp(-y) = y (1 - y / 2 (1 - y / 3 (...))). Near 0, exp(-y) itself may round to 1, which
-  // is not a fraction. Each term adds more than small_bits bits, so the omitted terms are below one
-  // unit.
-  constexpr std::uint64_t terms = 64 * Limbs / small_bits;
+  // is not a fraction. From n = 9 on, n! is above 2^(2 n), so the omitted terms are below one unit.
+  constexpr std::uint64_t terms = 64 * Limbs / (small_bits + 2) + 1;
+  static_assert(terms >= 9);
   Fraction<Limbs> g;
   for (std::uint64_t n = terms; n > 0; --n) {
     const Fraction<Limbs> term = y / n;

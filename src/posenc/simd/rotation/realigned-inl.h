@@ -129,7 +129,7 @@ inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<
   write_tiles(inner, part(step, whole));
   write_tiles<true>(last, part(whole, segment.count));
   // No vector completes the last line of a row (L3 in the example).
-  const std::int64_t written = (segment.count + float_lanes - 1) / float_lanes * float_lanes;
+  const std::int64_t written = rounded_up(segment.count, float_lanes);
   for (std::int64_t n = 0; n < run.rows; ++n) {
     const auto end = load(ends + n * float_lanes);
     RealignedRow<true>(segment.out + n * run.stride, segment.count).store(end, end, written);

@@ -263,7 +263,7 @@ class BracketPanel {
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;
-    size_ = padded_size(used);
+    size_ = rounded_up(used, most_tile_columns);
     below_centre_ = task.first / paired_block_rows * paired_block_rows + paired_block_rows / 2 - 1;
     set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
     rotate(tables_.half.from(begin), size_, sine_, cosine_);

@@ -160,8 +160,7 @@ template <bool interleaved>
 template <bool interleaved, class Visit>
 inline void for_each_float64_rows(const RotationTables& tables, std::int64_t begin,
                                   std::int64_t used, const RowTask& task, const Visit& visit) {
-  constexpr std::int64_t step = fixed_anchor_vectors * double_lanes;
-  const std::int64_t size = (used + step - 1) / step * step;
+  const std::int64_t size = rounded_up(used, fixed_anchor_vectors * double_lanes);
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
   FixedPairs pairs, block_step, by[float64_side_rows + 1];
   fill_rows<interleaved>(tables, begin, size, smaller(task.count / 2, float64_side_rows), by);

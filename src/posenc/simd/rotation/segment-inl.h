@@ -27,7 +27,7 @@ class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
       : at_(segment.out + addition->distance + run.next_row * run.upwards()),
-        lines_((segment.count + cache_line_floats - 1) / cache_line_floats),
+        lines_(rounded_up(segment.count, cache_line_floats) / cache_line_floats),
         to_next_row_(run.upwards() - lines_ * cache_line_floats),
         in_row_(lines_),
         rows_(run.next_rows) {}
@@ -68,7 +68,7 @@ struct SumTiles {
     float* keep = kept;
     tile.for_each_row(
         run.rows, [&](const F64* values) __attribute__((always_inline)) {
-          ahead.fetch((columns + cache_line_floats - 1) / cache_line_floats);
+          ahead.fetch(rounded_up(columns, cache_line_floats) / cache_line_floats);
           for (std::int64_t i = 0; i < vectors; ++i) {
             const F32 x = load(out + distance + i * float_lanes);
             x.store_unaligned(keep + i * float_lanes);

@@ -35,9 +35,6 @@ struct alignas(64) Panel {
 constexpr std::int64_t most_tile_columns = 32;
 static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
               panel_frequencies % padding == 0);
-constexpr std::int64_t padded_size(std::int64_t used) {
-  return (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
-}
 
 /// The rows from the middle of a block to one of its ends.
 struct Run {
@@ -83,7 +80,10 @@ struct ColumnMap {
   std::int64_t panel_size;  ///< `used`, padded
 
   ColumnMap(const RotationTables& of, std::int64_t begin, std::int64_t frequencies)
-      : tables(of), first_frequency(begin), used(frequencies), panel_size(padded_size(used)) {}
+      : tables(of),
+        first_frequency(begin),
+        used(frequencies),
+        panel_size(rounded_up(used, most_tile_columns)) {}
 
   /// Calls visit(segment) for the segments of the panel in the row at `out`.
   template <bool interleaved, class Element, class Visit>
