@@ -23,7 +23,6 @@ void store_vector(const Both<F64>& value, double* out) {
 /// A replacement of RoundToFloat32 that stores the values of the recurrence without rounding.
 struct KeepDouble {
   using Element = double;
-  using Bits = std::uint64_t;
   using Value = Both<F64>;
   using Threshold = F32;
   struct RoundingMargin {};
@@ -43,7 +42,6 @@ template <>
 struct RoundFloat32<float> {
   struct Round : RoundToBFloat16 {
     using Element = float;
-    using Bits = std::uint32_t;
   };
   static constexpr bool is_float16 = false;
   static constexpr int dropped = 16;

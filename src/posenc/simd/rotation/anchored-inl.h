@@ -60,8 +60,7 @@ inline void write_anchors(const ColumnMap& map, const Anchors& anchors,
       const auto uncertain = Round::is_uncertain(margin[i], threshold);
       const std::int64_t offset = i * float_lanes;
       if (xsimd::any(uncertain))
-        correct_vector<Round>(map, column + offset, columns - offset, position, uncertain,
-                              out + offset);
+        correct_vector(map, column + offset, columns - offset, position, uncertain, out + offset);
     }
     if (columns == step) continue;
     for (std::int64_t i = 0; i < columns; ++i) segment.out[done + i] = edge[i];
@@ -102,7 +101,6 @@ template <class Round>
 class UncertainList {
  public:
   using Element = typename Round::Element;
-  using Bits = typename Round::Bits;
 
   explicit UncertainList(const RotationTables& tables) : tables_(tables) {}
 
@@ -167,15 +165,13 @@ class UncertainList {
       for (std::int64_t lane = 0; lane < float_lanes; ++lane) {
         const std::int64_t from = begin + i + deinterleaved_place(lane);
         if (from >= end) continue;
-        *entries_[from].place = std::bit_cast<Element>(
-            is_uncertain[lane] ? exact_bits(entries_[from]) : static_cast<Bits>(bits[lane]));
+        const UncertainEntry<Element>& entry = entries_[from];
+        *entry.place =
+            is_uncertain[lane]
+                ? exact_element<Element>(tables_, entry.position, entry.k, entry.is_cosine)
+                : element_of<Element>(static_cast<std::uint32_t>(bits[lane]));
       }
     }
-  }
-
-  Bits exact_bits(const UncertainEntry<Element>& entry) const {
-    return static_cast<Bits>(tables_.exact_entry(tables_.context, entry.position, entry.k,
-                                                 entry.is_cosine, data_type_of<Element>));
   }
 
   const RotationTables& tables_;

@@ -141,8 +141,8 @@ template <bool interleaved>
     uncertain.store_unaligned(lanes);
     for (std::int64_t i = 0; i < double_lanes && k + i < used; ++i) {
       if (lanes[fixed_place<interleaved>(i)] == 0) continue;
-      column[(interleaved ? 2 : 1) * (k + i)] = std::bit_cast<double>(
-          tables.exact_entry(tables.context, position, begin + k + i, cosine, DataType::float64));
+      column[(interleaved ? 2 : 1) * (k + i)] =
+          exact_element<double>(tables, position, begin + k + i, cosine);
     }
   };
   for (std::int64_t k = 0; k < used; k += double_lanes) {
