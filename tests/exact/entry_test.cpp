@@ -5,25 +5,30 @@
 #include "exact/mpfr_value.h"
 #include "frequency_rules.h"
 #include "posenc/backend.h"
-#include "posenc/frequency_rule_text.h"
-#include "posenc/matrix.h"
 #include "posenc/registry.h"
 #include "support.h"
 
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace posenc::test {
 namespace {
 
-std::string trace(const EncodingSpec& spec, std::int64_t k, std::int64_t position, bool is_cosine,
-                  DataType type) {
-  return to_string(spec.frequencies) + ", base " + std::to_string(spec.base) + ", k " +
-         std::to_string(k) + ", position " + std::to_string(position) +
-         (is_cosine ? ", cosine, " : ", sine, ") + std::string(to_string(type));
+/// An entry of a spec.
+struct Place {
+  std::int64_t k, position;
+  bool is_cosine = false;
+};
+
+/// Expects an entry to be certain, and nearest to the value of MPFR.
+void expect_exact(const EncodingSpec& spec, const Place& place, const RoundedEntry& entry,
+                  const MpfrValue& exact, DataType type) {
+  ASSERT_TRUE(entry.is_certain && entry.bits == rounded_by_mpfr(exact, type))
+      << testing::PrintToString(spec) << ", k " << place.k << ", position " << place.position
+      << (place.is_cosine ? ", cosine, " : ", sine, ") << to_string(type)
+      << (entry.is_certain ? "" : ", uncertain");
 }
 
 std::vector<EncodingSpec> specs_of_rules() {
@@ -58,10 +63,7 @@ Decided expect_exact_entries(EntryPrecision precision, int entries) {
           if (type == DataType::float64 && is_tiny) continue;  // not promised
           const RoundedEntry entry =
               rounded_entry(frequencies, k, position, is_cosine, type, precision);
-          const std::uint64_t expected =
-              mpfr_zero_p(exact.get()) != 0 ? 0 : rounded_by_mpfr(exact, type);
-          EXPECT_TRUE(entry.is_certain) << trace(spec, k, position, is_cosine, type);
-          EXPECT_EQ(entry.bits, expected) << trace(spec, k, position, is_cosine, type);
+          expect_exact(spec, {k, position, is_cosine}, entry, exact, type);
           if (testing::Test::HasFailure()) return decided;
           ++(entry.by_second_stage ? decided.second : decided.first);
         }
@@ -71,7 +73,7 @@ Decided expect_exact_entries(EntryPrecision precision, int entries) {
   return decided;
 }
 
-TEST(RoundedEntry, IsThatOfMpfr) {
+TEST(RoundedEntry, EqualsTheEntryOfMpfr) {
   const Decided decided = expect_exact_entries({}, 300);
   EXPECT_GT(decided.first, 40000);
   EXPECT_EQ(decided.second, 0);
@@ -86,9 +88,9 @@ TEST(RoundedEntry, IsDecidedByTheSecondStageIfTheFirstCannot) {
   EXPECT_GT(most.second, most.first);
 }
 
-/// What the second stage leaves uncertain is said to be so, and every machine has the same bits,
-/// those of the nearest value to what was computed.
-TEST(RoundedEntry, SaysIfItIsUncertain) {
+/// An entry that the second stage leaves uncertain is marked. Every machine computes the same bits
+/// for it: the value nearest to the second stage's result.
+TEST(RoundedEntry, IsMarkedIfItIsUncertain) {
   const EncodingSpec spec = {.d_model = 64};
   const Frequencies frequencies(spec);
   int uncertain = 0;
@@ -103,8 +105,8 @@ TEST(RoundedEntry, SaysIfItIsUncertain) {
   EXPECT_LT(uncertain, 150);
 }
 
-/// Of frequencies below 2^-100, fewer bits are kept than a float64 has.
-TEST(RoundedEntry, IsThatOfTheFirstStageBelowTheRangeOfFrequencies) {
+/// Frequencies below 2^-100 keep fewer bits than a float64 has.
+TEST(RoundedEntry, ComesFromTheFirstStageBelowTheRangeOfFrequencies) {
   const Frequencies frequencies({.d_model = 64, .base = 1e300});
   for (const std::int64_t k : {4, 5, 6, 7, 8})
     EXPECT_FALSE(rounded_entry(frequencies, k, 12345, false, DataType::float64).by_second_stage);
@@ -113,47 +115,33 @@ TEST(RoundedEntry, IsThatOfTheFirstStageBelowTheRangeOfFrequencies) {
 /// For a small x that is a midpoint, sin(x) is x^3 / 6 away from it: nearer than 118 bits can tell
 /// from 2^-59 on, and nearer than a phase of 256 bits from 2^-80 on.
 TEST(RoundedEntry, IsDecidedNextToAMidpoint) {
-  struct Case {
-    DataType type;
-    double frequency;
-    std::int64_t position;
+  int second = 0;
+  const auto check = [&](DataType type, double frequency, std::int64_t position) {
+    if (std::fabs(frequency) < 0x1p-100) return;
+    const EncodingSpec spec = {.d_model = 2, .frequencies = OwnFrequencies{{frequency}}};
+    const RoundedEntry entry = rounded_entry(Frequencies(spec), 0, position, false, type);
+    expect_exact(spec, {0, position}, entry, exact_entry(spec, 0, position, false), type);
+    second += entry.by_second_stage ? 1 : 0;
+    // A table has the same bits.
+    with_type(type, [&]<class T>(T) {
+      const auto row = encoded<T>(*backend("rotation").plan(spec), {position, 1});
+      ASSERT_EQ(bits(row(0, 0)), entry.bits) << frequency << ", position " << position;
+    });
   };
-  std::vector<Case> cases;
   for (const double sign : {1.0, -1.0}) {
     for (int exponent = -85; exponent >= -100; --exponent) {
       // Products with a bit more than the type has: (2^24 + 1) 2^exponent, and so on.
       const double unit = std::ldexp(sign, exponent);
       for (const std::int64_t odd : {1, 3, 5, 12345})
-        cases.push_back({DataType::float32, unit, (std::int64_t{1} << 24) + odd});
+        check(DataType::float32, unit, (std::int64_t{1} << 24) + odd);
       for (const std::int64_t odd : {1, 3}) {
-        cases.push_back({DataType::float16, unit, (std::int64_t{1} << 11) + odd});
-        cases.push_back({DataType::bfloat16, unit, (std::int64_t{1} << 8) + odd});
+        check(DataType::float16, unit, (std::int64_t{1} << 11) + odd);
+        check(DataType::bfloat16, unit, (std::int64_t{1} << 8) + odd);
         // 2^53 + 1 = 3 * 3002399751580331
-        cases.push_back({DataType::float64, 3002399751580331 * unit * 0x1p-40, 3 * odd});
-        cases.push_back({DataType::float64, 3002399751580331 * unit * 0x1p-46, 3 * odd});
+        check(DataType::float64, 3002399751580331 * unit * 0x1p-40, 3 * odd);
+        check(DataType::float64, 3002399751580331 * unit * 0x1p-46, 3 * odd);
       }
     }
-  }
-  int second = 0;
-  for (const Case& each : cases) {
-    const DataType type = each.type;
-    const double frequency = each.frequency;
-    const std::int64_t position = each.position;  // clang captures no structured bindings
-    if (std::fabs(frequency) < 0x1p-100) continue;
-    EncodingSpec spec = {.d_model = 2};
-    spec.frequencies = OwnFrequencies{{frequency}};
-    const Frequencies frequencies(spec);
-    const RoundedEntry entry = rounded_entry(frequencies, 0, position, false, type);
-    const MpfrValue exact = exact_entry(spec, 0, position, false);
-    ASSERT_TRUE(entry.is_certain) << trace(spec, 0, position, false, type);
-    ASSERT_EQ(entry.bits, rounded_by_mpfr(exact, type)) << trace(spec, 0, position, false, type);
-    second += entry.by_second_stage ? 1 : 0;
-    // And so it is in a table.
-    with_type(type, [&]<class T>(T) {
-      BasicMatrix<T> table(1, 2);
-      backend("rotation").plan(spec)->encode({.first = position, .count = 1}, table.view());
-      ASSERT_EQ(bits(table(0, 0)), entry.bits) << trace(spec, 0, position, false, type);
-    });
   }
   EXPECT_GT(second, 200);
 }

@@ -18,13 +18,13 @@ float random_float(std::mt19937_64& random, double low, double high) {
   return static_cast<float>(std::uniform_real_distribution<double>(low, high)(random));
 }
 
-double midpoint_above(float x) {
-  return (to_double(x) + to_double(std::nextafter(x, std::numeric_limits<float>::infinity()))) / 2;
+/// The midpoint of a value above 0 and its neighbour on the side of `end`.
+double midpoint(float x, float end) {
+  return (to_double(x) + to_double(std::nextafter(x, end))) / 2;
 }
+constexpr float above = std::numeric_limits<float>::infinity(), below = 0;
 
-double midpoint_below(float x) { return (to_double(x) + to_double(std::nextafter(x, 0.0F))) / 2; }
-
-TEST(Float32Functions, SinesAreThoseOfIntegers) {
+TEST(Float32Functions, SinesEqualTheSinesInIntegers) {
   std::mt19937_64 random(1);
   for (int i = 0; i < samples; ++i) {
     const float phase = std::ldexp(random_float(random, -1, 1), i % 64 - 8);
@@ -40,8 +40,8 @@ TEST(Float32Functions, ExponentialsLieBetweenTheirMidpoints) {
   for (int i = 0; i < samples / 10; ++i) {
     const float x = random_float(random, -80, -1e-3);
     const float nearest = nearest_exp(x);
-    EXPECT_TRUE(in_integers::is_exp_above(x, midpoint_below(nearest))) << x;
-    EXPECT_FALSE(in_integers::is_exp_above(x, midpoint_above(nearest))) << x;
+    EXPECT_TRUE(in_integers::is_exp_above(x, midpoint(nearest, below))) << x;
+    EXPECT_FALSE(in_integers::is_exp_above(x, midpoint(nearest, above))) << x;
   }
   EXPECT_EQ(nearest_exp(0.0F), 1.0F);
 }
@@ -52,9 +52,9 @@ TEST(Float32Functions, PowersLieBetweenTheirMidpoints) {
     const float base = std::ldexp(random_float(random, 1.01, 2), i % 30);
     const float exponent = random_float(random, -1, 1);
     const float nearest = nearest_power(base, exponent);
-    EXPECT_TRUE(in_integers::is_power_above(base, exponent, midpoint_below(nearest)))
+    EXPECT_TRUE(in_integers::is_power_above(base, exponent, midpoint(nearest, below)))
         << base << "^" << exponent;
-    EXPECT_FALSE(in_integers::is_power_above(base, exponent, midpoint_above(nearest)))
+    EXPECT_FALSE(in_integers::is_power_above(base, exponent, midpoint(nearest, above)))
         << base << "^" << exponent;
   }
   EXPECT_EQ(nearest_power(10000.0F, 0.0F), 1.0F);

@@ -16,18 +16,17 @@
 namespace posenc::test {
 namespace {
 
-class FrequencyTest : public testing::TestWithParam<EncodingSpec> {};
+class FrequencyTest : public testing::TestWithParam<SpecOfRule> {};
 
-/// And so is every tenth as the second stage of rounding computes it, one frequency at a time.
+/// Every tenth frequency is also computed alone, as the second stage of rounding does.
 TEST_P(FrequencyTest, IsWithinItsBoundOfMpfr) {
-  const EncodingSpec spec = GetParam();
+  const EncodingSpec& spec = GetParam().spec;
   const Frequencies frequencies(spec);
   ASSERT_EQ(frequencies.count(), spec.d_model / 2);
+  EXPECT_NO_THROW(validate(spec));
   const std::int64_t step = std::max<std::int64_t>(1, frequencies.count() / 300);
   for (std::int64_t k = frequencies.count() - 1, i = 0; k >= 0; k -= step, ++i) {
-    MpfrValue expected = exact_frequency(spec, k);
-    mpfr_div(expected.get(), expected.get(), two_pi().get(), MPFR_RNDN);
-    mpfr_frac(expected.get(), expected.get(), MPFR_RNDN);
+    MpfrValue expected = computed(mpfr_frac, exact_frequency(spec, k) / two_pi());
     if (expected < MpfrValue(0)) expected = expected + MpfrValue(1);
     ASSERT_LE(log2_distance(to_mpfr(frequencies[k]), expected), -254) << "k = " << k;
     if (step > 1 && i % 10 != 0) continue;
@@ -39,10 +38,11 @@ TEST_P(FrequencyTest, IsWithinItsBoundOfMpfr) {
 MpfrValue index_of(const EncodingSpec& spec, std::int64_t trained_rows, double rotations) {
   const MpfrValue rows(static_cast<double>(trained_rows));
   return MpfrValue(static_cast<double>(spec.d_model) / 2) *
-         logarithm(rows / (MpfrValue(rotations) * two_pi())) / logarithm(MpfrValue(spec.base));
+         computed(mpfr_log, rows / (MpfrValue(rotations) * two_pi())) /
+         computed(mpfr_log, MpfrValue(spec.base));
 }
 
-TEST(YarnRange, IsThatOfItsFormula) {
+TEST(YarnRange, FollowsItsFormula) {
   for (const double base : {1.5, 1e4, 150000.0, 1e6, 1e300}) {
     for (const std::int64_t trained_rows : {1, 2048, 4096, 32768, 1 << 20}) {
       const EncodingSpec spec = {.d_model = 128, .base = base};
@@ -63,7 +63,7 @@ TEST(YarnRange, IsThatOfItsFormula) {
   }
 }
 
-TEST(PickedFrequencies, AreThoseOfTheirEncodingsInEveryPrecision) {
+TEST(PickedFrequencies, EqualTheirOriginalsInEveryPrecision) {
   const auto of_base = std::make_shared<const Frequencies>(EncodingSpec{.d_model = 128});
   const auto of_turns = std::make_shared<const Frequencies>(
       EncodingSpec{.d_model = 4, .frequencies = TurnFrequencies{{1, 3}, {4, 8}}});
@@ -81,15 +81,13 @@ TEST(PickedFrequencies, AreThoseOfTheirEncodingsInEveryPrecision) {
 }
 
 TEST_P(FrequencyTest, PhaseIsExactlyReduced) {
-  const EncodingSpec spec = GetParam();
-  const Frequencies frequencies(spec);
-  for (const std::int64_t position :
-       {std::int64_t{1}, std::int64_t{1000}, std::int64_t{1000000000000}, max_position}) {
-    const std::int64_t k = frequencies.count() / 2;
-    MpfrValue expected = to_mpfr(frequencies[k]);
-    mpfr_mul_si(expected.get(), expected.get(), static_cast<long>(position), MPFR_RNDN);
-    mpfr_frac(expected.get(), expected.get(), MPFR_RNDN);
-    EXPECT_NE(mpfr_equal_p(expected.get(), to_mpfr(frequencies.phase(k, position)).get()), 0)
+  const Frequencies frequencies(GetParam().spec);
+  const std::int64_t k = frequencies.count() / 2;
+  for (const std::int64_t position : {std::int64_t{1}, std::int64_t{1000}, max_position}) {
+    const MpfrValue phase = to_mpfr(frequencies[k]) * ExactFrequency::integer(position);
+    EXPECT_NE(mpfr_equal_p(computed(mpfr_frac, phase).get(),
+                           to_mpfr(frequencies.phase(k, position)).get()),
+              0)
         << "position " << position;
   }
 }
@@ -98,10 +96,10 @@ constexpr Layout interleaved = Layout::interleaved;
 constexpr Spacing paper = Spacing::paper;
 constexpr Spacing inclusive = Spacing::inclusive;
 
-INSTANTIATE_TEST_SUITE_P(
-    Specs, FrequencyTest,
-    testing::Values(
-        EncodingSpec{2, 1e4, interleaved, paper}, EncodingSpec{2, 1e4, interleaved, inclusive},
+std::vector<SpecOfRule> specs_of_bases() {
+  std::vector<SpecOfRule> all;
+  for (const EncodingSpec& spec :
+       {EncodingSpec{2, 1e4, interleaved, paper}, EncodingSpec{2, 1e4, interleaved, inclusive},
         EncodingSpec{4, 1e4, interleaved, inclusive}, EncodingSpec{20, 1e4, interleaved, paper},
         EncodingSpec{512, 1e4, interleaved, paper}, EncodingSpec{1280, 1e4, interleaved, inclusive},
         EncodingSpec{4096, 1e4, interleaved, paper},
@@ -112,16 +110,10 @@ INSTANTIATE_TEST_SUITE_P(
         EncodingSpec{4, 1e100, interleaved, inclusive}, EncodingSpec{6, 1e300, interleaved, paper},
         EncodingSpec{64, 9999.9999999999982, interleaved, paper},
         EncodingSpec{64, 1e300, interleaved, paper},
-        EncodingSpec{256, std::numeric_limits<double>::max(), interleaved, inclusive}),
-    [](const auto& test) { return "case_" + std::to_string(test.index); });
-
-std::vector<EncodingSpec> specs_of(const std::vector<SpecOfRule>& rules) {
-  std::vector<EncodingSpec> all;
-  for (const SpecOfRule& each : rules) all.push_back(each.spec);
+        EncodingSpec{256, std::numeric_limits<double>::max(), interleaved, inclusive}})
+    all.push_back({"base_" + std::to_string(all.size()), spec});
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(Rules, FrequencyTest, testing::ValuesIn(specs_of(specs_of_every_rule())),
-                         [](const auto& test) { return specs_of_every_rule()[test.index].name; });
 
 /// The other spacing, and parameters at their limits, with all digits that a double has.
 std::vector<SpecOfRule> specs_at_the_limits() {
@@ -162,12 +154,12 @@ std::vector<SpecOfRule> specs_at_the_limits() {
           {"yarn_limits", of(yarn, 1e20, paper)},
           {"ntk_limits", of(NtkScaling{1.0000000000000002}, 1e300, paper)}};
 }
-INSTANTIATE_TEST_SUITE_P(Limits, FrequencyTest, testing::ValuesIn(specs_of(specs_at_the_limits())),
-                         [](const auto& test) { return specs_at_the_limits()[test.index].name; });
-
-TEST(FrequencyLimits, AreAllowed) {
-  for (const auto& [name, spec] : specs_at_the_limits()) EXPECT_NO_THROW(validate(spec)) << name;
-}
+std::string name_of_rule(const testing::TestParamInfo<SpecOfRule>& test) { return test.param.name; }
+INSTANTIATE_TEST_SUITE_P(Bases, FrequencyTest, testing::ValuesIn(specs_of_bases()), name_of_rule);
+INSTANTIATE_TEST_SUITE_P(Rules, FrequencyTest, testing::ValuesIn(specs_of_every_rule()),
+                         name_of_rule);
+INSTANTIATE_TEST_SUITE_P(Limits, FrequencyTest, testing::ValuesIn(specs_at_the_limits()),
+                         name_of_rule);
 
 }  // namespace
 }  // namespace posenc::test

@@ -6,10 +6,10 @@
 #include "posenc/exact/frequency.h"
 #include "posenc/spec.h"
 #include "posenc/support/float_format.h"
+#include "support.h"
 
 #include <mpfr.h>
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -37,44 +37,32 @@ class MpfrValue {
   mpfr_t value_;
 };
 
+/// The result of a function of MPFR: computed(mpfr_add, a, b).
+template <class Function, class... Operands>
+MpfrValue computed(Function function, const Operands&... operands) {
+  MpfrValue result;
+  function(result.get(), operands.get()..., MPFR_RNDN);
+  return result;
+}
+
 inline MpfrValue operator+(const MpfrValue& a, const MpfrValue& b) {
-  MpfrValue sum;
-  mpfr_add(sum.get(), a.get(), b.get(), MPFR_RNDN);
-  return sum;
+  return computed(mpfr_add, a, b);
 }
 inline MpfrValue operator-(const MpfrValue& a, const MpfrValue& b) {
-  MpfrValue difference;
-  mpfr_sub(difference.get(), a.get(), b.get(), MPFR_RNDN);
-  return difference;
+  return computed(mpfr_sub, a, b);
 }
 inline MpfrValue operator*(const MpfrValue& a, const MpfrValue& b) {
-  MpfrValue product;
-  mpfr_mul(product.get(), a.get(), b.get(), MPFR_RNDN);
-  return product;
+  return computed(mpfr_mul, a, b);
 }
 inline MpfrValue operator/(const MpfrValue& a, const MpfrValue& b) {
-  MpfrValue quotient;
-  mpfr_div(quotient.get(), a.get(), b.get(), MPFR_RNDN);
-  return quotient;
+  return computed(mpfr_div, a, b);
 }
 inline bool operator<(const MpfrValue& a, const MpfrValue& b) {
   return mpfr_less_p(a.get(), b.get()) != 0;
 }
-inline MpfrValue power(const MpfrValue& base, const MpfrValue& exponent) {
-  MpfrValue result;
-  mpfr_pow(result.get(), base.get(), exponent.get(), MPFR_RNDN);
-  return result;
-}
-
-inline MpfrValue logarithm(const MpfrValue& value) {
-  MpfrValue result;
-  mpfr_log(result.get(), value.get(), MPFR_RNDN);
-  return result;
-}
-inline MpfrValue two_pi() {
-  MpfrValue pi;
-  mpfr_const_pi(pi.get(), MPFR_RNDN);
-  return pi * MpfrValue(2);
+inline MpfrValue two_pi() { return computed(mpfr_const_pi) * MpfrValue(2); }
+inline MpfrValue sine_or_cosine(const MpfrValue& angle, bool is_cosine) {
+  return computed(is_cosine ? mpfr_cos : mpfr_sin, angle);
 }
 
 /// The frequency of a rule, in radians per position, from its formula.
@@ -84,7 +72,7 @@ struct ExactFrequency {
 
   /// w_k = base^(-k / denominator)
   MpfrValue of_base(const MpfrValue& base) const {
-    return power(base, integer(-k) / integer(exponent_denominator(spec)));
+    return computed(mpfr_pow, base, integer(-k) / integer(exponent_denominator(spec)));
   }
   MpfrValue of_base() const { return of_base(MpfrValue(spec.base)); }
   static MpfrValue integer(std::int64_t value) { return MpfrValue(static_cast<double>(value)); }
@@ -103,7 +91,7 @@ struct ExactFrequency {
   MpfrValue operator()(const NtkScaling& ntk) const {
     if (k == 0) return MpfrValue(1);
     const MpfrValue exponent = integer(spec.d_model) / integer(spec.d_model - 2);
-    return of_base(MpfrValue(spec.base) * power(MpfrValue(ntk.factor), exponent));
+    return of_base(MpfrValue(spec.base) * computed(mpfr_pow, MpfrValue(ntk.factor), exponent));
   }
   MpfrValue operator()(const YarnScaling& yarn) const {
     const auto [low, high] = yarn_range(spec, yarn);
@@ -128,7 +116,6 @@ struct ExactFrequency {
   MpfrValue operator()(const TurnFrequencies&) const { return two_pi() * turns(1); }
   MpfrValue operator()(const BaseTurns&) const { return two_pi() * turns(1); }
 
-  /// True if the frequency is given in turns.
   bool is_in_turns() const {
     return std::holds_alternative<TurnFrequencies>(spec.frequencies) ||
            std::holds_alternative<BaseTurns>(spec.frequencies);
@@ -148,42 +135,31 @@ inline MpfrValue exact_frequency(const EncodingSpec& spec, std::int64_t k) {
   return std::visit(ExactFrequency{spec, k}, spec.frequencies);
 }
 
-inline MpfrValue exact_phase(const EncodingSpec& spec, std::int64_t k, std::int64_t position) {
-  MpfrValue phase = exact_frequency(spec, k);
-  mpfr_mul_si(phase.get(), phase.get(), static_cast<long>(position), MPFR_RNDN);
-  return phase;
-}
-
 /// The exact entry: sine or cosine of pos w_k, rounded to 1024 bits.
 inline MpfrValue exact_entry(const EncodingSpec& spec, std::int64_t k, std::int64_t position,
-                             bool cosine) {
+                             bool is_cosine) {
   if (const ExactFrequency frequency{spec, k}; frequency.is_in_turns()) {
-    MpfrValue turns = frequency.turns(position);  // of which MPFR knows exact zeros
-    (cosine ? mpfr_cosu : mpfr_sinu)(turns.get(), turns.get(), 1, MPFR_RNDN);
+    MpfrValue turns = frequency.turns(position);  // MPFR knows its exact zeros
+    (is_cosine ? mpfr_cosu : mpfr_sinu)(turns.get(), turns.get(), 1, MPFR_RNDN);
     return turns;
   }
-  MpfrValue value = exact_phase(spec, k, position);
-  (cosine ? mpfr_cos : mpfr_sin)(value.get(), value.get(), MPFR_RNDN);
-  return value;
+  return sine_or_cosine(exact_frequency(spec, k) * ExactFrequency::integer(position), is_cosine);
 }
 
 /// The bits of the value of `type` that is nearest to `value`, subnormal values included.
 inline std::uint64_t rounded_by_mpfr(const MpfrValue& value, DataType type) {
+  if (mpfr_zero_p(value.get()) != 0) return 0;
   const FloatFormat format = format_of(type);
   // |value| is in [2^(exponent - 1), 2^exponent).
   const auto exponent = static_cast<int>(mpfr_get_exp(value.get()));
   const int ulp = std::max(exponent - format.precision, format.least_exponent);
-  MpfrValue multiple;
-  mpfr_abs(multiple.get(), value.get(), MPFR_RNDN);
+  MpfrValue multiple = computed(mpfr_abs, value);
   mpfr_mul_2si(multiple.get(), multiple.get(), -ulp, MPFR_RNDN);
-  mpfr_rint(multiple.get(), multiple.get(), MPFR_RNDN);
-  const double nearest = std::ldexp(mpfr_get_d(multiple.get(), MPFR_RNDN), ulp);  // exact
-  const double signed_value = mpfr_sgn(value.get()) < 0 ? -nearest : nearest;
-  if (type == DataType::float64) return std::bit_cast<std::uint64_t>(signed_value);
-  if (type == DataType::float32)
-    return std::bit_cast<std::uint32_t>(static_cast<float>(signed_value));
-  return type == DataType::float16 ? posenc::nearest<Float16>(signed_value).bits
-                                   : posenc::nearest<BFloat16>(signed_value).bits;
+  const MpfrValue whole = computed(mpfr_rint, multiple);
+  const double magnitude = std::ldexp(mpfr_get_d(whole.get(), MPFR_RNDN), ulp);  // exact
+  const double rounded = mpfr_sgn(value.get()) < 0 ? -magnitude : magnitude;
+  return with_type(type,
+                   [&]<class T>(T) -> std::uint64_t { return bits(posenc::nearest<T>(rounded)); });
 }
 
 template <std::size_t Limbs>
@@ -199,11 +175,8 @@ MpfrValue to_mpfr(const Fraction<Limbs>& fraction) {
 
 /// log2 |a - b|; -inf if a and b are equal.
 inline double log2_distance(const MpfrValue& a, const MpfrValue& b) {
-  MpfrValue difference;
-  mpfr_sub(difference.get(), a.get(), b.get(), MPFR_RNDN);
-  mpfr_abs(difference.get(), difference.get(), MPFR_RNDN);
-  mpfr_log2(difference.get(), difference.get(), MPFR_RNDN);
-  return mpfr_get_d(difference.get(), MPFR_RNDN);
+  const MpfrValue distance = computed(mpfr_abs, a - b);
+  return mpfr_get_d(computed(mpfr_log2, distance).get(), MPFR_RNDN);
 }
 
 }  // namespace posenc::test

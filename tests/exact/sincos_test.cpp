@@ -19,17 +19,8 @@ MpfrValue signed_value(const ExactValue<Limbs>& value) {
 
 /// sin(2 pi phase) or cos(2 pi phase), where `phase` is exact.
 template <std::size_t Limbs>
-MpfrValue expected_value(const Fraction<Limbs>& phase, bool cosine) {
-  MpfrValue angle = to_mpfr(phase) * two_pi();
-  (cosine ? mpfr_cos : mpfr_sin)(angle.get(), angle.get(), MPFR_RNDN);
-  return angle;
-}
-
-/// The bits of the nearest float of sine or cosine, which must be certain.
-std::uint64_t float_bits(const ExactValue<>& value) {
-  const Rounded rounded = round_to_bits(value, DataType::float32, no_error);
-  EXPECT_TRUE(rounded.is_certain);
-  return rounded.bits;
+MpfrValue expected_value(const Fraction<Limbs>& phase, bool is_cosine) {
+  return sine_or_cosine(to_mpfr(phase) * two_pi(), is_cosine);
 }
 
 void expect_exact(const Turns& phase) {
@@ -37,19 +28,18 @@ void expect_exact(const Turns& phase) {
     const ExactValue<> value = is_cosine ? cosine(phase) : sine(phase);
     const MpfrValue expected = expected_value(phase, is_cosine);
     const double magnitude = static_cast<double>(mpfr_get_exp(expected.get()));
+    SCOPED_TRACE(testing::Message() << "phase limb " << phase.limb[0] << ", cosine " << is_cosine);
     // |value| is at least 2^(magnitude - 1): a relative error below 2^-118.
-    ASSERT_LE(log2_distance(signed_value(value), expected), magnitude - 1 - 118)
-        << "phase limb " << phase.limb[0];
+    ASSERT_LE(log2_distance(signed_value(value), expected), magnitude - 1 - 118);
     for (const DataType type : all_data_types) {
       const Rounded rounded = round_to_bits(value, type, no_error);
-      ASSERT_TRUE(rounded.is_certain) << to_string(type) << ", phase limb " << phase.limb[0];
-      ASSERT_EQ(rounded.bits, rounded_by_mpfr(expected, type))
-          << to_string(type) << ", phase limb " << phase.limb[0];
+      ASSERT_TRUE(rounded.is_certain) << to_string(type);
+      ASSERT_EQ(rounded.bits, rounded_by_mpfr(expected, type)) << to_string(type);
     }
   }
 }
 
-/// What follows the last limb is 0, whether the leading bit begins a limb or not.
+/// Zeros follow the last limb, whether the leading bit begins a limb or not.
 TEST(ExactTest, LeadingBitsOfTheLastLimb) {
   for (const std::uint64_t limb : {std::uint64_t{3}, std::uint64_t{3} << 62}) {
     const LeadingBits bits = leading_bits(Fraction<3>{{0, 0, limb}});
@@ -89,14 +79,15 @@ TEST(ExactTest, WidestPhases) {
     if (i >= 300)
       phase = shifted(shifted(phase, 200 - static_cast<int>(i)), 3) + Widest{{phase.limb[0]}};
     if (i >= 400) phase = {{i << 61}};
-    ASSERT_LE(log2_distance(signed_value(sine(phase)), expected_value(phase, false)), -768 + 8)
-        << i;
-    ASSERT_LE(log2_distance(signed_value(cosine(phase)), expected_value(phase, true)), -768 + 8)
-        << i;
+    for (const bool is_cosine : {false, true}) {
+      const auto value = is_cosine ? cosine(phase) : sine(phase);
+      ASSERT_LE(log2_distance(signed_value(value), expected_value(phase, is_cosine)), -768 + 8)
+          << i;
+    }
   }
 }
 
-/// Their interval begins at 0, and its other end decides whether they round to 0.
+/// The interval of these values begins at 0. Its other end decides whether they round to 0.
 TEST(ExactTest, ValuesBelowTheErrorOfTheirPhase) {
   const ExactValue<> value{power_of_2<radian_limbs>(-200), true};
   for (const DataType type : all_data_types) {
@@ -111,8 +102,11 @@ TEST(ExactTest, MultiplesOfAQuarterTurn) {
   for (std::uint64_t quarter = 0; quarter < 4; ++quarter) {
     const Turns phase{{quarter << 62, 0, 0, 0}};
     constexpr float sines[] = {0, 1, 0, -1};
-    EXPECT_EQ(float_bits(sine(phase)), std::bit_cast<std::uint32_t>(sines[quarter]));
-    EXPECT_EQ(float_bits(cosine(phase)), std::bit_cast<std::uint32_t>(sines[(quarter + 1) % 4]));
+    const auto float_bits = [](const ExactValue<>& value) {
+      return round_to_bits(value, DataType::float32, no_error).bits;
+    };
+    EXPECT_EQ(float_bits(sine(phase)), bits(sines[quarter]));
+    EXPECT_EQ(float_bits(cosine(phase)), bits(sines[(quarter + 1) % 4]));
   }
 }
 

@@ -30,12 +30,21 @@ namespace simd {
 #define POSENC_DECLARE_UNROUNDED(isa) const UnroundedKernels& isa##_unrounded() noexcept;
 POSENC_FOR_EACH_ISA(POSENC_DECLARE_UNROUNDED)
 
-std::vector<IsaUnroundedKernels> unrounded_kernels() {
-#define POSENC_ISA_UNROUNDED(isa) {Isa::isa, isa##_unrounded()},
-  const std::vector<IsaUnroundedKernels> all = {POSENC_FOR_EACH_ISA(POSENC_ISA_UNROUNDED)};
-  std::vector<IsaUnroundedKernels> running;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(running),
-               [](const IsaUnroundedKernels& each) { return cpu_has(each.isa); });
+/// The kernels of an ISA that runs here.
+struct IsaUnderTest {
+  Isa isa;
+  const Kernels& kernels;
+  const UnroundedKernels& unrounded;
+};
+
+std::vector<IsaUnderTest> running_isas() {
+#define POSENC_ADDRESS_OF_UNROUNDED(isa) &isa##_unrounded(),
+  const UnroundedKernels* const unrounded[] = {POSENC_FOR_EACH_ISA(POSENC_ADDRESS_OF_UNROUNDED)};
+  std::vector<IsaUnderTest> running;
+  for (std::size_t i = 0; i < std::size(unrounded); ++i) {
+    const auto& [isa, kernels] = compiled_kernels()[i];
+    if (cpu_has(isa)) running.push_back({isa, kernels, *unrounded[i]});
+  }
   return running;
 }
 
@@ -52,22 +61,17 @@ long double to_long_double(const ExactValue<>& value) {
   return leading + rest;
 }
 
-const simd::Kernels& kernels_of(Isa isa) {
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (each.isa == isa) return each.kernels;
-  }
-  return simd::compiled_kernels().front().kernels;
-}
-
-/// Prints a measurement and its bound in every run, to show the margin between them.
-void show(const std::string& what, long double measured, double bound) {
+/// Expects a measurement below its bound, and above what shows that the measurement sees errors.
+/// Prints both in every run, to show the margin between them.
+void expect_within(const std::string& what, long double measured, double bound, double least) {
   std::printf("%-44s %8.2Lf of %7.2f units\n", what.c_str(), measured, bound);
+  EXPECT_LE(measured, bound) << what;
+  EXPECT_GT(measured, least) << what;
 }
 
+/// Also expects that the bound is less than twice the measurement, so that no bound is too loose.
 void expect_tight(const std::string& what, long double measured, double bound) {
-  show(what, measured, bound);
-  EXPECT_LE(measured, bound) << what;
-  EXPECT_GT(measured, bound / 2) << what << ": the bound is more than twice what can be reached";
+  expect_within(what, measured, bound, bound / 2);
 }
 
 /// The largest error of 2 cos(w), a doubled anchor, in units: the rounding of cos(w), and the
@@ -77,13 +81,18 @@ long double multiplier_error(long double w) {
   return w <= 0.785L ? 1 + 8 * w * w : 2 * RotationError::anchor_cosine;
 }
 
-class RotationErrors : public testing::TestWithParam<simd::IsaUnroundedKernels> {
+class RotationErrors : public testing::TestWithParam<simd::IsaUnderTest> {
  protected:
   void SetUp() override {
     if (LDBL_MANT_DIG < 64) GTEST_SKIP() << "long double is no wider than double";
   }
-  const simd::UnroundedKernels& kernels() const { return GetParam().kernels; }
-  RotationError error() const { return {kernels().fused_rounds_once}; }
+  const simd::Kernels& kernels() const { return GetParam().kernels; }
+  const simd::UnroundedKernels& unrounded() const { return GetParam().unrounded; }
+  bool is_fused() const { return kernels().has_fused_operations; }
+  RotationError error() const { return {is_fused()}; }
+  RotationConstants constants_of(const EncodingSpec& spec) const {
+    return RotationConstants({shared_frequencies(spec), &kernels()});
+  }
 };
 
 struct DifficultTable {
@@ -105,36 +114,37 @@ std::vector<DifficultTable> difficult_tables(std::int64_t rows) {
 }
 
 struct Entry {
-  std::int64_t first, row, k;  ///< the position of row 0, the row, and the frequency
-  std::size_t index;           ///< in the table
+  std::int64_t first, row;  ///< the position of row 0, and the row
+  double w;                 ///< the frequency
+  std::size_t index;        ///< in the table
   bool is_sine;
   ExactValue<> exact;
 };
 
-/// Calls visit(entry) for the entries of a table.
-template <class Visit>
-void for_each_entry(const DifficultTable& table, std::int64_t rows, const Visit& visit) {
-  const Frequencies frequencies(table.spec);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-      const Turns phase = frequencies.phase(k, table.first + row);
-      const ChannelPair channel = channels_of(table.spec, k);
-      for (const bool is_sine : {true, false}) {
-        const std::int64_t column = is_sine ? channel.sine : channel.cosine;
-        visit(Entry{table.first, row, k,
-                    static_cast<std::size_t>(row * table.spec.d_model + column), is_sine,
-                    is_sine ? sine(phase) : cosine(phase)});
+/// The largest error(value, entry) of the difficult tables that write(spec, task) writes.
+template <class T, class Write, class Error>
+long double worst_of_tables(std::int64_t rows, const Write& write, const Error& error) {
+  long double worst = 0;
+  for (const auto& [spec, first] : difficult_tables(rows)) {
+    const Frequencies frequencies(spec);
+    std::vector<T> table(static_cast<std::size_t>(rows * spec.d_model));
+    write(spec, simd::RowTask{first, rows, table.data(), spec.d_model, data_type_of<T>});
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+        const double w = to_radians(frequencies[k]);
+        const Turns phase = frequencies.phase(k, first + row);
+        const ChannelPair channel = channels_of(spec, k);
+        for (const bool is_sine : {true, false}) {
+          const std::int64_t column = is_sine ? channel.sine : channel.cosine;
+          const auto index = static_cast<std::size_t>(row * spec.d_model + column);
+          const Entry entry = {first, row,     w,
+                               index, is_sine, is_sine ? sine(phase) : cosine(phase)};
+          worst = std::max(worst, error(table[index], entry));
+        }
       }
     }
   }
-}
-
-/// Prints the largest error of tables. It must be below the bound, and above what shows that the
-/// comparison can see an error.
-void expect_within(const std::string& what, long double measured, double bound, double visible) {
-  show(what, measured, bound);
-  EXPECT_LE(measured, bound) << what;
-  EXPECT_GT(measured, visible) << what << ": the comparison must be able to see an error";
+  return worst;
 }
 
 /// Frequencies of either sign, up to many turns a position.
@@ -147,6 +157,33 @@ EncodingSpec spec_of_own_frequencies() {
   return {.d_model = 512, .frequencies = own};
 }
 
+/// The largest errors of the anchors at one position.
+struct AnchorErrors {
+  long double sine = 0, cosine = 0;
+  long double relative_sine = 0;  ///< relative to the sine, without truncation
+};
+
+/// Measures anchors that are computed in a rounding mode of the processor.
+AnchorErrors anchor_errors(const simd::Kernels& kernels, const Frequencies& frequencies,
+                           std::uint64_t position, int rounding_mode = FE_TONEAREST) {
+  const FrequencyTables tables(frequencies);
+  std::vector<double> sines(static_cast<std::size_t>(tables.padded_count())), cosines = sines;
+  EXPECT_EQ(std::fesetround(rounding_mode), 0);
+  kernels.anchors(tables.padded_count(), tables.arrays(), position, sines.data(), cosines.data());
+  EXPECT_EQ(std::fesetround(FE_TONEAREST), 0);
+  AnchorErrors worst;
+  for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+    const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
+    const auto at = static_cast<std::size_t>(k);
+    const long double exact = to_long_double(sine(phase)), error = std::fabs(sines[at] - exact);
+    const long double relative = (error - RotationError::truncation) / std::fabs(exact);
+    worst.sine = std::max(worst.sine, error);
+    worst.relative_sine = std::max(worst.relative_sine, relative);
+    worst.cosine = std::max(worst.cosine, std::fabs(cosines[at] - to_long_double(cosine(phase))));
+  }
+  return worst;
+}
+
 /// Anchors of many frequencies at many positions. The errors of sines are relative.
 TEST_P(RotationErrors, OfAnchors) {
   std::mt19937_64 random(1);
@@ -157,46 +194,24 @@ TEST_P(RotationErrors, OfAnchors) {
   for (const EncodingSpec& spec :
        {EncodingSpec{.d_model = 512, .base = 1.01}, spec_of_own_frequencies()}) {
     const Frequencies frequencies(spec);
-    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
-    std::vector<double> sines(constants.radians.size()), cosines(sines.size());
     for (const std::uint64_t position : positions) {
-      kernels_of(GetParam().isa)
-          .anchors(constants.turns.padded_count(), constants.turns.arrays(), position, sines.data(),
-                   cosines.data());
-      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-        const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
-        const auto at = static_cast<std::size_t>(k);
-        const long double exact_sine = to_long_double(sine(phase)),
-                          exact_cosine = to_long_double(cosine(phase));
-        const long double sine_error =
-            std::fabs(sines[at] - exact_sine) - RotationError::truncation;
-        worst_sine = std::max(worst_sine, sine_error / std::fabs(exact_sine));
-        worst_cosine = std::max(worst_cosine, std::fabs(cosines[at] - exact_cosine));
-      }
+      const AnchorErrors errors = anchor_errors(kernels(), frequencies, position);
+      worst_sine = std::max(worst_sine, errors.relative_sine);
+      worst_cosine = std::max(worst_cosine, errors.cosine);
     }
   }
   expect_tight("anchor, cosine", worst_cosine / unit, RotationError::anchor_cosine);
   expect_tight("anchor, sine, relative", worst_sine / unit, RotationError::anchor_sine);
 }
 
-/// The same in every rounding mode of the processor. In a directed one, each rounding may be off by
-/// an ulp, not half an ulp.
+/// In a directed rounding mode, each rounding may be off by an ulp, not half an ulp.
 TEST_P(RotationErrors, OfAnchorsInEveryRoundingMode) {
   const Frequencies frequencies(EncodingSpec{512});
-  const FrequencyTables tables(frequencies);
-  std::vector<double> sines(static_cast<std::size_t>(tables.padded_count())), cosines = sines;
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     for (std::uint64_t position = 1; position < std::uint64_t{1} << 53; position *= 3) {
-      ASSERT_EQ(std::fesetround(mode), 0);
-      kernels_of(GetParam().isa)
-          .anchors(tables.padded_count(), tables.arrays(), position, sines.data(), cosines.data());
-      ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
-      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-        const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
-        const auto at = static_cast<std::size_t>(k);
-        ASSERT_LE(std::fabs(sines[at] - to_long_double(sine(phase))), 0x1p-51L) << position;
-        ASSERT_LE(std::fabs(cosines[at] - to_long_double(cosine(phase))), 0x1p-51L) << position;
-      }
+      const AnchorErrors errors = anchor_errors(kernels(), frequencies, position, mode);
+      ASSERT_LE(errors.sine, 0x1p-51L) << position;
+      ASSERT_LE(errors.cosine, 0x1p-51L) << position;
     }
   }
 }
@@ -209,7 +224,7 @@ TEST_P(RotationErrors, OfARotation) {
   std::mt19937_64 random(2);
   for (const double base : {1.0001, 1.01, 1e4}) {
     const EncodingSpec spec = {.d_model = 512, .base = base};
-    const RotationConstants constants(Frequencies(spec), kernels_of(GetParam().isa));
+    const RotationConstants constants = constants_of(spec);
     const simd::RotationTables tables = constants.tables(spec, DataType::float64);
     const auto count = static_cast<std::size_t>(constants.turns.padded_count());
     for (int i = 0; i < 2000; ++i) {
@@ -221,14 +236,12 @@ TEST_P(RotationErrors, OfARotation) {
         cosines[k] = largest * std::cos(angle);
       }
       std::vector<double> s = sines, c = cosines;
-      kernels().rotate(tables, constants.turns.padded_count(), s.data(), c.data());
+      unrounded().rotate(tables, constants.turns.padded_count(), s.data(), c.data());
       for (std::size_t k = 0; k < count; ++k) {
-        const long double sine = sines[k], cosine = cosines[k];
-        worst = std::max({worst,
-                          std::fabs(s[k] - (sine * constants.block.cosine[k] +
-                                            cosine * constants.block.sine[k])),
-                          std::fabs(c[k] - (cosine * constants.block.cosine[k] -
-                                            sine * constants.block.sine[k]))});
+        const long double sine = sines[k], cosine = cosines[k], sin_block = constants.block.sine[k],
+                          cos_block = constants.block.cosine[k];
+        worst = std::max({worst, std::fabs(s[k] - (sine * cos_block + cosine * sin_block)),
+                          std::fabs(c[k] - (cosine * cos_block - sine * sin_block))});
       }
     }
   }
@@ -257,7 +270,7 @@ TEST_P(RotationErrors, OfTheMultiplier) {
   for (const double base : {1.00001, 1.5, 10.0, 1e3, 1e4, 1e6}) {
     const EncodingSpec spec = {.d_model = 8192, .base = base};
     const Frequencies frequencies(spec);
-    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+    const RotationConstants constants = constants_of(spec);
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
       const auto at = static_cast<std::size_t>(k);
       const long double w = constants.radians[at];
@@ -267,40 +280,23 @@ TEST_P(RotationErrors, OfTheMultiplier) {
       worst = std::max(worst, off);
     }
   }
-  show("2 cos(w), any w", worst, 2 * RotationError::anchor_cosine);
+  expect_within("2 cos(w), any w", worst, 2 * RotationError::anchor_cosine, 1);
   EXPECT_LE(excess, 0) << "2 cos(w) is off by more than assumed";
-  EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
-}
-
-/// The largest error(value, entry, w) of tables that write(tables, task) writes; w is the
-/// frequency.
-template <class T, class Write, class Error>
-long double worst_of_tables(Isa isa, std::int64_t rows, const Write& write, const Error& error) {
-  long double worst = 0;
-  for (const DifficultTable& each : difficult_tables(rows)) {
-    const RotationConstants constants(Frequencies(each.spec), kernels_of(isa));
-    std::vector<T> table(static_cast<std::size_t>(rows * each.spec.d_model));
-    write(constants.tables(each.spec, sizeof(T) == 8 ? DataType::float64 : DataType::float16),
-          {each.first, rows, table.data(), each.spec.d_model, data_type_of<T>});
-    for_each_entry(each, rows, [&](const Entry& entry) {
-      const long double w = constants.radians[static_cast<std::size_t>(entry.k)];
-      worst = std::max(worst, error(table[entry.index], entry, w));
-    });
-  }
-  return worst;
 }
 
 /// Whole tables of many blocks after an anchor. The bound is that of the block's last position.
 TEST_P(RotationErrors, OfTables) {
   constexpr std::int64_t rows = simd::block_rows * simd::anchored_blocks + 40;
-  const long double worst = worst_of_tables<double>(
-      GetParam().isa, rows, kernels().rows, [&](double value, const Entry& entry, long double w) {
-        const std::int64_t block_end = (entry.row / simd::block_rows + 1) * simd::block_rows,
-                           last = entry.first + std::min(rows, block_end);
-        const long double largest = entry.is_sine ? std::min(1.0L, w * last) : 1;
-        return (std::fabs(value - to_long_double(entry.exact)) - RotationError::truncation) /
-               largest;
-      });
+  const auto write = [&](const EncodingSpec& spec, const simd::RowTask& task) {
+    unrounded().rows(constants_of(spec).tables(spec, DataType::float32), task);
+  };
+  const auto error_of = [&](double value, const Entry& entry) {
+    const std::int64_t block_end = (entry.row / simd::block_rows + 1) * simd::block_rows,
+                       last = entry.first + std::min(rows, block_end);
+    const double largest = entry.is_sine ? std::min(1.0, entry.w * static_cast<double>(last)) : 1;
+    return (std::fabs(value - to_long_double(entry.exact)) - RotationError::truncation) / largest;
+  };
+  const long double worst = worst_of_tables<double>(rows, write, error_of);
   expect_within("tables", worst / unit, error().total(), RotationError::anchor);
 }
 
@@ -308,20 +304,24 @@ TEST_P(RotationErrors, OfTables) {
 /// slow frequencies have smaller bounds.
 TEST_P(RotationErrors, OfTablesOf16Bits) {
   constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 40;
-  const simd::RotationTo16BitsError bound = {kernels().fused_rounds_once};
-  const long double worst = worst_of_tables<float>(
-      GetParam().isa, rows, kernels().rows_to_16_bits,
-      [](float value, const Entry& entry, long double w) {
-        const std::int64_t block = (entry.first + entry.row) / simd::paired_block_rows,
-                           last = (block + 1) * simd::paired_block_rows;
-        const long double largest = entry.is_sine ? std::min(1.0L, 2 * w * last) : 1;
-        // Half a unit in the last place, that of subnormals for 0.
-        const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
-        const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
-        return (std::fabs(value - to_long_double(entry.exact)) - last_rounding -
-                RotationError::truncation) /
-               largest;
-      });
+  const simd::RotationTo16BitsError bound = {is_fused()};
+  const auto write = [&](const EncodingSpec& spec, const simd::RowTask& task) {
+    const RotationConstants constants = constants_of(spec);
+    unrounded().rows_to_16_bits(constants.tables(spec, DataType::float16), task);
+  };
+  const auto error_of = [](float value, const Entry& entry) {
+    const std::int64_t block = (entry.first + entry.row) / simd::paired_block_rows,
+                       last = (block + 1) * simd::paired_block_rows;
+    const double largest =
+        entry.is_sine ? std::min(1.0, 2 * entry.w * static_cast<double>(last)) : 1;
+    // Half a unit in the last place, that of subnormals for 0.
+    const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
+    const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
+    return (std::fabs(value - to_long_double(entry.exact)) - last_rounding -
+            RotationError::truncation) /
+           largest;
+  };
+  const long double worst = worst_of_tables<float>(rows, write, error_of);
   expect_within("16-bit types: values between bounds", worst / simd::float_roundoff, bound.value(),
                 0.5);
 }
@@ -339,22 +339,23 @@ TEST_P(RotationErrors, OfTablesOfFloat64) {
   constexpr simd::RotationToFloat64Error bound;
   std::vector<double> low;
   long double worst_share = 0;
-  const auto write = [&](const simd::RotationTables& tables, const simd::RowTask& task) {
+  const auto write = [&](const EncodingSpec& spec, const simd::RowTask& task) {
     low.resize(static_cast<std::size_t>(task.count * task.stride));
-    kernels().rows_to_float64(tables, task, low.data());
+    const RotationConstants constants = constants_of(spec);
+    unrounded().rows_to_float64(constants.tables(spec, DataType::float64), task, low.data());
   };
-  const long double worst = worst_of_tables<double>(
-      GetParam().isa, rows, write, [&](double high, const Entry& entry, long double) {
-        const std::int64_t block = entry.row / simd::float64_block_rows;
-        const bool is_short = entry.row >= rows - rows % simd::float64_block_rows;
-        const long double truncation =
-            simd::frequency_error * static_cast<long double>(entry.first + entry.row) / unit64;
-        const long double error =
-            std::fabs(difference(entry.exact, high, low[entry.index])) / unit64 - truncation;
-        const double most = bound.total(is_short ? 0 : block % simd::float64_anchored_blocks);
-        worst_share = std::max(worst_share, error / most);
-        return error;
-      });
+  const auto error_of = [&](double high, const Entry& entry) {
+    const std::int64_t block = entry.row / simd::float64_block_rows;
+    const bool is_short = entry.row >= rows - rows % simd::float64_block_rows;
+    const long double truncation =
+        simd::frequency_error * static_cast<long double>(entry.first + entry.row) / unit64;
+    const long double error =
+        std::fabs(difference(entry.exact, high, low[entry.index])) / unit64 - truncation;
+    const double most = bound.total(is_short ? 0 : block % simd::float64_anchored_blocks);
+    worst_share = std::max(worst_share, error / most);
+    return error;
+  };
+  const long double worst = worst_of_tables<double>(rows, write, error_of);
   EXPECT_LE(worst_share, 1);
   expect_within("float64: values before rounding", worst,
                 bound.total(simd::float64_anchored_blocks - 1), 1);
@@ -388,22 +389,22 @@ void expect_margins(const simd::UnroundedKernels& kernels, double error, double 
       ASSERT_EQ(static_cast<Bits>(up.bits), bits_of(sign * above));
     }
   }
-  // Of 16-bit types, no smaller value is certain.
+  // In 16-bit types, no smaller value is certain.
   EXPECT_EQ(kernels.round(0.999 * least, type).is_certain, sizeof(T) == 4);
 }
 
 TEST_P(RotationErrors, AreWithinTheMarginOfWhatIsCertain) {
   const double bound = 0.999 * error().total() * simd::double_roundoff;
-  expect_margins<float, std::uint32_t>(kernels(), bound, 0x1p-10);
-  expect_margins<Float16, std::uint16_t>(kernels(), bound, 0x1p-14);
-  expect_margins<BFloat16, std::uint16_t>(kernels(), bound, 0x1p-19);
+  expect_margins<float, std::uint32_t>(unrounded(), bound, 0x1p-10);
+  expect_margins<Float16, std::uint16_t>(unrounded(), bound, 0x1p-14);
+  expect_margins<BFloat16, std::uint16_t>(unrounded(), bound, 0x1p-19);
 }
 
 /// Sines and cosines of centres, before the phase is rounded: a million phases, spread evenly, and
 /// those next to the folds.
 TEST_P(RotationErrors, OfRotation32Centres) {
   constexpr std::int64_t count = std::int64_t{1} << 20, to_next = (std::int64_t{1} << 32) / count;
-  const simd::Rotation32Error bound = {kernels().fused_rounds_once};
+  const simd::Rotation32Error bound = {is_fused()};
   std::vector<std::int32_t> shifted(count);
   std::vector<float> sines(count);
   long double worst = 0;
@@ -412,7 +413,7 @@ TEST_P(RotationErrors, OfRotation32Centres) {
       shifted[static_cast<std::size_t>(i)] =
           static_cast<std::int32_t>(static_cast<std::uint32_t>(i * to_next + offset));
     }
-    kernels().folded_sines(shifted.data(), count, sines.data());
+    unrounded().folded_sines(shifted.data(), count, sines.data());
     for (std::size_t i = 0; i < sines.size(); ++i) {
       const long double quarters = std::fabs(static_cast<long double>(shifted[i])) / 0x1p30L - 1;
       const long double exact = std::sin(1.57079632679489661923132169163975144L * quarters);
@@ -429,56 +430,42 @@ Rotation32Constants rotation32_constants(const EncodingSpec& spec, const simd::K
 
 TEST_P(RotationErrors, OfRotation32Tables) {
   constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 5;
-  const simd::Rotation32Error bound = {kernels().fused_rounds_once};
-  const simd::Kernels& all = kernels_of(GetParam().isa);
-  long double worst = 0;
-  for (const DifficultTable& each : difficult_tables(rows)) {
-    const std::int64_t columns = each.spec.d_model;
-    std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    const Rotation32Constants constants = rotation32_constants(each.spec, all);
-    all.rotation32(constants.tables(each.spec),
-                   {each.first, rows, table.data(), columns, DataType::float32});
-    for_each_entry(each, rows, [&](const Entry& entry) {
-      worst = std::max(worst, std::fabs(table[entry.index] - to_long_double(entry.exact)));
-    });
-  }
+  const simd::Rotation32Error bound = {is_fused()};
+  const auto write = [&](const EncodingSpec& spec, const simd::RowTask& task) {
+    kernels().rotation32(rotation32_constants(spec, kernels()).tables(spec), task);
+  };
+  const auto error_of = [](float value, const Entry& entry) {
+    return std::fabs(value - to_long_double(entry.exact));
+  };
+  const long double worst = worst_of_tables<float>(rows, write, error_of);
   expect_within("rotation32: tables", worst / simd::float_roundoff, bound.total(), 2);
 }
 
 /// A row has the same bits in narrow and wide panels, in every part of a block, in every type.
 TEST_P(RotationErrors, OfRotation32DoNotDependOnPanelsOrParts) {
-  const simd::Kernels& all = kernels_of(GetParam().isa);
   constexpr std::int64_t rows = simd::paired_block_rows * (simd::grouped_blocks + 2),
                          d_model = 1386;
   for (const Layout layout : {Layout::interleaved, Layout::halves}) {
+    const EncodingSpec spec = {.d_model = d_model, .layout = layout};
+    const Rotation32Constants constants = rotation32_constants(spec, kernels());
     for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
-      const EncodingSpec spec = {.d_model = d_model, .layout = layout};
-      const Rotation32Constants constants = rotation32_constants(spec, all);
-      const simd::Rotation32Tables tables = constants.tables(spec);
-      const std::size_t row_bytes = static_cast<std::size_t>(d_model * size_of(type));
       const auto table = [&](bool narrow_panels, std::int64_t part) {
-        std::vector<char> bytes(row_bytes * rows);
-        for (std::int64_t row = 0; row < rows; row += part) {
-          all.rotation32(tables, {1'000'003 + row,
-                                  std::min(part, rows - row),
-                                  bytes.data() + row_bytes * static_cast<std::size_t>(row),
-                                  d_model,
-                                  type,
-                                  {.narrow_panels = narrow_panels}});
-        }
+        std::vector<char> bytes(static_cast<std::size_t>(rows * d_model * size_of(type)));
+        const simd::RowTask all = {1'000'003, rows, bytes.data(),
+                                   d_model,   type, {.narrow_panels = narrow_panels}};
+        for (std::int64_t row = 0; row < rows; row += part)
+          kernels().rotation32(constants.tables(spec), all.part(row, std::min(row + part, rows)));
         return bytes;
       };
       const std::vector<char> whole = table(false, rows);
-      EXPECT_EQ(whole, table(true, rows)) << to_string(type);
-      for (const std::int64_t part : {1, 7, 16, 45}) {
-        EXPECT_EQ(whole, table(false, part)) << to_string(type) << ", parts of " << part;
-        EXPECT_EQ(whole, table(true, part)) << to_string(type) << ", parts of " << part;
-      }
+      for (const std::int64_t part : {std::int64_t{1}, std::int64_t{7}, std::int64_t{45}, rows})
+        for (const bool narrow_panels : {false, true})
+          EXPECT_EQ(whole, table(narrow_panels, part)) << to_string(type) << ", parts of " << part;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
+INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::running_isas()),
                          [](const auto& test) { return std::string(to_string(test.param.isa)); });
 
 }  // namespace

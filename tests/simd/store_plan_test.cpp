@@ -32,7 +32,7 @@ struct Case {
   StoreMethod expected;
 };
 
-TEST(StorePlans, AreThoseOfTheirReasons) {
+TEST(StorePlans, FollowFromAlignmentAndLength) {
   constexpr auto interleaved = Layout::interleaved, halves = Layout::halves;
   constexpr auto plain = StoreMethod::plain, lines = StoreMethod::lines,
                  realigned = StoreMethod::realigned, staged = StoreMethod::staged;

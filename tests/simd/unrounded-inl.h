@@ -23,7 +23,6 @@ void store_vector(const Both<F64>& value, double* out) {
 /// A replacement of RoundToFloat32 that stores the values of the recurrence without rounding.
 struct KeepDouble {
   using Element = double;
-  using Bits = std::uint64_t;
   using Value = Both<F64>;
   using Threshold = F32;
   struct RoundingMargin {};
@@ -43,7 +42,6 @@ template <>
 struct RoundFloat32<float> {
   struct Round : RoundToBFloat16 {
     using Element = float;
-    using Bits = std::uint32_t;
   };
   static constexpr bool is_float16 = false;
   static constexpr int dropped = 16;
@@ -138,13 +136,9 @@ Rounded rounded(double value, DataType type) noexcept {
 }  // namespace
 
 const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
-  static constexpr UnroundedKernels kernels = {fused_rounds_once,
-                                               unrounded_rows,
-                                               values_between_bounds,
-                                               unrounded_float64_rows,
-                                               rotate_anchors,
-                                               folded_sines,
-                                               rounded};
+  static constexpr UnroundedKernels kernels = {unrounded_rows,         values_between_bounds,
+                                               unrounded_float64_rows, rotate_anchors,
+                                               folded_sines,           rounded};
   return kernels;
 }
 

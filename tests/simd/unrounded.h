@@ -3,17 +3,13 @@
 #pragma once
 
 #include "posenc/exact/sincos.h"
-#include "posenc/isa.h"
 #include "posenc/simd/kernels.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace posenc::simd {
 
 struct UnroundedKernels {
-  /// True if the ISA has fused operations.
-  bool fused_rounds_once;
   /// Like Kernels::rotation, but stores as float64 the values that it would round to float32. The
   /// tables need no exact_entry.
   void (*rows)(const RotationTables& tables, const RowTask& task) noexcept;
@@ -31,13 +27,5 @@ struct UnroundedKernels {
   /// Rounds a value as rotation does in a column of bound 1; to 16-bit types, as an anchor.
   Rounded (*round)(double value, DataType type) noexcept;
 };
-
-struct IsaUnroundedKernels {
-  Isa isa;
-  const UnroundedKernels& kernels;
-};
-
-/// The kernels of every ISA that runs here.
-std::vector<IsaUnroundedKernels> unrounded_kernels();
 
 }  // namespace posenc::simd

@@ -99,12 +99,12 @@ Angles::Angles(const FrequencyTables& turns, const simd::Kernels& kernels, std::
                   sine.data(), cosine.data());
 }
 
-RotationConstants::RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels)
-    : turns(frequencies),
+RotationConstants::RotationConstants(const ConstantsKey& key)
+    : turns(*key.frequencies),
       radians(turns.padded_count()),
-      row(turns, kernels, 1),
-      block(turns, kernels, simd::block_rows),
-      kernels_(kernels),
+      row(turns, *key.kernels, 1),
+      block(turns, *key.kernels, simd::block_rows),
+      kernels_(*key.kernels),
       angles_(turns.padded_count(), HalfRowAngles::Order::grouped) {
   constexpr double two_pi = 6.283185307179586;
   for (std::size_t k = 0; k < radians.size(); ++k) {

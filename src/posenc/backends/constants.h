@@ -67,9 +67,7 @@ struct Angles {
 /// Owns the arrays of simd::RotationTables.
 class RotationConstants {
  public:
-  RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels);
-  explicit RotationConstants(const ConstantsKey& key)
-      : RotationConstants(*key.frequencies, *key.kernels) {}
+  explicit RotationConstants(const ConstantsKey& key);
 
   /// The tables for rows of that layout and type. exact_entry and context are null, for the caller
   /// to set. The tables are valid as long as this object.

@@ -11,7 +11,6 @@
 #include "posenc/simd/kernel_writer.h"
 #include "posenc/simd/store_plan.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>

@@ -53,7 +53,6 @@ struct Fraction {
           (static_cast<uint128>(a.limb[i]) * b.limb[Limbs - 1 - i]) >> 64);
     }
     for (std::size_t end = Limbs - 1; end > 0; --end) {
-      std::uint64_t overflow = 0;
       uint128 next = 0;
       for (std::size_t i = 0; i < end; ++i) {
         const uint128 partial = static_cast<uint128>(a.limb[i]) * b.limb[end - 1 - i];
@@ -61,8 +60,7 @@ struct Fraction {
         next += static_cast<std::uint64_t>(partial >> 64);
       }
       product.limb[end] = static_cast<std::uint64_t>(column);
-      overflow = static_cast<std::uint64_t>(column >> 64);
-      column = next + overflow;
+      column = next + (column >> 64);
     }
     product.limb[0] = static_cast<std::uint64_t>(column);
     return product;
@@ -82,14 +80,20 @@ struct Fraction {
 
   /// The truncated quotient.
   friend constexpr Fraction operator/(const Fraction& a, std::uint64_t divisor) noexcept {
-    Fraction quotient;
-    std::uint64_t remainder = 0;
+    return quotient(0, a, divisor);
+  }
+
+  /// (whole + fraction) / divisor, truncated. `whole` must be below the divisor.
+  static constexpr Fraction quotient(std::uint64_t whole, const Fraction& fraction,
+                                     std::uint64_t divisor) noexcept {
+    Fraction result;
+    uint128 remainder = whole;
     for (std::size_t i = 0; i < Limbs; ++i) {
-      const uint128 part = (static_cast<uint128>(remainder) << 64) | a.limb[i];
-      quotient.limb[i] = static_cast<std::uint64_t>(part / divisor);
-      remainder = static_cast<std::uint64_t>(part % divisor);
+      const uint128 part = remainder << 64 | fraction.limb[i];
+      result.limb[i] = static_cast<std::uint64_t>(part / divisor);
+      remainder = part % divisor;
     }
-    return quotient;
+    return result;
   }
 };
 

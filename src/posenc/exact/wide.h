@@ -69,20 +69,6 @@ constexpr bool less(const Fraction<Limbs>& a, const Fraction<Limbs>& b) noexcept
   return a.limb < b.limb;
 }
 
-/// numerator / denominator, truncated. The quotient must be below 1.
-template <std::size_t Limbs>
-constexpr Fraction<Limbs> quotient_below_1(std::uint64_t numerator,
-                                           std::uint64_t denominator) noexcept {
-  Fraction<Limbs> quotient;
-  uint128 remainder = numerator;
-  for (auto& limb : quotient.limb) {
-    const uint128 part = remainder << 64;
-    limb = static_cast<std::uint64_t>(part / denominator);
-    remainder = part % denominator;
-  }
-  return quotient;
-}
-
 /// atanh(numerator / denominator) / 2^log_unit_bits by its power series. The quotient must be at
 /// most 1/3. If Limbs <= 12, the result is too low by less than 2^9 units. Each product adds
 /// 2 Limbs - 1 units to the error of a power, and the next power keeps 1/9 of that error. Term n
@@ -90,7 +76,7 @@ constexpr Fraction<Limbs> quotient_below_1(std::uint64_t numerator,
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
                                        std::uint64_t denominator) noexcept {
-  const auto quotient = quotient_below_1<Limbs>(numerator, denominator);
+  const auto quotient = Fraction<Limbs>::quotient(numerator, {}, denominator);
   const Fraction<Limbs> square = quotient * quotient;
   Fraction<Limbs> power = quotient / (std::uint64_t{1} << log_unit_bits);
   Fraction<Limbs> sum;
@@ -136,18 +122,6 @@ constexpr Fraction<Limbs> natural_logarithm(double value) noexcept {
   return (exponent < 0 ? of_mantissa - of_power : of_mantissa + of_power) * 2;
 }
 
-/// The number of terms y^n / n!, where y < 2^-small_bits, after which all terms are below one unit.
-template <std::size_t Limbs>
-constexpr std::uint64_t exponential_terms(int small_bits) noexcept {
-  int bits = 0;  // at most log2(2^(small_bits n) n!)
-  std::uint64_t n = 0;
-  while (bits < 64 * static_cast<int>(Limbs)) {
-    ++n;
-    bits += small_bits + static_cast<int>(std::bit_width(n)) - 1;
-  }
-  return n;
-}
-
 /// exp(-x) for the argument x / 2^log_unit_bits > 0.
 ///
 /// x is halved until it is small, and the result is squared as often: 16 times if x < 1, otherwise
@@ -161,9 +135,11 @@ Fraction<Limbs> exp_minus(const Fraction<Limbs>& scaled) noexcept {
   // y = scaled 2^log_unit_bits / 2^halvings
   const Fraction<Limbs> y = scaled / (std::uint64_t{1} << (halvings - log_unit_bits));
   // g = 1 - exp(-y) = y (1 - y / 2 (1 - y / 3 (...))). Near 0, exp(-y) itself may round to 1, which
-  // is not a fraction.
+  // is not a fraction. From n = 9 on, n! is above 2^(2 n), so the omitted terms are below one unit.
+  constexpr std::uint64_t terms = 64 * Limbs / (small_bits + 2) + 1;
+  static_assert(terms >= 9);
   Fraction<Limbs> g;
-  for (std::uint64_t n = exponential_terms<Limbs>(small_bits); n > 0; --n) {
+  for (std::uint64_t n = terms; n > 0; --n) {
     const Fraction<Limbs> term = y / n;
     g = term - term * g;
   }
@@ -258,8 +234,8 @@ Fraction<Limbs> quotient_of(Fraction<Limbs> a, const Fraction<Limbs>& b) noexcep
 template <std::size_t Limbs>
 Fraction<Limbs> rational(std::int64_t numerator, std::int64_t denominator) noexcept {
   const std::int64_t remainder = numerator % denominator;
-  return quotient_below_1<Limbs>(
-      static_cast<std::uint64_t>(remainder < 0 ? remainder + denominator : remainder),
+  return Fraction<Limbs>::quotient(
+      static_cast<std::uint64_t>(remainder < 0 ? remainder + denominator : remainder), {},
       static_cast<std::uint64_t>(denominator));
 }
 

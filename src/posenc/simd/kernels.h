@@ -5,7 +5,6 @@
 #include "posenc/simd/row_task.h"
 #include "posenc/support/cache_line.h"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace posenc::simd {

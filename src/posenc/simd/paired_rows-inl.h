@@ -172,7 +172,7 @@ class PairedRows {
   [[gnu::noinline]] void stage_pairs(std::int64_t count, const RowPairs<T, true>& to) const {
     using Row = StagedRow<T>;
     constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
-    const std::int64_t in_buffer = (columns_ + Row::line - 1) / Row::line * Row::line;
+    const std::int64_t in_buffer = rounded_up(columns_, Row::line);
     const std::int64_t most = capacity / in_buffer;
     StagingBuffer<T, capacity> first_buffer, second_buffer;
     for (std::int64_t j = 0; j < count; ++j) {

@@ -3,7 +3,6 @@
 
 #include "posenc/data_type.h"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace posenc::simd {

@@ -88,7 +88,7 @@ template <class Element>
 inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, std::int64_t size,
                                const RowTask& task) {
   SplitTurns anchor, step;
-  const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
+  const std::int64_t padded = rounded_up(size, float_lanes);
   const FrequencyArrays w = tables.w.from(begin);
   for (std::int64_t k = 0; k < padded; ++k) step.set(k, w.turns_high[k], w.turns_low[k]);
   for (std::int64_t row = 0; row < task.count; ++row) {

@@ -5,7 +5,6 @@
 #include "posenc/support/cache_line.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 namespace posenc::simd {

@@ -39,6 +39,22 @@ inline void visit_type(DataType type, const Visit& visit) {
   visit(float());
 }
 
+/// The element that has the lowest bits of a word.
+template <class Element>
+inline Element element_of(std::uint64_t bits) {
+  using Short = std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint16_t>;
+  using Bits = std::conditional_t<sizeof(Element) == 8, std::uint64_t, Short>;
+  return std::bit_cast<Element>(static_cast<Bits>(bits));
+}
+
+/// The sine or cosine of frequency k at a position, rounded in integers.
+template <class Element>
+inline Element exact_element(const RotationTables& tables, std::int64_t position, std::int64_t k,
+                             bool is_cosine) {
+  return element_of<Element>(
+      tables.exact_entry(tables.context, position, k, is_cosine, data_type_of<Element>));
+}
+
 /// Executes a fence if the plan needs one after its last store.
 inline void finish(const StorePlan& stores) {
   if (stores.method != StoreMethod::plain) fence();

@@ -36,31 +36,20 @@
 //
 // A file of kernels is compiled with the flags of its ISA. If it shares an inline function with
 // other files, the linker may keep this file's version, which would crash older CPUs. xsimd before
-// version 13 has such functions. Therefore the standard headers come first, xsimd's namespace gets
-// the name of this ISA, and all kernels are in an anonymous namespace: only one function has
-// external linkage.
+// version 13 has such functions. Therefore xsimd's namespace gets the name of this ISA, and all
+// kernels are in an anonymous namespace: only one function has external linkage.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
-#include <complex>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <ostream>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -125,9 +114,13 @@ constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
 }
 
-/// std::min() and std::copy_n() are avoided, because the linker could take them from this file for
+/// Used in place of std::min() and std::copy_n(), which the linker could take from this file for
 /// others.
 constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+/// The least multiple that is at least n.
+constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
 template <class T>
 inline void copy(const T* from, std::int64_t count, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];

@@ -60,8 +60,7 @@ inline void write_anchors(const ColumnMap& map, const Anchors& anchors,
       const auto uncertain = Round::is_uncertain(margin[i], threshold);
       const std::int64_t offset = i * float_lanes;
       if (xsimd::any(uncertain))
-        correct_vector<Round>(map, column + offset, columns - offset, position, uncertain,
-                              out + offset);
+        correct_vector(map, column + offset, columns - offset, position, uncertain, out + offset);
     }
     if (columns == step) continue;
     for (std::int64_t i = 0; i < columns; ++i) segment.out[done + i] = edge[i];
@@ -89,22 +88,28 @@ inline void write_row_of_anchors(const RotationTables& tables, const RowTask& ta
                              : write_single_row<Round, false>(tables, task);
 }
 
+/// An entry at `place`: the sine or cosine of frequency k at a position.
+template <class Element>
+struct UncertainEntry {
+  Element* place;
+  std::int64_t position, k;
+  bool is_cosine;
+};
+
 /// Entries that are to be evaluated together.
 template <class Round>
 class UncertainList {
  public:
   using Element = typename Round::Element;
-  using Bits = typename Round::Bits;
 
   explicit UncertainList(const RotationTables& tables) : tables_(tables) {}
 
-  /// Adds the entry at `place`: the sine or cosine of frequency k at a position.
-  void add(Element* place, std::int64_t position, std::int64_t k, bool is_cosine) {
-    turns_high_[count_] = tables_.w.turns_high[k];
-    turns_low_[count_] = tables_.w.turns_low[k];
-    position_[count_] = static_cast<std::uint64_t>(position);
-    quarter_[count_] = is_cosine ? std::uint64_t{1} << 62 : 0;
-    entries_[count_] = {place, k};
+  void add(const UncertainEntry<Element>& entry) {
+    turns_high_[count_] = tables_.w.turns_high[entry.k];
+    turns_low_[count_] = tables_.w.turns_low[entry.k];
+    position_[count_] = static_cast<std::uint64_t>(entry.position);
+    quarter_[count_] = entry.is_cosine ? std::uint64_t{1} << 62 : 0;
+    entries_[count_] = entry;
     if (++count_ == capacity) write();
   }
 
@@ -134,11 +139,6 @@ class UncertainList {
   static constexpr std::int64_t at_once = anchor_vectors * double_lanes, capacity = 2 * 32;
   static_assert(capacity % at_once == 0 && at_once % float_lanes == 0);
 
-  struct Entry {
-    Element* place;
-    std::int64_t k;
-  };
-
   /// Writes at_once entries, or the last ones. Unused entries in the arrays are evaluated in vain.
   void write_some(std::int64_t begin) {
     const std::int64_t end = smaller(count_, begin + at_once);
@@ -165,16 +165,13 @@ class UncertainList {
       for (std::int64_t lane = 0; lane < float_lanes; ++lane) {
         const std::int64_t from = begin + i + deinterleaved_place(lane);
         if (from >= end) continue;
-        *entries_[from].place = std::bit_cast<Element>(
-            is_uncertain[lane] ? exact_bits(from) : static_cast<Bits>(bits[lane]));
+        const UncertainEntry<Element>& entry = entries_[from];
+        *entry.place =
+            is_uncertain[lane]
+                ? exact_element<Element>(tables_, entry.position, entry.k, entry.is_cosine)
+                : element_of<Element>(static_cast<std::uint32_t>(bits[lane]));
       }
     }
-  }
-
-  Bits exact_bits(std::int64_t i) const {
-    return static_cast<Bits>(
-        tables_.exact_entry(tables_.context, static_cast<std::int64_t>(position_[i]), entries_[i].k,
-                            quarter_[i] != 0, data_type_of<Element>));
   }
 
   const RotationTables& tables_;
@@ -183,7 +180,7 @@ class UncertainList {
   /// turn.
   std::uint64_t turns_high_[capacity] = {}, turns_low_[capacity] = {}, position_[capacity] = {},
                 quarter_[capacity] = {};
-  Entry entries_[capacity];
+  UncertainEntry<Element> entries_[capacity];
 
   static constexpr std::int64_t most_vectors = 64;
   std::int64_t vectors_ = 0;

@@ -101,11 +101,27 @@ inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask&
   };
   const std::int64_t upper = rows - middle - 1;
   const std::int64_t last = position + rows;
-  write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
-         upper});
+  write({.panel = panel,
+         .row = panel.middle,
+         .before = panel.next,
+         .first = position + middle,
+         .direction = -1,
+         .rows = middle + 1,
+         .last_position = last,
+         .stride = -task.stride,
+         .next_row = 1,
+         .next_rows = upper});
   if (upper == 0) return;
-  write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, last, task.stride, upper,
-         smaller(task.count - row - rows, run_rows)});
+  write({.panel = panel,
+         .row = panel.next,
+         .before = panel.middle,
+         .first = position + middle + 1,
+         .direction = 1,
+         .rows = upper,
+         .last_position = last,
+         .stride = task.stride,
+         .next_row = upper,
+         .next_rows = smaller(task.count - row - rows, run_rows)});
 }
 
 /// Writes the panel's columns in all rows.

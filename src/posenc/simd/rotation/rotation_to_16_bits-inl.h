@@ -108,6 +108,7 @@ struct BracketTiles {
   using Element = T;
   using Rounding = RoundFloat32<T>;
   static constexpr std::int64_t wide = 2, narrow = 2, wide_pairs = 4, staged_pairs = 2;
+  static constexpr std::int64_t tile_columns = 2 * float_lanes;
 
   UncertainList<typename Rounding::Round>& uncertain;
   UncertainPairs& pairs;
@@ -146,27 +147,24 @@ struct BracketTiles {
   [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j,
                                            const RowPairs<T, paired>& to) const {
     for (std::int64_t i = 0; i < pairs.count; ++i) {
-      const std::int64_t of_column = pairs.places[i] / paired_block_rows,
-                         of_j = pairs.places[i] % paired_block_rows;
-      T again[2][2 * float_lanes];
-      const auto differences = write_pair<false>(tile_at<paired>(of_column, of_j), 0,
+      const std::int64_t pair_column = pairs.places[i] / paired_block_rows,
+                         pair_j = pairs.places[i] % paired_block_rows;
+      T again[2][tile_columns];
+      const auto differences = write_pair<false>(tile_at<paired>(pair_column, pair_j), 0,
                                                  RowPairs<T, paired>{again[0], again[1], 0});
-      const RowPairs<T, paired> pair = to.at(of_j - j, of_column - column);
+      const RowPairs<T, paired> pair = to.at(pair_j - j, pair_column - column);
       T* rows[] = {pair.first, pair.second};
-      // One loop over all lanes ends unpredictably only once.
-      std::uint64_t lanes = differences.lanes();
-      for (std::int64_t kept = -1; lanes != 0; lanes &= lanes - 1) {
-        const std::int64_t bit = std::countr_zero(lanes), row = bit / (2 * float_lanes),
-                           in_row = bit % (2 * float_lanes), vector = in_row / float_lanes,
-                           lane = in_row % float_lanes;
+      // One bit for each entry of both rows: a single loop, whose end is hard to predict only once.
+      std::uint64_t entries = differences.lanes();
+      std::int64_t kept_row = -1;
+      for (; entries != 0; entries &= entries - 1) {
+        const std::int64_t entry = std::countr_zero(entries);
+        const std::int64_t row = entry / tile_columns, in_tile = entry % tile_columns;
         if constexpr (lines) {
-          if (row != kept) rows[row] = uncertain.keep_vector(again[row], rows[row]);
-          kept = row;
+          if (row != kept_row) rows[row] = uncertain.keep_vector(again[row], rows[row]);
+          kept_row = row;
         }
-        const bool is_below = paired ? row == 1 : are_below;
-        uncertain.add(rows[row] + (interleaved ? 2 * lane + vector : in_row),
-                      is_below ? below_centre - of_j : below_centre + 1 + of_j,
-                      first_frequency + frequency(of_column, vector) + lane, holds_cosines(vector));
+        add_uncertain(rows[row], paired ? row == 1 : are_below, pair_j, pair_column, in_tile);
       }
     }
     pairs.count = 0;
@@ -181,6 +179,17 @@ struct BracketTiles {
     F32 value[2], factor[2], error[2], width[2];
     const float* angles[2];
   };
+
+  /// Adds an entry of the tile at `column` to the list. The entry is in row j above or below the
+  /// centre, whose elements begin at `row`: in the tile's vector in_tile / float_lanes.
+  void add_uncertain(T* row, bool is_below, std::int64_t j, std::int64_t column,
+                     std::int64_t in_tile) const {
+    const std::int64_t vector = in_tile / float_lanes, lane = in_tile % float_lanes;
+    uncertain.add({.place = row + (interleaved ? 2 * lane + vector : in_tile),
+                   .position = is_below ? below_centre - j : below_centre + 1 + j,
+                   .k = first_frequency + frequency(column, vector) + lane,
+                   .is_cosine = holds_cosines(vector)});
+  }
 
   template <bool paired>
   [[gnu::always_inline]] BracketTile tile_at(std::int64_t column, std::int64_t j) const {
@@ -254,7 +263,7 @@ class BracketPanel {
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;
-    size_ = padded_size(used);
+    size_ = rounded_up(used, most_tile_columns);
     below_centre_ = task.first / paired_block_rows * paired_block_rows + paired_block_rows / 2 - 1;
     set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
     rotate(tables_.half.from(begin), size_, sine_, cosine_);

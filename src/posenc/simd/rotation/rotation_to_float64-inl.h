@@ -141,8 +141,8 @@ template <bool interleaved>
     uncertain.store_unaligned(lanes);
     for (std::int64_t i = 0; i < double_lanes && k + i < used; ++i) {
       if (lanes[fixed_place<interleaved>(i)] == 0) continue;
-      column[(interleaved ? 2 : 1) * (k + i)] = std::bit_cast<double>(
-          tables.exact_entry(tables.context, position, begin + k + i, cosine, DataType::float64));
+      column[(interleaved ? 2 : 1) * (k + i)] =
+          exact_element<double>(tables, position, begin + k + i, cosine);
     }
   };
   for (std::int64_t k = 0; k < used; k += double_lanes) {
@@ -160,8 +160,7 @@ template <bool interleaved>
 template <bool interleaved, class Visit>
 inline void for_each_float64_rows(const RotationTables& tables, std::int64_t begin,
                                   std::int64_t used, const RowTask& task, const Visit& visit) {
-  constexpr std::int64_t step = fixed_anchor_vectors * double_lanes;
-  const std::int64_t size = (used + step - 1) / step * step;
+  const std::int64_t size = rounded_up(used, fixed_anchor_vectors * double_lanes);
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
   FixedPairs pairs, block_step, by[float64_side_rows + 1];
   fill_rows<interleaved>(tables, begin, size, smaller(task.count / 2, float64_side_rows), by);

@@ -45,7 +45,6 @@ inline RoundingMargin margin_of(F32 distance, F32 magnitude, F32 threshold) {
 /// from the bound M of its column.
 struct RoundToFloat32 {
   using Element = float;
-  using Bits = std::uint32_t;
   using Value = F32;
   using Threshold = F32;
   using RoundingMargin = FloatMargin;
@@ -93,7 +92,6 @@ struct AddFloat32 : RoundToFloat32 {
 template <class T, int scale_exponent, int shift>
 struct RoundTo16Bits {
   using Element = T;
-  using Bits = std::uint16_t;
   using Value = I32;
 
   static constexpr double value_scale =

@@ -6,17 +6,15 @@
 //         operations
 // Range   every output; x may be the output
 // Cost    one store per vector. A sum: a load, a product and a sum, and a copy of the input while
-//         entries are checked. Staged: one load and one store more. Realigned: a permutation per
-//         vector; a load and a store per tile and row. Incomplete lines at the ends of a row
+//         entries are checked. Staged: one load and one store more, and incomplete lines at the
+//         ends of a row. Realigned: see realigned-inl.h
 //
 // Staged rows serve tables beyond the caches whose rows do not begin at cache lines or are whole
 // pages apart. Tiles write some columns of all rows to a buffer in the L1 cache, and each row then
 // goes to memory at once. The cache line that crosses two buffers is kept until it is whole.
-//
-// Realigned rows do the same if a vector is a cache line: each line is joined from two successive
-// vectors of a row.
 #pragma once
 
+#include "posenc/simd/rotation/realigned-inl.h"
 #include "posenc/simd/rotation/tile-inl.h"
 #include "posenc/simd/stores-inl.h"
 
@@ -29,7 +27,7 @@ class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
       : at_(segment.out + addition->distance + run.next_row * run.upwards()),
-        lines_((segment.count + cache_line_floats - 1) / cache_line_floats),
+        lines_(rounded_up(segment.count, cache_line_floats) / cache_line_floats),
         to_next_row_(run.upwards() - lines_ * cache_line_floats),
         in_row_(lines_),
         rows_(run.next_rows) {}
@@ -70,7 +68,7 @@ struct SumTiles {
     float* keep = kept;
     tile.for_each_row(
         run.rows, [&](const F64* values) __attribute__((always_inline)) {
-          ahead.fetch((columns + cache_line_floats - 1) / cache_line_floats);
+          ahead.fetch(rounded_up(columns, cache_line_floats) / cache_line_floats);
           for (std::int64_t i = 0; i < vectors; ++i) {
             const F32 x = load(out + distance + i * float_lanes);
             x.store_unaligned(keep + i * float_lanes);
@@ -133,132 +131,25 @@ inline void write_staged(const ColumnMap& map, const Run& run,
   }
 }
 
-/// The last vector of each row of a run. Some of its columns are stored with the next tile.
-using RowEnds = float[run_rows * float_lanes];
-
-/// The lines of a segment's row. If `at_edge`, the row may begin or end within a line.
-template <bool at_edge>
-struct RealignedRow {
-  float* out;         ///< column 0
-  std::int64_t end;   ///< number of columns
-  std::int64_t lane;  ///< lane of column 0 in its line
-
-  RealignedRow(float* to, std::int64_t columns)
-      : out(to),
-        end(columns),
-        lane(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float)) %
-             float_lanes) {}
-
-  /// Stores the line that ends within the vector at `column`, given the vector before it.
-  template <class Vector>
-  [[gnu::always_inline]] void store(Vector before, Vector vector, std::int64_t column) const {
-    const Vector line = consecutive_lanes(before, vector, float_lanes - lane);
-    const std::int64_t first = column - lane;
-    if constexpr (at_edge) {
-      if (first < 0 || first + float_lanes > end) {
-        const std::int64_t begin = first < 0 ? -first : 0;
-        if (first < end) store_lanes(line, out + first, begin, end - first);
-        return;
-      }
-    }
-    store_vector<true>(line, out + first);
-  }
-};
-
-/// The tiles of a segment, which are written from the first one on.
-template <class Round, std::int64_t vectors, bool at_edge>
-struct RealignedTiles {
-  using Element = float;
-  static constexpr std::int64_t columns = vectors * float_lanes;
-
-  const ColumnMap& map;
-  const Run& run;
-  const Segment<float>& segment;
-  RowEnds& ends;
-
-  [[gnu::always_inline]] bool write(std::int64_t column, float*) const {
-    Tile<Round, vectors> tile(run, column);
-    const std::int64_t done = column - segment.begin;
-    const std::int64_t stride = run.stride;
-    float* out = segment.out;
-    float* ended = ends;
-    tile.for_each_row(
-        run.rows, [&](const F64* values) __attribute__((always_inline)) {
-          const RealignedRow<at_edge> lines(out, segment.count);
-          auto before = load(ended);
-          for (std::int64_t i = 0; i < vectors; ++i) {
-            const auto value = tile.round(values, i);
-            lines.store(before, value, done + i * float_lanes);
-            before = value;
-          }
-          store_vector<false>(before, ended);
-          out += stride;
-          ended += float_lanes;
-        });
-    return tile.is_certain();
-  }
-
-  /// Corrects the entries in memory and the entries of the last vector, which is stored again.
-  void correct(std::int64_t column, std::int64_t used, float* out) const {
-    constexpr std::int64_t before_last = columns - float_lanes;
-    correct_tile<Round, vectors>(map, run, column, used, out);
-    if (used > before_last) {
-      correct_tile<Round, 1>(map, run.with_stride(float_lanes), column + before_last,
-                             used - before_last, ends);
-    }
-  }
-};
-
-/// True if the ISA and the rounding support realigned lines.
-template <class Round>
-constexpr bool can_realign =
-    has_line_vectors && !Round::adds && std::is_same_v<typename Round::Element, float>;
-
-/// Writes a segment of a run in realigned lines.
-template <class Round>
-inline void write_realigned(const ColumnMap& map, const Run& run, const Segment<float>& segment) {
-  using Row = StagedRow<float>;
-  alignas(cache_line_bytes) RowEnds ends = {};
-  for (std::int64_t n = 0; n < run.rows; ++n)
-    Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
-  constexpr std::int64_t wide = cached_vectors, step = wide * float_lanes;
-  const auto part = [&](std::int64_t begin, std::int64_t end) {
-    return Segment<float>{segment.begin + begin, end - begin, segment.out + begin};
-  };
-  using First = RealignedTiles<Round, wide, true>;
-  using Last = RealignedTiles<Round, 1, true>;
-  const std::int64_t whole = segment.count / step * step;
-  if (whole > 0) write_tiles(First{map, run, segment, ends}, part(0, step));
-  write_tiles(RealignedTiles<Round, wide, false>{map, run, segment, ends}, part(step, whole));
-  write_tiles<true>(Last{map, run, segment, ends}, part(whole, segment.count));
-  const std::int64_t written = (segment.count + float_lanes - 1) / float_lanes * float_lanes;
-  for (std::int64_t n = 0; n < run.rows; ++n) {
-    const auto last = load(ends + n * float_lanes);
-    RealignedRow<true>(segment.out + n * run.stride, segment.count).store(last, last, written);
-  }
-}
-
 /// Writes the last columns of a segment, which do not fill a tile, through a buffer.
 template <class Round>
 inline void write_edge(const ColumnMap& map, const Run& run,
                        const Segment<typename Round::Element>& segment, const Addition* addition) {
+  using Element = typename Round::Element;
   constexpr std::int64_t edge_stride = 2 * float_lanes;
-  typename Round::Element edge[run_rows * edge_stride];
+  Element edge[run_rows * edge_stride];
   const Run buffered = run.with_stride(edge_stride);
   for (std::int64_t done = 0; done < segment.count; done += float_lanes) {
     const std::int64_t columns = smaller(segment.count - done, float_lanes);
     write_tiles<true>(PlainTiles<Round, 1, false>{map, buffered},
-                      Segment<typename Round::Element>{segment.begin + done, columns, edge});
-    for (std::int64_t row = 0; row < run.rows; ++row) {
-      auto* const out = segment.out + done + row * run.stride;
-      const auto* const from = edge + row * edge_stride;
-      if constexpr (Round::adds) {
-        const StagedRow<float, true> sums = {from, out, addition};
-        for (std::int64_t i = 0; i < columns; ++i) sums.store_one(i);
-      } else if (columns == float_lanes) {
-        std::memcpy(out, from, float_lanes * sizeof *out);
+                      Segment<Element>{segment.begin + done, columns, edge});
+    for (std::int64_t n = 0; n < run.rows; ++n) {
+      const StagedRow<Element, Round::adds> row = {edge + n * edge_stride,
+                                                   segment.out + done + n * run.stride, addition};
+      if (!Round::adds && columns == float_lanes) {
+        std::memcpy(row.out, row.from, float_lanes * sizeof(Element));
       } else {
-        std::memcpy(out, from, static_cast<std::size_t>(columns) * sizeof *out);
+        for (std::int64_t i = 0; i < columns; ++i) row.store_one(i);
       }
     }
   }

@@ -35,9 +35,6 @@ struct alignas(64) Panel {
 constexpr std::int64_t most_tile_columns = 32;
 static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
               panel_frequencies % padding == 0);
-constexpr std::int64_t padded_size(std::int64_t used) {
-  return (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
-}
 
 /// The rows from the middle of a block to one of its ends.
 struct Run {
@@ -83,7 +80,10 @@ struct ColumnMap {
   std::int64_t panel_size;  ///< `used`, padded
 
   ColumnMap(const RotationTables& of, std::int64_t begin, std::int64_t frequencies)
-      : tables(of), first_frequency(begin), used(frequencies), panel_size(padded_size(used)) {}
+      : tables(of),
+        first_frequency(begin),
+        used(frequencies),
+        panel_size(rounded_up(used, most_tile_columns)) {}
 
   /// Calls visit(segment) for the segments of the panel in the row at `out`.
   template <bool interleaved, class Element, class Visit>
@@ -97,16 +97,14 @@ struct ColumnMap {
     }
   }
 
-  template <class Round>
-  typename Round::Element exact(std::int64_t position, std::int64_t column) const {
-    using Element = typename Round::Element;
+  /// The entry in that column of the panel.
+  template <class Element>
+  Element exact(std::int64_t position, std::int64_t column) const {
     const bool interleaved = tables.columns.interleaved;
     const bool cosine = interleaved ? column % 2 == 1 : column >= panel_size;
     const std::int64_t k =
         first_frequency + (interleaved ? column / 2 : column - (cosine ? panel_size : 0));
-    const std::uint64_t bits =
-        tables.exact_entry(tables.context, position, k, cosine, data_type_of<Element>);
-    return std::bit_cast<Element>(static_cast<typename Round::Bits>(bits));
+    return exact_element<Element>(tables, position, k, cosine);
   }
 };
 
@@ -188,14 +186,14 @@ struct Tile {
 
 /// Replaces the uncertain entries of one vector of a row. Only the first `columns` columns are
 /// used.
-template <class Round, class Mask>
+template <class Element, class Mask>
 [[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
                                       std::int64_t columns, std::int64_t position, Mask uncertain,
-                                      typename Round::Element* out) {
+                                      Element* out) {
   bool is_uncertain[float_lanes];
   uncertain.store_unaligned(is_uncertain);
   for (std::int64_t lane = 0; lane < float_lanes && lane < columns; ++lane) {
-    if (is_uncertain[lane]) out[lane] = map.exact<Round>(position, column + lane);
+    if (is_uncertain[lane]) out[lane] = map.exact<Element>(position, column + lane);
   }
 }
 
@@ -213,8 +211,8 @@ template <class Round, std::int64_t vectors>
       const auto uncertain = Round::is_uncertain(tile.least, tile.threshold);
       const std::int64_t offset = i * float_lanes;
       if (xsimd::any(uncertain)) {
-        correct_vector<Round>(map, column + offset, columns - offset,
-                              run.first + row * run.direction, uncertain, out + offset);
+        correct_vector(map, column + offset, columns - offset, run.first + row * run.direction,
+                       uncertain, out + offset);
       }
     }
     even ? tile.step(tile.before, tile.row) : tile.step(tile.row, tile.before);

@@ -232,7 +232,7 @@ class PanelOf32 {
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     static_assert(narrow_panel % step32 == 0 && wide_panel % step32 == 0);
-    range_ = {begin, (used + step32 - 1) / step32 * step32};
+    range_ = {begin, rounded_up(used, step32)};
     set_phases(panel_, tables_, range_, task.first / paired_block_rows);
     next_block();
   }
