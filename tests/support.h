@@ -9,6 +9,7 @@
 #include "posenc/spec.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/measure_accuracy.h"
+#include "posenc/support/with_type.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -108,6 +110,13 @@ std::string identifier(const Backend& backend);
 /// The name of a test of one backend.
 inline std::string of_backend(const testing::TestParamInfo<const Backend*>& test) {
   return identifier(*test.param);
+}
+
+using BackendAndType = std::tuple<const Backend*, DataType>;
+/// The name of a test of one backend and one element type.
+inline std::string of_backend_and_type(const testing::TestParamInfo<BackendAndType>& test) {
+  const auto& [backend, type] = test.param;
+  return identifier(*backend) + "_" + std::string(to_string(type));
 }
 
 /// The positions of a range, one by one.

@@ -31,10 +31,6 @@ StorePolicy parse_store_policy(std::string_view name);
 /// last-level cache of this CPU, but at most 16 MiB.
 std::int64_t most_cached_bytes() noexcept;
 
-/// True if a table of `bytes` bytes is to be stored non-temporally. Plain stores first read each
-/// cache line. Non-temporal stores do not, and reach the bandwidth of the memory.
-bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept;
-
 /// How a call is executed. The options do not affect its results.
 struct EncodeOptions {
   EncodeOptions() = default;  ///< one thread, and automatic stores

@@ -1,10 +1,11 @@
 #include "posenc/model/rotary.h"
 
-#include "posenc/cpu.h"
 #include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/simd/kernels.h"
+#include "posenc/support/caches.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/with_type.h"
 #include "posenc/support/worker_memory.h"
 
 #include <algorithm>
@@ -112,7 +113,7 @@ std::uintptr_t bytes_ahead(const HeadsView& x, std::int64_t pairs) noexcept {
   const std::int64_t head_bytes = 2 * pairs * size_of(x.type);
   const std::int64_t heads_and_angles = (x.batch * x.heads + 1) * x.rows;
   const bool is_far =
-      head_bytes >= least_bytes && shape_class(heads_and_angles * head_bytes) > ShapeClass::l2;
+      head_bytes >= least_bytes && heads_and_angles * head_bytes > known_cache_bytes(2);
   return is_far ? static_cast<std::uintptr_t>(std::max(distance, head_bytes)) : 0;
 }
 

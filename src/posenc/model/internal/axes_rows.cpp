@@ -1,7 +1,9 @@
 #include "posenc/model/internal/axes_rows.h"
 
 #include "posenc/model/internal/extent.h"
+#include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -100,7 +102,7 @@ void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputVie
                               .out = static_cast<char*>(out.data),
                               .out_stride = out.stride * size_of(type_),
                               .stores = simd::plan_joined_rows(
-                                  is_non_temporal(options.stores, count * row_bytes), row_bytes),
+                                  simd::is_non_temporal(options.stores, count * row_bytes), row_bytes),
                               .first_row = begin};
   parallel_for(count, rows_per_piece(plan_.d_model), options.threads,
                [&](std::int64_t from, std::int64_t to, int) {
