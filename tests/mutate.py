@@ -5,7 +5,8 @@ Draws COUNT changes of the core (simd, exact, backends) or of the suite: another
 integer changed by one, a negated condition, or a deleted statement. Each change is made alone, in a
 copy of the committed tree below build/mutants, which is built and tested. If it does not compile,
 another change replaces it. Prints the changes that no test notices. With ccache
-(CMAKE_CXX_COMPILER_LAUNCHER=ccache), a restored file costs no compilation. Outcomes are kept in build/mutants by the hash of src: a run that was cut off continues, and new
+(CMAKE_CXX_COMPILER_LAUNCHER=ccache), a restored file costs no compilation. Outcomes are kept in
+build/mutants by the hash of src: a run that was cut off continues, and new
 tests are tried on the changes that survived.
 """
 
