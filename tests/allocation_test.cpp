@@ -186,8 +186,8 @@ TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
   posenc_axes_encoder_free(of_axes);
 
   posenc_positional_encoding* layer = nullptr;
-  const posenc_sequences x = {
-      memory.data(), 2, 8, 64, 8 * 64, 64, POSENC_BATCH_FIRST, POSENC_FLOAT32};
+  const posenc_sequences x = {memory.data(), 2, 8, 64, 8 * 64, 64, POSENC_BATCH_FIRST,
+                              POSENC_FLOAT32};
   const posenc_forward_options training = {3, 1, 1, 1, POSENC_STORES_AUTOMATIC, 0};
   expect([&] { return posenc_positional_encoding_create(&spec, 16, 0.5, nullptr, &layer); });
   expect([&] { return posenc_positional_encoding_forward(layer, &x, &x, &training); });

@@ -108,15 +108,15 @@ TEST(FrequencyRule, HasTheAttentionFactorOfItsModel) {
 
 TEST(FrequencyRule, NoEncodingLacksItsAttentionFactorSilently) {
   const LongRopeScaling longrope = {.factors = {1, 2}};
-  for (const FrequencyRule& rule : {FrequencyRule(YarnScaling{.factor = 4}),
-                                    FrequencyRule(YarnScaling{.factor = 4, .attention_factor = 2}),
-                                    FrequencyRule(longrope)}) {
+  for (const FrequencyRule& rule :
+       {FrequencyRule(YarnScaling{.factor = 4}),
+        FrequencyRule(YarnScaling{.factor = 4, .attention_factor = 2}), FrequencyRule(longrope)}) {
     const EncodingSpec spec = {.d_model = 4, .frequencies = rule},
                        without = {.d_model = 4, .frequencies = without_attention_factor(rule)};
     const std::string reason = "allowed in an encoding, which does not apply the factor: 1";
     const RowRange rows = {0, 3};
-    expect_refused({{reason, [&] { encode(rows, spec); }},
-                    {reason, [&] { PositionalEncoding(spec, 3); }}});
+    expect_refused(
+        {{reason, [&] { encode(rows, spec); }}, {reason, [&] { PositionalEncoding(spec, 3); }}});
     EXPECT_NO_THROW(validate(spec));
     EXPECT_EQ(encode(rows, without).rows(), 3);
   }

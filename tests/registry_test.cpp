@@ -108,8 +108,7 @@ TEST(Registry, BackendsOfOtherCpusAreListedAndRefused) {
   const Backend& foreign = *registered;
   EXPECT_FALSE(foreign.runs_here());
   EXPECT_THAT(backends(), Contains(&foreign));
-  const std::string reason = "ISA of backend foreign is '" +
-                             std::string(to_string(foreign.isa())) +
+  const std::string reason = "ISA of backend foreign is '" + std::string(to_string(foreign.isa())) +
                              "'; allowed on this CPU: portable";
   expect_refused({
       {reason, [&] { foreign.plan({.d_model = 4}); }},

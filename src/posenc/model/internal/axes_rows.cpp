@@ -95,15 +95,16 @@ void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputVie
     });
   }
   const std::int64_t row_bytes = plan_.d_model * size_of(type_);
-  const simd::JoinTask all = {.parts = parts_.data(),
-                              .parts_count = std::ssize(parts_),
-                              .rows = count,
-                              .row_bytes = row_bytes,
-                              .out = static_cast<char*>(out.data),
-                              .out_stride = out.stride * size_of(type_),
-                              .stores = simd::plan_joined_rows(
-                                  simd::is_non_temporal(options.stores, count * row_bytes), row_bytes),
-                              .first_row = begin};
+  const simd::JoinTask all = {
+      .parts = parts_.data(),
+      .parts_count = std::ssize(parts_),
+      .rows = count,
+      .row_bytes = row_bytes,
+      .out = static_cast<char*>(out.data),
+      .out_stride = out.stride * size_of(type_),
+      .stores = simd::plan_joined_rows(simd::is_non_temporal(options.stores, count * row_bytes),
+                                       row_bytes),
+      .first_row = begin};
   parallel_for(count, rows_per_piece(plan_.d_model), options.threads,
                [&](std::int64_t from, std::int64_t to, int) {
                  simd::JoinTask task = all;

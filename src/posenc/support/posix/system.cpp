@@ -50,10 +50,6 @@ std::int64_t cache_bytes(int level) {
     std::ifstream(cache + "size") >> kibibytes;
     if (its_level == level && type != "Instruction" && kibibytes > 0) return kibibytes * 1024;
   }
-#if defined(_SC_LEVEL1_DCACHE_SIZE)  // not in musl and the BSDs
-  constexpr int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
-  return std::max(0L, sysconf(names[level - 1]));
-#endif
 #endif
   return 0;
 }
