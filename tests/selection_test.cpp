@@ -131,17 +131,6 @@ TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {
   }
 }
 
-TEST(Selection, ABackendThatCannotRunHereIsAnError) {
-#if defined(__x86_64__)
-  if (cpu_has(Isa::avx512)) GTEST_SKIP() << "every backend of this build runs here";
-  expect_refused(run_posenc(words("generate --rows 1"),
-                            {.environment = {{"POSENC_BACKEND", "rotation:avx512"}}}),
-                 "avx512");
-#else
-  GTEST_SKIP() << "every backend of this build runs here";
-#endif
-}
-
 TEST(Selection, ExplicitChoicesBeatTheEnvironment) {
   const auto table = [](const std::string& choice, const Environment& environment) {
     return run_posenc(words("generate --rows 5 --d-model 64 --first 100000 --format raw") + choice,
