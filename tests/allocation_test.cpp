@@ -15,12 +15,12 @@
 namespace {
 
 thread_local std::int64_t allocations = 0;
-/// So many allocations succeed, and then one fails; negative: all succeed.
+/// The number of allocations that succeed before one fails. If it is negative, all succeed.
 thread_local std::int64_t until_failure = -1;
 
 }  // namespace
 
-// Not inline: if GCC saw that free() releases memory from an operator new, it would warn.
+// These functions are not inline. If GCC saw that free() releases memory from an operator new, it would warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (until_failure >= 0 && until_failure-- == 0) throw std::bad_alloc();

@@ -35,7 +35,7 @@ const PositionalEncoding& layer() {
   return made;
 }
 
-/// What the last call said. Never destroyed, either.
+/// The texts of the last call. Never destroyed, either.
 std::string& texts() {
   static std::string& text = *new std::string;
   return text;

@@ -38,12 +38,11 @@ constexpr RowRange ranges[] = {
     {max_position - 50, 51},
 };
 constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 130, 176, 256, 510, 512, 1100, 4098};
-// Tables of more entries begin at position 0 alone: which path a large shape takes does not depend
-// on the position.
+// Larger tables are tested at position 0 only, because the path of a large shape does not depend on
+// the position.
 constexpr std::int64_t most_entries_elsewhere = sanitized ? 30'000 : 100'000;
 
-// Calls that must compile, and calls that must not: two bare integers could be a range or two
-// positions.
+// These calls must compile, or must not: two bare integers could be a range or two positions.
 template <class E>
 concept TakesBareIntegers = requires(const E& encoder, OutputView out) {
   encoder.encode({5, 7}, out);

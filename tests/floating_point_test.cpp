@@ -1,4 +1,4 @@
-// What encoders do with the floating-point environment of a host, and what its does to their bits.
+// The floating-point environment of a host does not change the bits of a table, and is restored.
 #include "posenc/encoder.h"
 #include "posenc/model/rotary.h"
 #include "posenc/registry.h"
@@ -63,7 +63,7 @@ std::vector<Environment> environments() {
     all.push_back({name, [mode = mode] { std::fesetround(mode); },
                    [mode = mode] { return std::fegetround() == mode; }});
   }
-  // As a program that is linked with -ffast-math sets it.
+  // A program that is linked with -ffast-math sets these flags.
 #if defined(__x86_64__)
   constexpr unsigned flush_to_zero_and_denormals_are_zero = 0x8040;
   all.push_back({"flushed subnormals",

@@ -1,4 +1,4 @@
-// Which backend is used if the program names none. The library reads its environment once, at first
+// The selection of a backend if the program names none. The library reads its environment once, at first
 // use, so that each case runs in its own process.
 #include "posenc/selection.h"
 
@@ -29,7 +29,7 @@ struct Used {
   std::string reason;
 };
 
-/// What `posenc list` reports: first for exact tables, then for an error of 1e-6.
+/// The selections that `posenc list` reports: first for exact tables, then for an error of 1e-6.
 Used used(const Environment& environment, std::size_t place = 0) {
   const auto result = run_posenc(words("list --format json"), {.environment = environment});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -68,7 +68,7 @@ Measurements claimed_document(const std::vector<Claim>& claims) {
   return document;
 }
 
-/// What the profile selects for tables of that class.
+/// The backend that the profile selects for tables of this class.
 Selection selected(const Profile& profile, ShapeClass shape, const Accuracy& accuracy = {}) {
   const MeasuredTable table = table_in(shape);
   return profile.select(table.spec, table.rows, {.accuracy = accuracy});

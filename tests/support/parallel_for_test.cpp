@@ -106,7 +106,7 @@ void yield_at_random() {
   for (auto turns = random() % 4; turns > 0; --turns) std::this_thread::yield();
 }
 
-/// So many helpers, on whatever CPUs there are.
+/// The number of helpers is the parameter, whatever the number of CPUs.
 class Helpers : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -138,7 +138,7 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
         most_threads_seen = std::max(most_threads_seen.load(), thread + 1);
         wrong += ++users[static_cast<std::size_t>(thread)] != 1;
         yield_at_random();
-        // Not atomic: ThreadSanitizer sees whether the caller waits for them.
+        // The visits are not atomic, so ThreadSanitizer sees whether the caller waits for them.
         for (std::int64_t i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
         --users[static_cast<std::size_t>(thread)];
       });
@@ -153,7 +153,7 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
   EXPECT_GT(most_threads_seen, 1) << "no helper ever came";
 }
 
-/// Each has a part of the table in its cache.
+/// Each helper has a part of the table in its cache.
 TEST_P(Helpers, AreTheSameInTheNextLoop) {
   std::set<std::thread::id> seen;
   const auto loop = [&](int threads) {
@@ -302,8 +302,8 @@ TEST(ParallelFor, HasHelpersWhereThereAreCpus) {
 }
 
 #ifndef _WIN32
-/// As multiprocessing.Pool and the workers of PyTorch's DataLoader do: the parent has helpers,
-/// which its child lacks. Encodes often enough that each starts helpers of its own.
+/// multiprocessing.Pool and the workers of PyTorch's DataLoader fork. The parent has helpers, which
+/// its child lacks. Encodes often enough that each starts helpers of its own.
 TEST(ParallelFor, WorksBeforeAndAfterAFork) {
   if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
   const auto encoder = backend("rotation").plan({.d_model = 1024});
