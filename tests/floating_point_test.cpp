@@ -44,19 +44,20 @@ const EncodingSpec planned_specs[] = {
     {.d_model = 66, .base = 1e48},
     {.d_model = 66, .base = 1e300},
 };
-const RowRange ranges[] = {{0, 1}, {0, 300}, {-40, 50}, {1'000'000, 70}, {max_position - 90, 90}};
+const RowRange encoded_ranges[] = {
+    {0, 1}, {0, 300}, {-40, 50}, {1'000'000, 70}, {max_position - 90, 90}};
 
 class FloatingPoint : public testing::TestWithParam<const Backend*> {};
 
 /// An environment of a host: sets it, and says whether it is still set.
-struct Environment {
+struct HostEnvironment {
   std::string name;
   std::function<void()> set;
   std::function<bool()> is_set;
 };
 
-std::vector<Environment> environments() {
-  std::vector<Environment> all;
+std::vector<HostEnvironment> host_environments() {
+  std::vector<HostEnvironment> all;
   for (const auto& [name, mode] : {std::pair{"upward", FE_UPWARD},
                                    {"downward", FE_DOWNWARD},
                                    {"toward zero", FE_TOWARDZERO}}) {
@@ -87,14 +88,14 @@ std::vector<Environment> environments() {
 
 TEST_P(FloatingPoint, OfTheHostDoesNotChangeBitsAndIsRestored) {
   for (const EncodingSpec& spec : planned_specs) {
-    for (const RowRange rows : ranges) {
+    for (const RowRange rows : encoded_ranges) {
       SCOPED_TRACE("d_model " + std::to_string(spec.d_model) + ", first " +
                    std::to_string(rows.first));
       std::feclearexcept(FE_ALL_EXCEPT);
       const Bytes expected = encode_all(*GetParam(), spec, rows);
       // Inexact and underflow may be raised.
       EXPECT_EQ(std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW), 0);
-      for (const Environment& environment : environments()) {
+      for (const HostEnvironment& environment : host_environments()) {
         std::fenv_t before;
         std::fegetenv(&before);
         environment.set();

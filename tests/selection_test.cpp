@@ -1,5 +1,5 @@
-// The selection of a backend if the program names none. The library reads its environment once, at first
-// use, so that each case runs in its own process.
+// The selection of a backend if the program names none. The library reads its environment once, at
+// first use, so that each case runs in its own process.
 #include "posenc/selection.h"
 
 #include "command.h"
