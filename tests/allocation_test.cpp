@@ -20,7 +20,8 @@ thread_local std::int64_t until_failure = -1;
 
 }  // namespace
 
-// These functions are not inline. If GCC saw that free() releases memory from an operator new, it would warn.
+// These functions are not inline. If GCC saw that free() releases memory from an operator new, it
+// would warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (until_failure >= 0 && until_failure-- == 0) throw std::bad_alloc();

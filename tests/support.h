@@ -1,5 +1,5 @@
-// Helpers of most tests: GoogleTest and its matchers, the backends that run here, readable parameter
-// names, refusals, guarded memory, temporary folders.
+// Helpers of most tests: GoogleTest and its matchers, the backends that run here, readable
+// parameter names, refusals, guarded memory, temporary folders.
 #pragma once
 
 #include "posenc/encoder.h"
