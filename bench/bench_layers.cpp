@@ -27,6 +27,8 @@
 #include <vector>
 
 namespace posenc::bench {
+
+using namespace model;
 namespace {
 
 // Widening and rounding of elements in the plain loops, as programs do it.

@@ -30,6 +30,8 @@
 #include <vector>
 
 namespace posenc::bench {
+
+using namespace model;
 namespace {
 
 using Positions = std::vector<std::int64_t>;

@@ -38,6 +38,8 @@ thread_local std::int64_t until_failure = -1;
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 template <class Work>

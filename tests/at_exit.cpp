@@ -16,6 +16,7 @@
 namespace {
 
 using namespace posenc;
+using namespace posenc::model;
 
 constexpr std::int64_t rows = 2048, columns = 512;
 

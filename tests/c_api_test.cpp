@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr std::int64_t d_model = 66, rows = 40, first = 1'000'000;

@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace posenc {
+
+using namespace model;
 namespace {
 
 TEST(Examples, RotaryInFloat32HasAtMostTheErrorItSays) {

@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr double pi = std::numbers::pi;

@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 using Integers = std::vector<std::int64_t>;

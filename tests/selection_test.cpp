@@ -16,6 +16,8 @@
 #include <limits>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 using nlohmann::json;

@@ -107,9 +107,9 @@ int main() {
                      0.2000F, -0.6000F, 0.8000F, 0.0000F});
 
   // In inference, dropout is the identity.
-  const posenc::PositionalEncoding encoding({.d_model = d_model}, /*max_rows=*/5000,
-                                            /*dropout=*/0.1);
-  encoding.forward(posenc::batch_first(x.data(), batch, rows, d_model));
+  const posenc::model::PositionalEncoding encoding({.d_model = d_model}, /*max_rows=*/5000,
+                                                   /*dropout=*/0.1);
+  encoding.forward(posenc::model::batch_first(x.data(), batch, rows, d_model));
   is_right &= shown("+ positional encoding, sequence 0", "(2, 3, 4)", x, rows,
                     {-1.0000F, 1.4000F, -0.4000F, 2.0000F,  //
                      1.2415F, 0.1403F, 1.0100F, 1.1999F,    //
@@ -128,10 +128,11 @@ int main() {
 
   // In training, a tenth of the entries becomes 0, and the others grow by 1 / 0.9. The mask is a
   // function of the seed: the backward pass computes it again.
-  const posenc::PositionalEncoding wide({.d_model = 512}, 5000, 0.1);
+  const posenc::model::PositionalEncoding wide({.d_model = 512}, 5000, 0.1);
   posenc::Matrix ones(5000, 512);
   std::fill_n(ones.data(), 5000 * 512, 2.0F);  // 2 + PE is never 0
-  wide.forward(posenc::batch_first(ones.data(), 1, 5000, 512), {.training = true, .seed = 7});
+  wide.forward(posenc::model::batch_first(ones.data(), 1, 5000, 512),
+               {.training = true, .seed = 7});
   const auto dropped = std::count(ones.data(), ones.data() + 5000 * 512, 0.0F);
   const posenc::Matrix full_table = posenc::encode(5000, 512);
   for (std::int64_t i = 0; i < 5000 * 512; ++i) {

@@ -27,6 +27,7 @@
 #include <vector>
 
 using namespace posenc;
+using namespace posenc::model;
 
 // The enumerators of C++ and of C have the same numbers.
 static_assert(static_cast<int>(Layout::halves_cos_first) == POSENC_HALVES_COS_FIRST);

@@ -21,6 +21,7 @@
 
 namespace posenc::cli {
 
+using namespace model;
 using namespace suite;
 
 namespace {

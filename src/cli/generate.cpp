@@ -20,6 +20,7 @@
 
 namespace posenc::cli {
 
+using namespace model;
 using namespace suite;
 namespace {
 

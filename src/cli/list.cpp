@@ -17,6 +17,7 @@
 
 namespace posenc::cli {
 
+using namespace model;
 using namespace suite;
 namespace {
 

@@ -23,6 +23,7 @@
 
 namespace posenc::cli {
 
+using namespace model;
 using namespace suite;
 namespace {
 

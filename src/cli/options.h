@@ -66,7 +66,7 @@ struct Options {
 
   // A table from elsewhere: a model's configuration, a grid, a file.
   std::string config, layers, axes, rotary, positions, table, tensor, rotated, conformance;
-  std::optional<GridSizes> grid;
+  std::optional<model::GridSizes> grid;
   bool is_twice = false, is_repeated = false;
   bool is_forced = false;  ///< write a file that may not fit on its disk
 
@@ -167,6 +167,6 @@ std::vector<const Backend*> backends_of(const Options& options);
 
 /// The rotary embedding that --config describes. Throws InvalidArgument, or std::system_error if
 /// the file cannot be read.
-RotaryReading reading_of(const Options& options, std::optional<std::int64_t> rows = {});
+model::RotaryReading reading_of(const Options& options, std::optional<std::int64_t> rows = {});
 
 }  // namespace posenc::cli

@@ -1,5 +1,8 @@
 /// @file
 /// Includes every header of posenc::model: axes, rotary embeddings, layers and configurations.
+
+/// @namespace posenc::model
+/// Positions on several axes, rotary embeddings, layers and configurations.
 #pragma once
 
 #include "posenc/model/axes.h"

@@ -3,7 +3,7 @@
 /// posenc/suite.h and posenc/check.h.
 
 /// @namespace posenc
-/// Everything that is public in C++.
+/// Tables: what to encode, backends and encoders. Each other library has its own namespace in it.
 #pragma once
 
 #include "posenc/accuracy.h"

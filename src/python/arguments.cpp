@@ -7,6 +7,8 @@
 #include <utility>
 
 namespace posenc::python {
+
+using namespace model;
 namespace {
 
 [[noreturn]] void refuse_type(const std::string& name, const py::handle& object,

@@ -11,6 +11,7 @@
 #include "posenc/data_type.h"
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
+#include "posenc/frequency_rule_text.h"
 #include "posenc/matrix.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/grid.h"
@@ -100,8 +101,9 @@ template <class T, class... Classes>
 concept OneOf = (std::same_as<T, Classes> || ...);
 /// The classes that the module binds.
 template <class T>
-concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, check::TableReport, check::FrequencyReport,
-                      PyAxesEncoder, PyEncoder, PyRotary, check::HeadsReport>;
+concept Bound =
+    OneOf<T, Accuracy, model::AxesSpec, model::AxisPairs, check::TableReport,
+          check::FrequencyReport, PyAxesEncoder, PyEncoder, PyRotary, check::HeadsReport>;
 
 /// True for an object of the class whose __init__ has run. Class.__new__(Class) makes objects whose
 /// memory is uninitialised.
@@ -159,14 +161,14 @@ enum class CacheLayout { halves, interleaved, complex };
 template <class Enum>
 inline constexpr auto names_of = nullptr;
 template <>
-inline constexpr auto names_of<RotaryLayout> = enum_names<RotaryLayout>("channels", "halves",
-                                                                        "interleaved");
+inline constexpr auto names_of<model::RotaryLayout> =
+    enum_names<model::RotaryLayout>("channels", "halves", "interleaved");
 template <>
-inline constexpr auto names_of<GridConvention> = enum_names<GridConvention>("convention", "mae",
-                                                                            "simple_vit", "detr");
+inline constexpr auto names_of<model::GridConvention> =
+    enum_names<model::GridConvention>("convention", "mae", "simple_vit", "detr");
 template <>
-inline constexpr auto names_of<Repeat> = enum_names<Repeat>("repeat", "once", "halves",
-                                                            "interleaved");
+inline constexpr auto names_of<model::Repeat> = enum_names<model::Repeat>("repeat", "once",
+                                                                          "halves", "interleaved");
 template <>
 inline constexpr auto names_of<CacheLayout> = enum_names<CacheLayout>("layout", "halves",
                                                                       "interleaved", "complex");
@@ -184,14 +186,14 @@ template <>
 inline constexpr auto parser_of<check::Arrangement> = &check::parse_arrangement;
 
 template <class T>
-concept Named = OneOf<T, Layout, Spacing, suite::System, check::Arrangement, RotaryLayout, Repeat,
-                      CacheLayout, GridConvention>;
+concept Named = OneOf<T, Layout, Spacing, suite::System, check::Arrangement, model::RotaryLayout,
+                      model::Repeat, CacheLayout, model::GridConvention>;
 
 // ---- Conversions --------------------------------------------------------------------------------
 
 /// The positions of rows.
 struct Rows {
-  RowPositions positions;
+  model::RowPositions positions;
   Shape shape;       ///< (rows), or (batch, rows)
   py::object array;  ///< keeps the memory of the positions, if they are in an array
 
@@ -269,7 +271,7 @@ class ArrayArgument {
   OutputView output() const;
   /// The array as writable heads: (rows, columns), (rows, heads, columns), or (batch, rows, heads,
   /// columns). If heads_first, the heads come before the rows.
-  HeadsView heads(bool heads_first) const;
+  model::HeadsView heads(bool heads_first) const;
 
   /// Calls fill(output()) without the GIL, and returns the caller's object.
   template <class Fill>

@@ -16,6 +16,8 @@
 
 namespace posenc::python {
 
+using namespace model;
+
 /// An encoder for positions on several axes, and the arguments that it was made from.
 struct PyAxesEncoder {
   PyAxesEncoder(const AxesSpec& spec, const std::optional<Accuracy>& asked, ArrayType of_tables)

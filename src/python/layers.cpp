@@ -8,6 +8,8 @@
 
 namespace posenc::python {
 
+using namespace model;
+
 namespace {
 
 RotarySpec spec_of(std::optional<std::int64_t> dimension, std::optional<double> base,

@@ -24,9 +24,9 @@ struct PyEncoder {
 };
 
 /// A rotary embedding, and the arguments that it was made from, besides its spec.
-struct PyRotary : Rotary {
-  PyRotary(const RotarySpec& spec, const std::optional<Accuracy>& asked, std::string text)
-      : Rotary(spec, asked.value_or(Accuracy())), accuracy(asked), said(std::move(text)) {}
+struct PyRotary : model::Rotary {
+  PyRotary(const model::RotarySpec& spec, const std::optional<Accuracy>& asked, std::string text)
+      : model::Rotary(spec, asked.value_or(Accuracy())), accuracy(asked), said(std::move(text)) {}
 
   std::optional<Accuracy> accuracy;
   std::string said;  ///< shown by repr() in parentheses: the spec, or the configuration

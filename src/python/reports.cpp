@@ -10,6 +10,8 @@
 
 namespace posenc::python {
 
+using namespace model;
+
 namespace {
 
 Typed<"dict[str, Any]"> measured_accuracy(const PyEncoder& self, const Positions& from,

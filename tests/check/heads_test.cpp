@@ -14,6 +14,8 @@
 
 namespace posenc::test {
 
+using namespace model;
+
 using namespace check;
 namespace {
 

@@ -21,6 +21,8 @@
 
 namespace posenc::test {
 
+using namespace model;
+
 using namespace check;
 namespace {
 

@@ -15,6 +15,8 @@
 
 namespace posenc::test {
 
+using namespace model;
+
 using namespace check;
 namespace {
 

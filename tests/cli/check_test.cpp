@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 /// The bytes of a table of shape (60, 32), in the format.

@@ -7,6 +7,8 @@
 #include <string>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr const char* qwen = R"({"model_type": "qwen2", "hidden_size": 64,

@@ -15,6 +15,8 @@
 #include <utility>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 /// The bytes of the library's table, in the order of files.

@@ -2,6 +2,8 @@
 
 namespace posenc::fuzz {
 
+using namespace model;
+
 Arena::Arena() {
   std::uint32_t state = 1;
   for (std::int64_t i = 0; i < floats; ++i) {

@@ -49,17 +49,17 @@ class Arena {
   static std::int64_t size(FuzzedDataProvider& input, std::int64_t most);
 
   /// A view that begins in the arena or is null. Its extent may be anything, so check harmless().
-  SequenceView<float> sequences(FuzzedDataProvider& input, std::int64_t columns);
+  model::SequenceView<float> sequences(FuzzedDataProvider& input, std::int64_t columns);
   MatrixView<float> matrix(FuzzedDataProvider& input, std::int64_t columns);
-  HeadsView heads(FuzzedDataProvider& input, std::int64_t columns);
+  model::HeadsView heads(FuzzedDataProvider& input, std::int64_t columns);
 
   /// True if a call with this view stays in the arena, or must be refused.
-  bool harmless(const HeadsView& view) const noexcept;
-  bool harmless(const SequenceView<float>& view) const noexcept {
-    return harmless(HeadsView(view.data, AnySequences(view)));
+  bool harmless(const model::HeadsView& view) const noexcept;
+  bool harmless(const model::SequenceView<float>& view) const noexcept {
+    return harmless(model::HeadsView(view.data, model::AnySequences(view)));
   }
   bool harmless(const MatrixView<float>& view) const noexcept {
-    return harmless(HeadsView(
+    return harmless(model::HeadsView(
         view.data, {.rows = view.rows, .columns = view.columns, .row_stride = view.stride}));
   }
 

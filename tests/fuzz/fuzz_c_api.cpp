@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace posenc::fuzz {
+
+using namespace model;
 namespace {
 
 /// True if the call succeeded.

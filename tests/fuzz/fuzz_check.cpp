@@ -16,6 +16,7 @@
 namespace posenc::fuzz {
 
 using namespace check;
+using namespace model;
 using namespace suite;
 namespace {
 

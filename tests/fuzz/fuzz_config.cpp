@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace posenc::fuzz {
+
+using namespace model;
 namespace {
 
 std::vector<std::string> words_of(const std::string& text) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace posenc::fuzz {
+
+using namespace model;
 namespace {
 
 constexpr std::int64_t max_rows = 64;

@@ -2,6 +2,8 @@
 // that system writes it, in long double. The formulas use nothing of the library.
 #include "posenc/model/axes_presets.h"
 
+#include "posenc/model/axes_encoder.h"
+
 #include "model/layer_support.h"
 
 #include <cmath>
@@ -12,6 +14,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 using Real = long double;

@@ -18,6 +18,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 /// Positions on three axes, of both widths.

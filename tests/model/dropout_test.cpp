@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 // kat_vectors of Random123 1.14, philox4x32 with 7 rounds: counters and keys of all zeros, of all

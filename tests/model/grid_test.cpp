@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr std::int64_t grid_rows = 9, grid_columns = 14, d_model = 64;

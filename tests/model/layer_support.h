@@ -28,15 +28,16 @@ inline std::vector<float> random_floats(std::int64_t count, unsigned seed = 1) {
 /// rows.
 class Sequences {
  public:
-  Sequences(BatchOrder order, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+  Sequences(model::BatchOrder order, std::int64_t batch, std::int64_t rows, std::int64_t columns,
             std::int64_t gap = 0)
       : memory_(static_cast<std::size_t>(batch * rows * (columns + gap) + 2 * margin), guard()) {
     const std::int64_t stride = columns + gap;
     float* const data = memory_.data() + margin;
-    view_ = order == BatchOrder::batch_first ? batch_first(data, batch, rows, columns)
-                                             : sequence_first(data, rows, batch, columns);
-    view_.batch_stride = order == BatchOrder::batch_first ? rows * stride : stride;
-    view_.row_stride = order == BatchOrder::batch_first ? stride : batch * stride;
+    view_ = order == model::BatchOrder::batch_first
+                ? model::batch_first(data, batch, rows, columns)
+                : model::sequence_first(data, rows, batch, columns);
+    view_.batch_stride = order == model::BatchOrder::batch_first ? rows * stride : stride;
+    view_.row_stride = order == model::BatchOrder::batch_first ? stride : batch * stride;
   }
 
   Sequences(const Sequences& other) : memory_(other.memory_), view_(other.view_) {
@@ -44,7 +45,7 @@ class Sequences {
   }
   Sequences& operator=(const Sequences&) = delete;
 
-  const SequenceView<float>& view() const noexcept { return view_; }
+  const model::SequenceView<float>& view() const noexcept { return view_; }
   float* row(std::int64_t b, std::int64_t r) const noexcept {
     return view_.data + b * view_.batch_stride + r * view_.row_stride;
   }
@@ -53,7 +54,7 @@ class Sequences {
   /// The index of an element in a dense tensor of the same order.
   std::uint64_t index(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept {
     const std::int64_t row =
-        view_.order == BatchOrder::batch_first ? b * view_.rows + r : r * view_.batch + b;
+        view_.order == model::BatchOrder::batch_first ? b * view_.rows + r : r * view_.batch + b;
     return static_cast<std::uint64_t>(row * view_.columns + c);
   }
 
@@ -89,7 +90,7 @@ class Sequences {
   static float guard() noexcept { return std::bit_cast<float>(0x7fc0beefu); }
 
   std::vector<float> memory_;
-  SequenceView<float> view_;
+  model::SequenceView<float> view_;
 };
 
 /// Calls use(kernels of the model, kernels) for each ISA that runs here.
@@ -106,8 +107,8 @@ void for_each_isa(const Use& use) {
   }
 }
 
-inline std::string name_of(BatchOrder order) {
-  return order == BatchOrder::batch_first ? "batch_first" : "sequence_first";
+inline std::string name_of(model::BatchOrder order) {
+  return order == model::BatchOrder::batch_first ? "batch_first" : "sequence_first";
 }
 
 }  // namespace posenc::test

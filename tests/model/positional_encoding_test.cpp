@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr EncodingSource sources[] = {EncodingSource::automatic, EncodingSource::fused,

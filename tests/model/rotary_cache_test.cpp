@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr std::int64_t dimension = 34, pairs = dimension / 2, rows = 530;

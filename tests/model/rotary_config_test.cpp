@@ -9,6 +9,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 /// A Llama, with these keys as JSON after its own.

@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr std::int64_t batch = 2, heads = 3, dimension = 6, columns = 9;

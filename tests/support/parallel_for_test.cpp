@@ -30,6 +30,8 @@
 #endif
 
 namespace posenc::test {
+
+using namespace model;
 namespace {
 
 constexpr std::int64_t large = std::int64_t{1} << 53;

@@ -20,6 +20,7 @@
 
 namespace posenc::check {
 
+using namespace model;
 using namespace suite;
 namespace {
 

@@ -19,7 +19,7 @@ std::optional<TableIdentity> identify_axes(const SampledTable& sample, const Tab
 
 /// The position of each row on each axis of a known spec: positions[axis * rows + row]. A row that
 /// fits no position from 0 to 2^16 gets position 0.
-std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSpec& spec,
+std::vector<std::int64_t> positions_on_axes(const TableView& table, const model::AxesSpec& spec,
                                             Arrangement arrangement, double factor);
 
 /// A frequency of a table, and the columns that it fills.

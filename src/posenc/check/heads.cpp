@@ -22,6 +22,7 @@
 
 namespace posenc::check {
 
+using namespace model;
 using namespace suite;
 namespace {
 

@@ -42,7 +42,7 @@ struct HeadsTable {
 struct HeadsOptions {
   std::int64_t first = 0;  ///< the position of row 0; the next ones follow
   /// Positions of all rows, in place of `first`.
-  std::optional<RowPositions> positions = {};
+  std::optional<model::RowPositions> positions = {};
   /// Allowed error of an angle in radians besides six times the noise, in place of the rule above.
   std::optional<double> max_error = {};
   int threads = 1;  ///< at least 1
@@ -63,7 +63,7 @@ struct HeadsReport {
   std::int64_t rows = 0;              ///< number of rows, in the order of dimensions that was found
   std::int64_t heads = 0;             ///< number of heads in each row
   DataType type = DataType::float32;  ///< type of the elements after the kernel
-  RotarySpec rotary = {};             ///< the rotary embedding that the kernel was judged by
+  model::RotarySpec rotary = {};      ///< the rotary embedding that the kernel was judged by
   AngleErrors errors = {};            ///< errors of all angles
   double max_length_error = 0;        ///< largest |length / attention factor - 1|
   double allowed_error = 0;           ///< largest allowed error of an angle, besides the noise
@@ -85,8 +85,8 @@ struct HeadsReport {
 /// Checks a kernel by heads before and after it. Throws InvalidArgument if the heads are all zero,
 /// differ in shape, have fewer channels than the rotary embedding turns, or have another number of
 /// rows than there are positions.
-HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const RotarySpec& rotary,
-                  const HeadsOptions& options = {});
+HeadsReport heads(const HeadsTable& before, const HeadsTable& after,
+                  const model::RotarySpec& rotary, const HeadsOptions& options = {});
 
 /// The verdict, the shape and the rotary embedding, and the causes: three lines, and one per
 /// finding.

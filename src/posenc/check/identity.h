@@ -20,7 +20,7 @@ struct TableAxes {
   std::string name = {};
   /// Cells along time, height and width; zeros if not known.
   std::array<std::int64_t, 3> grid = {};
-  AxesSpec spec = {};                        ///< the pairs of a row
+  model::AxesSpec spec = {};                 ///< the pairs of a row
   std::vector<std::int64_t> positions = {};  ///< positions[axis * rows + row]
 
   /// The position of one of the `rows` rows on an axis.

@@ -23,6 +23,7 @@
 
 namespace posenc::check {
 
+using namespace model;
 using namespace suite;
 namespace {
 

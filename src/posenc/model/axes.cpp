@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace posenc {
+namespace posenc::model {
 
 std::vector<AxisPair> pairs_of(const AxesSpec& spec) {
   std::vector<AxisPair> pairs;
@@ -173,4 +173,4 @@ AxesSpec axes_alternating(const IntegerView& list, const EncodingSpec& spec) {
   });
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

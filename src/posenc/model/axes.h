@@ -3,7 +3,8 @@
 /// of channels has an axis and a frequency. A row has a position on every axis.
 ///
 ///     // Flux: one block of columns for each axis, with frequencies of its own.
-///     const posenc::AxesSpec flux = posenc::axes_in_blocks({16, 56, 56}, {.base = 10000.0});
+///     const posenc::model::AxesSpec flux = posenc::model::axes_in_blocks({16, 56, 56}, {.base =
+///     10000.0});
 #pragma once
 
 #include "posenc/model/row_positions.h"
@@ -15,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace posenc {
+namespace posenc::model {
 
 /// Pairs of channels that share an axis and take their frequencies from one encoding. With
 /// LinearScaling{n}, positions count multiples of 1 / n.
@@ -101,4 +102,4 @@ AxesSpec axes_interleaved(const IntegerView& sections, const EncodingSpec& spec)
 /// width.
 AxesSpec axes_alternating(const IntegerView& sections, const EncodingSpec& spec);
 
-}  // namespace posenc
+}  // namespace posenc::model

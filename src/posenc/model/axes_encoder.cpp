@@ -6,9 +6,11 @@
 
 namespace posenc {
 
-const detail::AxesPlan& detail::plan_of(const AxesEncoder& encoder) noexcept {
+const detail::AxesPlan& detail::plan_of(const model::AxesEncoder& encoder) noexcept {
   return *encoder.plan_;
 }
+
+namespace model {
 
 AxesEncoder::AxesEncoder(const AxesSpec& spec, const Accuracy& accuracy, DataType type)
     : plan_(std::make_shared<detail::AxesPlan>(spec, accuracy, type)) {}
@@ -26,4 +28,5 @@ void AxesEncoder::encode(const RowPositions& positions, OutputView out,
       .write(0, positions.count(), out, options);
 }
 
+}  // namespace model
 }  // namespace posenc

@@ -1,8 +1,9 @@
 /// @file
 /// Encodings of positions on several axes.
 ///
-///     const posenc::AxesEncoder encoder(flux);  // an AxesSpec
-///     encoder.encode(posenc::RowPositions(positions, 3), table.view());  // positions[axis][row]
+///     const posenc::model::AxesEncoder encoder(flux);  // an AxesSpec
+///     encoder.encode(posenc::model::RowPositions(positions, 3), table.view());  //
+///     positions[axis][row]
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -15,13 +16,16 @@
 #include <cstdint>
 #include <memory>
 
-namespace posenc {
-
+namespace posenc::model {
 class AxesEncoder;
-namespace detail {
+}
+
+namespace posenc::detail {
 struct AxesPlan;
-const AxesPlan& plan_of(const AxesEncoder& encoder) noexcept;
-}  // namespace detail
+const AxesPlan& plan_of(const model::AxesEncoder& encoder) noexcept;
+}  // namespace posenc::detail
+
+namespace posenc::model {
 
 /// Encodings planned for a spec. The encoder is immutable: any number of threads may share it, and
 /// copies share its memory. A row is a pure function of its positions. It is correctly rounded
@@ -52,4 +56,4 @@ class AxesEncoder {
   std::shared_ptr<const detail::AxesPlan> plan_;
 };
 
-}  // namespace posenc
+}  // namespace posenc::model

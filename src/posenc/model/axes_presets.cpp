@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 /// Consecutive positions on every axis. `firsts` has the positions of the first cell.
@@ -151,4 +151,4 @@ AxesTable axes_table(std::string_view name, std::optional<GridSizes> sizes) {
   return consecutive(axes.arrange(axes.sizes, spec), grid, firsts);
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

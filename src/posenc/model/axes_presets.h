@@ -1,8 +1,8 @@
 /// @file
 /// Conventions of real systems that have positions on several axes.
 ///
-///     const posenc::AxesTable flux = posenc::axes_table("flux", {{1, 64, 64}});
-///     posenc::AxesEncoder(flux.spec).encode(flux.row_positions(), table.view());
+///     const posenc::model::AxesTable flux = posenc::model::axes_table("flux", {{1, 64, 64}});
+///     posenc::model::AxesEncoder(flux.spec).encode(flux.row_positions(), table.view());
 #pragma once
 
 #include "posenc/model/axes.h"
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc {
+namespace posenc::model {
 
 /// The numbers of cells along time, height and width.
 using GridSizes = std::array<std::int64_t, 3>;
@@ -46,4 +46,4 @@ struct AxesTable {
 /// known names, if there is no such preset. Also throws if the sizes are not allowed.
 AxesTable axes_table(std::string_view name, std::optional<GridSizes> sizes = {});
 
-}  // namespace posenc
+}  // namespace posenc::model

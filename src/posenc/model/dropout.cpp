@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 // The layout of the random bits: see dropout.h.
@@ -70,4 +70,4 @@ void Dropout::apply(std::span<float> x, std::uint64_t seed,
   }
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

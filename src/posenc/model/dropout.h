@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace posenc {
+namespace posenc::model {
 
 /// Drops each element with probability p and scales the others by 1 / (1 - p), as PyTorch's
 /// nn.Dropout does in training. The mask is a function of (seed, element index) alone: it is the
@@ -50,4 +50,4 @@ class Dropout {
   std::uint32_t fine_threshold_;  ///< if the byte is equal, drops the element if its word is below
 };
 
-}  // namespace posenc
+}  // namespace posenc::model

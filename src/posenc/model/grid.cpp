@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 /// The frequencies of DETR along a side of `size` cells.
@@ -58,4 +58,4 @@ void encode_grid(GridConvention convention, std::int64_t rows, std::int64_t colu
   encoder.encode(RowPositions(positions.data(), 2, cells, cells), out, options);
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -3,7 +3,7 @@
 /// of both axes stand side by side in a row (see axes.h).
 ///
 ///     posenc::Matrix table(14 * 14, 768);
-///     posenc::encode_grid(posenc::GridConvention::mae, 14, 14, 768, table.view());
+///     posenc::model::encode_grid(posenc::model::GridConvention::mae, 14, 14, 768, table.view());
 ///     const float* cell = table.row(14 * row + column).data();
 #pragma once
 
@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::model {
 
 /// The contents of a cell of d_model channels. d_model is a multiple of 4, and each axis has half
 /// of the channels.
@@ -45,4 +45,4 @@ AxesSpec grid_axes(GridConvention convention, std::int64_t rows, std::int64_t co
 void encode_grid(GridConvention convention, std::int64_t rows, std::int64_t columns,
                  std::int64_t d_model, OutputView out, EncodeOptions options = {});
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -5,7 +5,7 @@
 #include "posenc/simd/store_plan.h"
 #include "posenc/support/caches.h"
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 /// True if a table and `inputs` inputs of its size stay in the last-level cache. Computed in
@@ -103,4 +103,4 @@ void PositionalEncoding::backward(const WritableSequences& gradient,
               {gradient, gradient, dropout, options.seed.value_or(0), false, options.threads});
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -1,8 +1,8 @@
 /// @file
 /// The positional encoding of a Transformer's input: y = dropout(x + PE).
 ///
-///     const posenc::PositionalEncoding encoding({.d_model = 512}, 5000);
-///     encoding.forward(posenc::batch_first(x, batch, rows, 512));   // in place
+///     const posenc::model::PositionalEncoding encoding({.d_model = 512}, 5000);
+///     encoding.forward(posenc::model::batch_first(x, batch, rows, 512));   // in place
 #pragma once
 
 #include "posenc/data_type.h"
@@ -16,7 +16,7 @@
 #include <optional>
 #include <type_traits>
 
-namespace posenc {
+namespace posenc::model {
 
 /// The source of the encodings that are added. It does not change the bits.
 enum class EncodingSource {
@@ -97,4 +97,4 @@ class PositionalEncoding {
   Matrix table_;  ///< max_rows rows; empty if the source is fused
 };
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -16,7 +16,7 @@
 #include <string>
 #include <type_traits>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 AxesSpec cosines_first(AxesSpec angles) {
@@ -289,4 +289,4 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
       });
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

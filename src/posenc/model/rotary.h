@@ -2,8 +2,8 @@
 /// Rotary position embeddings (Su et al., "RoFormer", 2021) from the same exact phases as tables:
 /// caches of cosines and sines, and their application.
 ///
-///     const posenc::Rotary rotary(128, 500000.0);
-///     rotary.apply(posenc::rows_first(queries, batch, rows, heads, 128), first_position);
+///     const posenc::model::Rotary rotary(128, 500000.0);
+///     rotary.apply(posenc::model::rows_first(queries, batch, rows, heads, 128), first_position);
 #pragma once
 
 #include "posenc/encode_options.h"
@@ -20,7 +20,7 @@
 #include <span>
 #include <type_traits>
 
-namespace posenc {
+namespace posenc::model {
 
 /// The positions of the cosine and the sine of frequency k in a row of a cache, or of the two
 /// channels of a head that frequency k rotates. h = dimension / 2.
@@ -160,4 +160,4 @@ class Rotary {
   AxesEncoder encoder_;  ///< cosines before sines
 };
 
-}  // namespace posenc
+}  // namespace posenc::model

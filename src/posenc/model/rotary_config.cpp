@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 /// The text of a rule without its attention factor, which the spec has.
@@ -93,4 +93,4 @@ std::string to_string(const RotaryReading& reading) {
   return join(all, "; ");
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

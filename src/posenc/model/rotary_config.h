@@ -1,8 +1,8 @@
 /// @file
 /// The rotary embeddings of a model, from its config.json.
 ///
-///     const posenc::RotaryReading reading = posenc::read_rotary_config(text);
-///     const posenc::Rotary rotary(reading.layers.front().rotary);
+///     const posenc::model::RotaryReading reading = posenc::model::read_rotary_config(text);
+///     const posenc::model::Rotary rotary(reading.layers.front().rotary);
 ///     std::puts(to_string(reading).c_str());
 ///
 /// A configuration is read as the code of its model type reads it. It determines which channels of
@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc {
+namespace posenc::model {
 
 /// The rotary embeddings that a configuration describes.
 struct RotaryReading {
@@ -66,4 +66,4 @@ std::string to_string(const RotarySpec& spec);
 /// One line: the model type, the kinds of layers, and the rotary embedding of each kind.
 std::string to_string(const RotaryReading& reading);
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace posenc {
+namespace posenc::model {
 
 void validate(const RowPositions& positions, std::int64_t axes) {
   if (positions.is_range()) return validate(RowRange{positions.first(), positions.count()});
@@ -63,4 +63,4 @@ std::vector<std::int64_t> grid_positions(const IntegerView& sizes, const Integer
   return positions;
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace posenc {
+namespace posenc::model {
 
 /// The largest number of axes.
 inline constexpr std::int64_t max_axes = 16;
@@ -94,4 +94,4 @@ std::int64_t grid_cells(const IntegerView& sizes);
 /// if a position is not allowed.
 std::vector<std::int64_t> grid_positions(const IntegerView& sizes, const IntegerView& firsts = {});
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace posenc {
+namespace posenc::model {
 
 /// A view of 32-bit or 64-bit integers. A span or a vector of integers converts implicitly. A
 /// vector must outlive the view.
@@ -188,4 +188,4 @@ HeadsView rows_first(T* data, std::int64_t batch, std::int64_t rows, std::int64_
   return {data, {batch, heads, rows, columns, rows * heads * columns, columns, heads * columns}};
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

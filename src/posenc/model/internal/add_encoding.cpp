@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 /// Adds the encoding and applies dropout in float32, in pieces that stay in the L1 cache. `first`
@@ -47,9 +47,9 @@ void combine_and_drop(const RowWork& work, const void* x, const float* encoding,
 void combine_rows(const RowWork& work, simd::StoreMethod stores, std::int64_t begin,
                   std::int64_t end, const float* encoded) noexcept {
   constexpr std::int64_t l1_floats = 4096;
-  const AnySequences& y = work.y;
+  const model::AnySequences& y = work.y;
   const bool is_dense = work.x.row_stride == y.columns && y.row_stride == y.columns;
-  const bool is_batch_first = y.order == BatchOrder::batch_first;
+  const bool is_batch_first = y.order == model::BatchOrder::batch_first;
   // One sequence has the same memory in both orders. If there are several sequences, they take
   // turns: with one row each, or with so few rows that the encodings stay in the L1 cache while
   // they are added to every sequence.
@@ -82,7 +82,7 @@ void combine_rows(const RowWork& work, simd::StoreMethod stores, std::int64_t be
 /// share the rows, so no encoding is computed twice.
 template <class Encode>
 void combine_blocks(const RowWork& work, bool needs_memory, const Encode& encode) {
-  const AnySequences& y = work.y;
+  const model::AnySequences& y = work.y;
   if (y.batch == 0 || y.rows == 0) return;
   const std::int64_t lengths[] = {y.columns, y.batch > 1 ? y.batch_stride : 0,
                                   y.rows > 1 ? y.row_stride : 0};
@@ -108,7 +108,7 @@ bool is_plain_sum(const RowWork& work) noexcept {
 }
 
 void add_to_one_sequence(const Encoder& encoder, RowRange rows, const RowWork& work) {
-  const AnySequences& y = work.y;
+  const model::AnySequences& y = work.y;
   with_type(y.type, [&]<class T>(T) {
     const auto view = [&]<class U>(U* data) -> MatrixView<U> {
       return {data, y.rows, y.columns, y.row_stride};
@@ -137,4 +137,4 @@ void add_table(const float* table, const RowWork& work) {
   });
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -9,16 +9,16 @@
 
 #include <cstdint>
 
-namespace posenc {
+namespace posenc::model {
 
 /// The operation on every row. The caller of the functions below has checked all arguments. If
 /// working memory cannot be allocated, std::bad_alloc is thrown and nothing is written.
 struct RowWork {
-  AnySequences x;
-  AnySequences y;          ///< has the type, the shape and the order of x
-  const Dropout* dropout;  ///< null if there is no dropout
-  std::uint64_t seed;      ///< seed of dropout
-  bool non_temporal;       ///< used if type and alignment allow it; y is not x
+  model::AnySequences x;
+  model::AnySequences y;          ///< has the type, the shape and the order of x
+  const model::Dropout* dropout;  ///< null if there is no dropout
+  std::uint64_t seed;             ///< seed of dropout
+  bool non_temporal;              ///< used if type and alignment allow it; y is not x
   int threads;
 };
 
@@ -29,4 +29,4 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 /// Adds row r of a dense table to row r of every sequence. Adds nothing if the table is null.
 void add_table(const float* table, const RowWork& work);
 
-}  // namespace posenc
+}  // namespace posenc::model

@@ -15,26 +15,26 @@ namespace {
 constexpr RowRange any_rows = {0, max_position + 1};
 
 /// True if the pairs are all of a part, in its order, or of parts with equal specs.
-bool are_whole_part(const AxesSpec& spec, std::span<const AxisPair> pairs) {
+bool are_whole_part(const model::AxesSpec& spec, std::span<const model::AxisPair> pairs) {
   const EncodingSpec& first = spec.parts[pairs.front().part].spec;
   std::int64_t next = 0;
   return std::ssize(pairs) == first.d_model / 2 &&
-         std::ranges::all_of(pairs, [&](const AxisPair& pair) {
+         std::ranges::all_of(pairs, [&](const model::AxisPair& pair) {
            return pair.k == next++ &&
                   (pair.part == pairs.front().part || spec.parts[pair.part].spec == first);
          });
 }
 
 /// The encoder of these pairs alone, in that order.
-SelectedEncoder plan_pairs(const AxesSpec& spec, std::span<const AxisPair> pairs, Layout layout,
-                           const SelectionOptions& options) {
+SelectedEncoder plan_pairs(const model::AxesSpec& spec, std::span<const model::AxisPair> pairs,
+                           Layout layout, const SelectionOptions& options) {
   if (are_whole_part(spec, pairs)) {
     EncodingSpec of_part = spec.parts[pairs.front().part].spec;
     of_part.layout = layout;
     return plan_selected(of_part, any_rows, options);
   }
   std::vector<PickedFrequency> picked;
-  for (const AxisPair& pair : pairs)
+  for (const model::AxisPair& pair : pairs)
     picked.push_back({shared_frequencies(spec.parts[pair.part].spec), pair.k});
   Selection selection = select_backend({.d_model = 2 * std::ssize(pairs)}, any_rows, options);
   auto encoder = Planning::plan(*selection.backend, layout, shared_frequencies(picked));
@@ -45,15 +45,15 @@ SelectedEncoder plan_pairs(const AxesSpec& spec, std::span<const AxisPair> pairs
 }
 
 /// All pairs of a row, in ascending order of their sines.
-std::vector<AxisPair> sorted_pairs(const AxesSpec& spec) {
-  std::vector<AxisPair> pairs = pairs_of(spec);
-  std::ranges::sort(pairs, {}, [](const AxisPair& pair) { return pair.channels.sine; });
+std::vector<model::AxisPair> sorted_pairs(const model::AxesSpec& spec) {
+  std::vector<model::AxisPair> pairs = model::pairs_of(spec);
+  std::ranges::sort(pairs, {}, [](const model::AxisPair& pair) { return pair.channels.sine; });
   return pairs;
 }
 
 /// Maps the channels of an encoding of these pairs to a row. Channels that are consecutive in both
 /// are merged.
-std::vector<CopiedChannels> copied_channels(std::span<const AxisPair> pairs, Layout layout) {
+std::vector<CopiedChannels> copied_channels(std::span<const model::AxisPair> pairs, Layout layout) {
   const EncodingSpec own = {.d_model = 2 * std::ssize(pairs), .layout = layout};
   std::vector<std::int64_t> to(2 * pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -74,10 +74,10 @@ std::vector<CopiedChannels> copied_channels(std::span<const AxisPair> pairs, Lay
 
 }  // namespace
 
-AxesPlan::AxesPlan(const AxesSpec& from, const Accuracy& accuracy, DataType type)
+AxesPlan::AxesPlan(const model::AxesSpec& from, const Accuracy& accuracy, DataType type)
     : spec((validate(from), from)), d_model(spec.d_model()), axes(spec.axes()) {
   const SelectionOptions options = {.accuracy = accuracy, .type = type};
-  std::vector<AxisPair> pairs = sorted_pairs(spec);
+  std::vector<model::AxisPair> pairs = sorted_pairs(spec);
   if (spec.parts_have_layouts) {
     selection = select_backend({.d_model = d_model}, any_rows, options);
   } else {
@@ -87,20 +87,20 @@ AxesPlan::AxesPlan(const AxesSpec& from, const Accuracy& accuracy, DataType type
     if (axes == 1) return;
   }
   // Pairs that share an encoder: the pairs of an axis, or of a part with its own layout.
-  const auto group_of = [this](const AxisPair& pair) {
+  const auto group_of = [this](const model::AxisPair& pair) {
     return spec.parts_have_layouts ? static_cast<std::int64_t>(pair.part)
                                    : spec.parts[pair.part].axis;
   };
   std::ranges::stable_sort(pairs, {}, group_of);
   struct Group {
-    std::span<const AxisPair> pairs;
+    std::span<const model::AxisPair> pairs;
     Layout layout;
   };
   std::vector<Group> groups;
   std::int64_t copies = 0;
   for (auto begin = pairs.begin(), end = begin; begin != pairs.end(); begin = end) {
     end = std::ranges::upper_bound(begin, pairs.end(), group_of(*begin), {}, group_of);
-    const AxisPairs& part = spec.parts[begin->part];
+    const model::AxisPairs& part = spec.parts[begin->part];
     const Layout layout = spec.parts_have_layouts ? part.spec.layout : spec.layout;
     groups.push_back({std::span(begin, end), layout});
     of_axes.push_back({part.axis, copied_channels(groups.back().pairs, layout)});

@@ -33,7 +33,7 @@ struct AxisPlan {
 
 /// The plan of an AxesEncoder.
 struct AxesPlan {
-  AxesSpec spec;
+  model::AxesSpec spec;
   std::int64_t d_model;
   std::int64_t axes;
   Selection selection = {};
@@ -41,7 +41,7 @@ struct AxesPlan {
   std::shared_ptr<const Encoder> of_equal = {};
   std::vector<AxisPlan> of_axes = {};
 
-  AxesPlan(const AxesSpec& from, const Accuracy& accuracy, DataType type);
+  AxesPlan(const model::AxesSpec& from, const Accuracy& accuracy, DataType type);
 };
 
 }  // namespace posenc::detail

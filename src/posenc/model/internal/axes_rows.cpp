@@ -12,8 +12,8 @@
 
 namespace posenc::detail {
 
-PreparedRows::PreparedRows(const AxesPlan& plan, const RowPositions& positions, DataType type,
-                           int threads)
+PreparedRows::PreparedRows(const AxesPlan& plan, const model::RowPositions& positions,
+                           DataType type, int threads)
     : plan_(plan),
       type_(type),
       positions_(positions),
@@ -35,7 +35,7 @@ void PreparedRows::prepare(const AxisPlan& plan, int threads) {
   for (std::int64_t row = 0; row < positions_.count(); ++row)
     (*copy)[static_cast<std::size_t>(row)] = positions_(plan.axis, row);
   memory_.push_back(copy);
-  const IntegerView positions = *copy;
+  const model::IntegerView positions = *copy;
   const std::int64_t element = size_of(type_), columns = plan.encoder->spec().d_model;
   simd::JoinPart part = {};
   part.table_stride = part.bytes = columns * element;

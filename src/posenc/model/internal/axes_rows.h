@@ -22,7 +22,8 @@ class PreparedRows {
  public:
   /// Encodes the distinct positions of each axis, by so many threads. Requires valid positions.
   /// Throws std::bad_alloc.
-  PreparedRows(const AxesPlan& plan, const RowPositions& positions, DataType type, int threads);
+  PreparedRows(const AxesPlan& plan, const model::RowPositions& positions, DataType type,
+               int threads);
   PreparedRows(const PreparedRows&) = delete;
   PreparedRows& operator=(const PreparedRows&) = delete;
 
@@ -39,7 +40,7 @@ class PreparedRows {
   const AxesPlan& plan_;
   const DataType type_;
   std::vector<std::int64_t> list_;  ///< the positions, if they are a range
-  RowPositions positions_;
+  model::RowPositions positions_;
   bool all_equal_;                                  ///< true if one encoder writes all rows
   std::vector<simd::JoinPart> parts_ = {};          ///< the parts of every row
   std::vector<std::shared_ptr<void>> memory_ = {};  ///< memory of the parts

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::model {
 namespace {
 
 std::uintptr_t address_of(const Strided& view) noexcept {
@@ -23,7 +23,7 @@ struct Dimension {
 
 /// The dimensions of the view. A dimension of size 1 gets stride 0.
 std::array<Dimension, 3> dimensions_of(const Strided& view) noexcept {
-  const HeadsShape& shape = view.shape;
+  const model::HeadsShape& shape = view.shape;
   std::array<Dimension, 3> all = {{{shape.batch_stride, shape.batch, "batch_stride", "sequences"},
                                    {shape.head_stride, shape.heads, "head_stride", "heads"},
                                    {shape.row_stride, shape.rows, "row_stride", "rows"}}};
@@ -120,4 +120,4 @@ void check_not_double(std::string_view name, DataType type) {
   throw_invalid("{}.type is float64; allowed: float32, float16, bfloat16", name);
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

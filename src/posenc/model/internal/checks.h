@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <string_view>
 
-namespace posenc {
+namespace posenc::model {
 
 /// A view as the checks see it: runs of shape.columns elements.
 struct Strided {
   std::string_view name;
   const void* data;
   std::int64_t element_bytes;
-  HeadsShape shape;
+  model::HeadsShape shape;
 };
 template <class Data>
 Strided strided(std::string_view name, const AnyView<Data>& view) {
@@ -66,4 +66,4 @@ void check_same_rows(std::string_view name, const View& view, std::string_view o
 /// Layers compute with any type but float64.
 void check_not_double(std::string_view name, DataType type);
 
-}  // namespace posenc
+}  // namespace posenc::model

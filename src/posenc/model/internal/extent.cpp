@@ -4,7 +4,7 @@
 
 namespace posenc::detail {
 
-Extent extent_of(const IntegerView& integers) {
+Extent extent_of(const model::IntegerView& integers) {
   Extent all;
   simd::best_model_kernels().extent(integers.data(), integers.is_wide(), integers.count(),
                                     all.least, all.most);

@@ -13,6 +13,6 @@ namespace posenc::detail {
 struct Extent {
   std::int64_t least = max_position, most = -max_position;
 };
-Extent extent_of(const IntegerView& integers);
+Extent extent_of(const model::IntegerView& integers);
 
 }  // namespace posenc::detail

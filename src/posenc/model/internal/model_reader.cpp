@@ -29,11 +29,11 @@ class ModelReader {
         kinds_(type.kinds),
         unturned_(type.has("unturned") ? type.value("unturned") + " layers" : "") {}
 
-  RotaryReading read() {
+  model::RotaryReading read() {
     check_requirements();
     find_rules();
     choose_kinds();
-    RotaryReading reading = {.model_type = type_.name};
+    model::RotaryReading reading = {.model_type = type_.name};
     for (const ModelType& kind : kinds_) reading.layers.push_back(layers_of(kind));
     reading.unturned = unturned_;
     reading.most_rows = config_.integer("max_position_embeddings", 2).value_or(0);
@@ -70,16 +70,16 @@ class ModelReader {
     const std::string_view position_type = "position_embedding_type";
     if (config_.is_read(position_type)) return;
     const std::string name = config_.text(position_type).value_or("rope");
-    const bool is_interleaved = channels() == RotaryLayout::interleaved;
+    const bool is_interleaved = channels() == model::RotaryLayout::interleaved;
     if (name != "rope" && !(name == "rope_gptj" && is_interleaved))
       config_.refuse(position_type, is_interleaved ? "rope, rope_gptj" : "rope");
   }
 
-  RotaryLayout channels() const {
+  model::RotaryLayout channels() const {
     const auto [key, by_default] = cut(type_.value("interleaved"), ':');
     const bool is_interleaved =
         key.empty() ? type_.has("interleaved") : config_.boolean(key, by_default == "true");
-    return is_interleaved ? RotaryLayout::interleaved : RotaryLayout::halves;
+    return is_interleaved ? model::RotaryLayout::interleaved : model::RotaryLayout::halves;
   }
 
   // Rules.
@@ -301,7 +301,7 @@ class ModelReader {
 
   // A rotary embedding.
 
-  RotaryReading::Layers layers_of(const ModelType& kind) {
+  model::RotaryReading::Layers layers_of(const ModelType& kind) {
     const ConfigJson by_default = kind.json("rule");
     const ConfigKeys default_rule(by_default, kind.has("rule") ? "the rule of its class" : "");
     const ConfigKeys* const given = keys_of(kind);
@@ -316,9 +316,9 @@ class ModelReader {
     const RotaryRule read = read_rule(name, {rule, config_, kind, dimension, rows_});
     spec.frequencies = read.rule;
     spec.base *= read.base_ratio;
-    const RotarySpec rotary = {.angles = axes_of(kind, spec, rule),
-                               .channels = channels(),
-                               .attention_factor = read.attention_factor};
+    const model::RotarySpec rotary = {.angles = axes_of(kind, spec, rule),
+                                      .channels = channels(),
+                                      .attention_factor = read.attention_factor};
     validate(rotary);
     return {kind.name, rotary, read.note};
   }
@@ -347,8 +347,9 @@ class ModelReader {
     return rules.at(name);
   }
 
-  AxesSpec axes_of(const ModelType& kind, const EncodingSpec& spec, const ConfigKeys& rule) const {
-    if (!kind.has("sections")) return one_axis(spec);
+  model::AxesSpec axes_of(const ModelType& kind, const EncodingSpec& spec,
+                          const ConfigKeys& rule) const {
+    if (!kind.has("sections")) return model::one_axis(spec);
     const auto [order, by_default] = cut(kind.value("sections"), ':');
     const bool is_interleaved = order == "interleaved";
     for (const std::string_view flag : {"mrope_interleaved", "interleaved"}) {
@@ -367,12 +368,12 @@ class ModelReader {
              format_text("a list whose sum is {}, the number of pairs, in {} sections",
                          spec.d_model / 2, axes));
     }
-    if (order == "in_sections") return axes_in_sections(pairs, spec);
-    if (is_interleaved) return axes_interleaved(pairs, spec);
+    if (order == "in_sections") return model::axes_in_sections(pairs, spec);
+    if (is_interleaved) return model::axes_interleaved(pairs, spec);
     // ERNIE has sections for height, width and time.
     if (pairs[0] != pairs[1])
       rule.refuse(key, "equal sections of height and width, then that of time");
-    return axes_alternating(Pairs{pairs[2], pairs[0], pairs[1]}, spec);
+    return model::axes_alternating(Pairs{pairs[2], pairs[0], pairs[1]}, spec);
   }
 
   const ConfigKeys& config_;
@@ -405,12 +406,12 @@ const ModelType& type_of_text(const ConfigKeys& text, const ModelType& wrapper) 
   return type_of(text, is_only);
 }
 
-RotaryReading read_as(const ConfigKeys& config, const ModelType& type, Rows rows);
+model::RotaryReading read_as(const ConfigKeys& config, const ModelType& type, Rows rows);
 
 /// A rope-like key outside the text model's configuration must agree with it, or change nothing in
 /// it.
 void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelType& type,
-                 const RotaryReading& reading, Rows rows) {
+                 const model::RotaryReading& reading, Rows rows) {
   const auto is_read_alike = [&](const ConfigJson& json) {
     try {
       return read_as(ConfigKeys(json, text.path()), type, rows).layers == reading.layers;
@@ -432,7 +433,7 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelTyp
 }
 
 /// The configuration of a wrapper contains the configuration of the text model.
-RotaryReading read_as(const ConfigKeys& config, const ModelType& wrapper, Rows rows) {
+model::RotaryReading read_as(const ConfigKeys& config, const ModelType& wrapper, Rows rows) {
   if (!wrapper.has("text")) return ModelReader(config, wrapper, rows).read();
   const std::string at = wrapper.value("text"), twin = wrapper.value("twin");
   const ConfigJson* const text = config.object(at);
@@ -446,7 +447,7 @@ RotaryReading read_as(const ConfigKeys& config, const ModelType& wrapper, Rows r
   json.update(*text);
   const ConfigKeys keys(json, config.path(at));
   const ModelType& type = type_of_text(keys, wrapper);
-  const RotaryReading reading = read_as(keys, type, rows);
+  const model::RotaryReading reading = read_as(keys, type, rows);
   if (const ConfigJson* const other = twin.empty() ? nullptr : config.object(twin)) {
     const ConfigKeys twin_keys(*other, config.path(twin));
     const ModelType& twin_type = twin_keys.has("model_type") ? type_of(twin_keys) : type;
@@ -461,7 +462,7 @@ RotaryReading read_as(const ConfigKeys& config, const ModelType& wrapper, Rows r
 }  // namespace
 }  // namespace posenc::detail
 
-namespace posenc {
+namespace posenc::model {
 
 RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows) {
   if (rows) check_range("rows", *rows, 1, max_position);
@@ -470,4 +471,4 @@ RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64
   return detail::read_as(config, detail::type_of(config), rows);
 }
 
-}  // namespace posenc
+}  // namespace posenc::model

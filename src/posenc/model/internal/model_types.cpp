@@ -132,7 +132,7 @@ const ModelType* find_type(std::string_view model_type) {
 
 }  // namespace posenc::detail
 
-namespace posenc {
+namespace posenc::model {
 
 std::vector<std::string> known_model_types() {
   std::vector<std::string> names;
@@ -142,4 +142,4 @@ std::vector<std::string> known_model_types() {
   return names;
 }
 
-}  // namespace posenc
+}  // namespace posenc::model
