@@ -164,8 +164,8 @@ void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
 /// own. Calls work(begin, count, memory), where memory holds `columns` elements of T for each of
 /// the rows. One row costs as much as `elements` elements.
 template <class T, class Work>
-void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
-                    const Work& work) {
+void for_each_block(std::int64_t rows, std::int64_t elements, const Threads& threads,
+                    std::int64_t columns, const Work& work) {
   const std::int64_t step = std::min(rows_in_cache(columns), rows);
   constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
   WorkerMemory memory(step * columns * floats_of_element, threads);
@@ -180,7 +180,8 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
 /// Writes cosines and sines, multiplied by `factor` unless it is 1. With a factor, each 16-bit
 /// value is the product of a float32 entry and the factor, rounded once.
 void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                std::initializer_list<CacheTable> tables, bool is_interleaved, int threads) {
+                std::initializer_list<CacheTable> tables, bool is_interleaved,
+                const Threads& threads) {
   if (positions.count() == 0) return;
   const std::int64_t columns = encoder.d_model(), pairs = columns / 2;
   with_type(tables.begin()->out.type, [&]<class T>(T) {

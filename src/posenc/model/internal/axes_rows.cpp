@@ -13,7 +13,7 @@
 namespace posenc::detail {
 
 PreparedRows::PreparedRows(const AxesPlan& plan, const model::RowPositions& positions,
-                           DataType type, int threads)
+                           DataType type, const Threads& threads)
     : plan_(plan),
       type_(type),
       positions_(positions),
@@ -27,7 +27,7 @@ PreparedRows::PreparedRows(const AxesPlan& plan, const model::RowPositions& posi
   for (const AxisPlan& each : plan_.of_axes) prepare(each, threads);
 }
 
-void PreparedRows::prepare(const AxisPlan& plan, int threads) {
+void PreparedRows::prepare(const AxisPlan& plan, const Threads& threads) {
   // The positions are copied, because they index a table: the caller's memory may overlap `out` or
   // change.
   const auto copy =
