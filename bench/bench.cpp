@@ -8,6 +8,8 @@
 #include "posenc/suite/measured_tables.h"
 #include "posenc/suite/memory_loops.h"
 #include "posenc/suite/reference.h"
+#include "posenc/support/kernels_digest.h"
+#include "posenc/support/with_type.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>

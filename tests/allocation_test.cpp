@@ -9,21 +9,19 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <new>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace {
 
 thread_local std::int64_t allocations = 0;
-/// So many allocations succeed, and then one fails; negative: all succeed.
+/// The number of allocations that succeed before one fails. If it is negative, all succeed.
 thread_local std::int64_t until_failure = -1;
 
 }  // namespace
 
-// Not inline: if GCC saw that free() releases memory from an operator new, it would warn.
+// These functions are not inline. If GCC saw that free() releases memory from an operator new, it
+// would warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (until_failure >= 0 && until_failure-- == 0) throw std::bad_alloc();
@@ -64,10 +62,8 @@ TEST_P(EncodingAllocates, Nothing) {
   std::vector<std::int64_t> positions(400);
   for (std::size_t i = 0; i < positions.size(); ++i)
     positions[i] = static_cast<std::int64_t>(i * i);
-  const std::vector<std::int32_t> narrow(positions.begin(), positions.end());
   EXPECT_EQ(allocations_of([&] { encoder->encode({.first = 1000, .count = 400}, out.view()); }), 0);
   EXPECT_EQ(allocations_of([&] { encoder->encode(positions, out.view()); }), 0);
-  EXPECT_EQ(allocations_of([&] { encoder->encode(narrow, out.view()); }), 0);
 }
 
 // A step of decoding allocates nothing after the first one.
@@ -138,45 +134,22 @@ TEST(Allocation, ThatFailsLeavesAllOrNothing) {
   });
 }
 
-/// Functions of the C interface, each called with one allocation failing after another until none
-/// fails. A call must not throw, must write nothing if it fails, and must work afterwards.
-class EveryFunction {
- public:
-  template <class Work>
-  void operator()(const char* name, const Work& work) {
-    SCOPED_TRACE(name);
-    called_.insert(name);
-    const std::vector<float> before = memory;
-    posenc_status status = POSENC_OUT_OF_MEMORY;
-    for (std::int64_t failures = 0; status != POSENC_OK; ++failures) {
-      ASSERT_LT(failures, 2000) << posenc_last_error();
-      until_failure = failures;
-      status = work();
-      until_failure = -1;
-      if (status != POSENC_OK) {
-        ASSERT_EQ(status, POSENC_OUT_OF_MEMORY) << failures << ": " << posenc_last_error();
-        ASSERT_EQ(memory, before) << failures;
-      }
+/// Calls a function of the C interface with one allocation failing after another until none fails.
+/// The call must not throw, must write nothing to the memory if it fails, and must work afterwards.
+template <class Work>
+void expect_status(const std::vector<float>& memory, const Work& work) {
+  const std::vector<float> before = memory;
+  posenc_status status = POSENC_OUT_OF_MEMORY;
+  for (std::int64_t failures = 0; status != POSENC_OK; ++failures) {
+    ASSERT_LT(failures, 2000) << posenc_last_error();
+    until_failure = failures;
+    status = work();
+    until_failure = -1;
+    if (status != POSENC_OK) {
+      ASSERT_EQ(status, POSENC_OUT_OF_MEMORY) << failures << ": " << posenc_last_error();
+      ASSERT_EQ(memory, before) << failures;
     }
   }
-
-  const std::set<std::string>& called() const { return called_; }
-
-  std::vector<float> memory = std::vector<float>(std::size_t{64} * 64, 0.5F);  ///< of all tables
-
- private:
-  std::set<std::string> called_;
-};
-
-/// The functions that return a status, as the header declares them.
-std::set<std::string> functions_with_status() {
-  std::ifstream header(POSENC_TEST_DATA "/../../src/c/posenc/c_api.h");
-  std::set<std::string> names;
-  const std::string begin = "posenc_status ";
-  for (std::string line; std::getline(header, line);)
-    if (line.starts_with(begin))
-      names.insert(line.substr(begin.size(), line.find('(') - begin.size()));
-  return names;
 }
 
 TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
@@ -186,82 +159,51 @@ TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
   until_failure = -1;
   EXPECT_NE(posenc_backend_name(0), nullptr) << "a failure lasts for one call";
 
-  EveryFunction expect;
+  // All functions that return a status share the code that turns exceptions into one. These
+  // functions allocate the most.
+  std::vector<float> memory(std::size_t{64} * 64, 0.5F);
+  const auto expect = [&](const auto& work) { expect_status(memory, work); };
   const posenc_spec spec = posenc_default_spec(64);
   posenc_spec of_rule = spec;
   of_rule.frequencies = "llama3:factor=8,trained_rows=8192";
   posenc_encoder* encoder = nullptr;
-  expect("posenc_plan", [&] { return posenc_plan("rotation", &spec, &encoder); });
+  expect([&] { return posenc_plan("rotation", &of_rule, &encoder); });
   posenc_encoder_free(encoder);
-  expect("posenc_plan", [&] { return posenc_plan("rotation", &of_rule, &encoder); });
-  posenc_encoder_free(encoder);
-  expect("posenc_plan_selected",
-         [&] { return posenc_plan_selected(&spec, 0, 9, POSENC_FLOAT32, nullptr, &encoder); });
-
-  float* const data = expect.memory.data();
-  const posenc_table table = {data, 16, 64, 64, POSENC_FLOAT32, 0},
-                     sines = {data + 16 * 64, 16, 64, 64, POSENC_FLOAT32, 0};
-  std::vector<std::int64_t> list(48);
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i * i % 17);
-  const posenc_positions gathered = {list.data(), 0, 16, 0, 0, POSENC_INT64, 0},
-                         on_axes = {list.data(), 0, 16, 3, 16, POSENC_INT64, 0};
-  expect("posenc_encode", [&] { return posenc_encode(encoder, 0, 16, &table, nullptr); });
-  expect("posenc_encode_positions",
-         [&] { return posenc_encode_positions(encoder, &gathered, &table, nullptr); });
-  double bound = 0;
-  expect("posenc_error_bound",
-         [&] { return posenc_error_bound(encoder, 0, 9, POSENC_FLOAT32, &bound); });
+  expect([&] { return posenc_plan_selected(&spec, 0, 9, POSENC_FLOAT32, nullptr, &encoder); });
   posenc_cursor* cursor = nullptr;
-  expect("posenc_cursor_create",
-         [&] { return posenc_cursor_create(encoder, 0, POSENC_FLOAT32, &cursor); });
-  expect("posenc_cursor_seek", [&] { return posenc_cursor_seek(cursor, 1'000'000); });
-  expect("posenc_cursor_next", [&] { return posenc_cursor_next(cursor, data, 64); });
+  expect([&] { return posenc_cursor_create(encoder, 0, POSENC_FLOAT32, &cursor); });
+  expect([&] { return posenc_cursor_next(cursor, memory.data(), 64); });
   posenc_cursor_free(cursor);
   posenc_encoder_free(encoder);
 
+  std::vector<std::int64_t> list(48);
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i * i % 17);
+  const posenc_positions on_axes = {list.data(), 0, 16, 3, 16, POSENC_INT64, 0};
+  const posenc_table table = {memory.data(), 16, 64, 64, POSENC_FLOAT32, 0};
   constexpr std::int64_t sizes[] = {8, 12, 12};
   posenc_axes* axes = nullptr;
+  expect([&] { return posenc_axes_create(POSENC_AXES_IN_SECTIONS, sizes, 3, &spec, &axes); });
   posenc_axes_encoder* of_axes = nullptr;
-  expect("posenc_axes_create",
-         [&] { return posenc_axes_create(POSENC_AXES_IN_SECTIONS, sizes, 3, &spec, &axes); });
-  expect("posenc_axes_encoder_create",
-         [&] { return posenc_axes_encoder_create(axes, POSENC_FLOAT32, nullptr, &of_axes); });
-  expect("posenc_axes_encode",
-         [&] { return posenc_axes_encode(of_axes, &on_axes, &table, nullptr); });
+  expect([&] { return posenc_axes_encoder_create(axes, POSENC_FLOAT32, nullptr, &of_axes); });
+  expect([&] { return posenc_axes_encode(of_axes, &on_axes, &table, nullptr); });
   posenc_axes_encoder_free(of_axes);
-  expect("posenc_encode_grid",
-         [&] { return posenc_encode_grid(POSENC_DETR_GRID, 4, 4, 64, &table, nullptr); });
 
   posenc_positional_encoding* layer = nullptr;
-  const posenc_sequences x = {data, 2, 8, 64, 8 * 64, 64, POSENC_BATCH_FIRST, POSENC_FLOAT32};
+  const posenc_sequences x = {memory.data(), 2, 8, 64, 8 * 64, 64, POSENC_BATCH_FIRST,
+                              POSENC_FLOAT32};
   const posenc_forward_options training = {3, 1, 1, 1, POSENC_STORES_AUTOMATIC, 0};
-  expect("posenc_positional_encoding_create",
-         [&] { return posenc_positional_encoding_create(&spec, 16, 0.5, nullptr, &layer); });
-  expect("posenc_positional_encoding_forward",
-         [&] { return posenc_positional_encoding_forward(layer, &x, &x, &training); });
-  expect("posenc_positional_encoding_backward",
-         [&] { return posenc_positional_encoding_backward(layer, &x, &training); });
+  expect([&] { return posenc_positional_encoding_create(&spec, 16, 0.5, nullptr, &layer); });
+  expect([&] { return posenc_positional_encoding_forward(layer, &x, &x, &training); });
   posenc_positional_encoding_free(layer);
 
   posenc_rotary* rotary = nullptr;
-  const posenc_heads heads = {data, 1, 2, 16, 64, 0, 64, 128, POSENC_FLOAT32, 0};
-  expect("posenc_rotary_create", [&] {
-    return posenc_rotary_create(64, 1e4, POSENC_ROTARY_HALVES, "linear:factor=8", nullptr, &rotary);
-  });
-  posenc_rotary_free(rotary);
-  expect("posenc_rotary_create_with_axes", [&] {
+  const posenc_heads heads = {memory.data(), 1, 2, 16, 64, 0, 64, 128, POSENC_FLOAT32, 0};
+  expect([&] {
     return posenc_rotary_create_with_axes(axes, POSENC_ROTARY_HALVES, 1.5, nullptr, &rotary);
   });
-  for (const std::int32_t form : {POSENC_CACHE_HALVES, POSENC_CACHE_APART_HALVES}) {
-    const posenc_table* const apart = form == POSENC_CACHE_HALVES ? nullptr : &sines;
-    expect("posenc_rotary_cache",
-           [&] { return posenc_rotary_cache(rotary, &on_axes, form, &table, apart, nullptr); });
-  }
-  expect("posenc_rotary_apply",
-         [&] { return posenc_rotary_apply(rotary, &heads, 1, &on_axes, nullptr); });
+  expect([&] { return posenc_rotary_apply(rotary, &heads, 1, &on_axes, nullptr); });
   posenc_rotary_free(rotary);
   posenc_axes_free(axes);
-  EXPECT_EQ(expect.called(), functions_with_status());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(running_backends()), of_backend);

@@ -77,28 +77,8 @@ TEST(Rotation32, RefusesFloat64BeforeItWrites) {
   EXPECT_TRUE(table.untouched());
 }
 
-// ---- the compiler's 16-bit types
-
-// install/native_types.cpp tests those of C++23, std::bfloat16_t and std::float16_t.
-TEST(NativeTypes, Float16HasTheSameTable) {
-#ifdef POSENC_HAS_NATIVE_FLOAT16
-  static_assert(data_type_of<_Float16> == DataType::float16);
-  const auto encoder = backend("rotation").plan({.d_model = 34});
-  const RowRange rows = {1'000'000, 20};
-  BasicMatrix<_Float16> native(rows.count, 34);
-  BasicMatrix<Float16> stored(rows.count, 34);
-  encoder->encode(rows, native.view());
-  encoder->encode(rows, stored.view());
-  for (std::int64_t i = 0; i < rows.count * 34; ++i)
-    ASSERT_EQ(static_cast<double>(native.data()[i]), to_double(stored.data()[i])) << i;
-#else
-  GTEST_SKIP() << "this compiler has no _Float16";
-#endif
-}
-
 // ---- rotation: correctly rounded in every type
 
-using BackendAndType = std::tuple<const Backend*, DataType>;
 class RotationType : public testing::TestWithParam<BackendAndType> {};
 
 TEST_P(RotationType, IsCorrectlyRoundedInEveryShape) {
@@ -133,10 +113,7 @@ TEST_P(RotationType, IsCorrectlyRoundedInEveryShape) {
 INSTANTIATE_TEST_SUITE_P(Rotation, RotationType,
                          testing::Combine(testing::ValuesIn(running_backends("rotation")),
                                           testing::ValuesIn(all_data_types)),
-                         [](const auto& each) {
-                           return identifier(*std::get<0>(each.param)) + "_" +
-                                  std::string(to_string(std::get<1>(each.param)));
-                         });
+                         of_backend_and_type);
 
 }  // namespace
 }  // namespace posenc::test

@@ -38,19 +38,11 @@ constexpr RowRange ranges[] = {
     {max_position - 50, 51},
 };
 constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 130, 176, 256, 510, 512, 1100, 4098};
-// Tables of more entries begin at position 0 alone: which path a large shape takes does not depend
-// on the position.
+// Larger tables are tested at position 0 only, because the path of a large shape does not depend on
+// the position.
 constexpr std::int64_t most_entries_elsewhere = sanitized ? 30'000 : 100'000;
 
-// A fraction is no number of threads, and neither is a bool.
-static_assert(std::is_convertible_v<int, EncodeOptions>);
-static_assert(!std::is_convertible_v<double, EncodeOptions>);
-static_assert(!std::is_convertible_v<float, EncodeOptions>);
-static_assert(std::is_convertible_v<std::int64_t, EncodeOptions>);
-static_assert(!std::is_convertible_v<bool, EncodeOptions>);
-
-// Calls that must compile, and calls that must not: two bare integers could be a range or two
-// positions.
+// These calls must compile, or must not: two bare integers could be a range or two positions.
 template <class E>
 concept TakesBareIntegers = requires(const E& encoder, OutputView out) {
   encoder.encode({5, 7}, out);
@@ -83,15 +75,7 @@ static_assert(!TakesPositions<Encoder, std::vector<std::uint32_t>>);
 static_assert(!TakesPositions<Encoder, std::vector<double>>);
 
 static_assert(std::is_convertible_v<MatrixView<float>, MatrixView<const float>>);
-static_assert(!std::is_convertible_v<MatrixView<const float>, MatrixView<float>>);
-static_assert(!std::is_convertible_v<MatrixView<float>, MatrixView<const double>>);
-static_assert(std::is_convertible_v<MatrixView<float>, OutputView>);
 static_assert(!std::is_convertible_v<MatrixView<const float>, OutputView>);
-static_assert(
-    !std::is_constructible_v<OutputView, const float*, std::int64_t, std::int64_t, std::int64_t>);
-static_assert(std::is_same_v<decltype(std::declval<Matrix&>().view()), MatrixView<float>>);
-static_assert(
-    std::is_same_v<decltype(std::declval<const Matrix&>().view()), MatrixView<const float>>);
 
 /// The rows from single-row calls. Every other kind of call must reproduce them bit for bit.
 template <class T>
@@ -146,7 +130,6 @@ void expect_same_rows_in_every_call(const Encoder& encoder, RowRange rows) {
   expect_gathered(positions, one_by_one<T>(encoder, positions), 3);
 }
 
-using BackendAndType = std::tuple<const Backend*, DataType>;
 class EncoderRows : public testing::TestWithParam<BackendAndType> {};
 
 TEST_P(EncoderRows, HaveTheSameBitsInEveryKindOfCall) {
@@ -179,10 +162,7 @@ TEST_P(EncoderRows, HaveTheSameBitsInEveryKindOfCall) {
 INSTANTIATE_TEST_SUITE_P(All, EncoderRows,
                          testing::Combine(testing::ValuesIn(running_backends()),
                                           testing::ValuesIn(all_data_types)),
-                         [](const auto& each) {
-                           return identifier(*std::get<0>(each.param)) + "_" +
-                                  std::string(to_string(std::get<1>(each.param)));
-                         });
+                         of_backend_and_type);
 
 class EveryEncoder : public testing::TestWithParam<const Backend*> {};
 
@@ -195,14 +175,6 @@ TEST_P(EveryEncoder, WritesNoSpareRowsAndColumnsOfAView) {
   larger.columns += 2;
   encoder->encode(rows, larger);
   expect_rows(memory, one_by_one<float>(*encoder, positions_of(rows)), "a larger view");
-}
-
-TEST_P(EveryEncoder, NamesItsBackendAndSpec) {
-  const EncodingSpec spec{
-      .d_model = 6, .base = 500, .layout = Layout::halves, .spacing = Spacing::inclusive};
-  const auto encoder = GetParam()->plan(spec);
-  EXPECT_EQ(encoder->spec(), spec);
-  EXPECT_EQ(&encoder->backend(), GetParam());
 }
 
 TEST_P(EveryEncoder, StartsFromZeroAndOne) {
@@ -244,62 +216,50 @@ TEST_P(EveryEncoder, LayoutsArePermutationsOfEachOther) {
   }
 }
 
-TEST_P(EveryEncoder, RefusesBadSpecsAndBadViewsAndRowsBeforeItWrites) {
-  const auto encoder = GetParam()->plan({.d_model = 8});
+TEST(EncoderCall, RefusesBadViewsRowsAndThreadsBeforeItWrites) {
+  const auto encoder = backend("rotation").plan({.d_model = 8});
   GuardedMatrix memory(4, 8, 10, 0);
-  const auto of = [&](const auto& rows, MatrixView<float> view, int threads = 1) {
+  const MatrixView<float> good = memory.view();
+  const auto encode = [&](const auto& rows, MatrixView<float> view, int threads = 1) {
     return [=, &encoder] { encoder->encode(rows, view, threads); };
   };
-  const MatrixView<float> good = memory.view();
-  const MatrixView<float> short_stride = {good.data, 4, 8, 7}, no_memory = {nullptr, 4, 8, 10},
-                          huge_stride = {good.data, 4, 8, INT64_MAX / 4};
-
-  using Positions = std::vector<std::int64_t>;
-  const std::array<std::int32_t, 5> narrow = {0, 1, -5, 2, 3};
-  const std::vector<Refused> refused = {
-      {"d_model is 7", [] { GetParam()->plan({.d_model = 7}); }},
-      {"view has 4 rows; allowed: at least the row count, 5", of(RowRange{0, 5}, good)},
-      {"6 columns; allowed: at least d_model, 8", of(RowRange{0, 4}, {good.data, 4, 6, 10})},
-      {"stride 7; allowed: at least its columns, 8", of(RowRange{0, 4}, short_stride)},
-      {"stride -10; allowed: at least its columns, 8", of(RowRange{0, 4}, {good.data, 4, 8, -10})},
-      // The whole view counts, not only the rows that are written.
-      {"view spans 4 rows", of(RowRange{0, 1}, huge_stride)},
-      {"no memory", of(RowRange{0, 4}, no_memory)},
-      {"threads is 0; allowed: at least 1", of(RowRange{0, 4}, good, 0)},
-      {"threads is -3", of(RowRange{0, 4}, good, -3)},
-      {"first position is -9007199254740993", of(RowRange{-max_position - 1, 4}, good)},
-      {"row count is -4", of(RowRange{0, -4}, good)},
-      {"row count is 4; allowed from position 9007199254740991: 0 to 2",
-       of(RowRange{max_position - 1, 4}, good)},
-      {"position is -9007199254740993", of(Positions{0, 1, 2, -max_position - 1}, good)},
-      {"position is 9007199254740993", of(Positions{0, max_position + 1}, good)},
-      {"4 rows", of(Positions(5), good)},
-      {"4 rows", of(narrow, good)},
-      {"stride 7", of(Positions(4), short_stride)},
-      {"no memory", of(Positions(4), no_memory)},
-      {"threads is 0", of(Positions(4), good, 0)},
+  const auto add = [&](MatrixView<const float> x) {
+    return [=, &encoder] { encoder->add({0, 4}, x, 1.0F, good); };
   };
-  for (const Refused& each : refused) {
-    expect_refused({each});
-    EXPECT_TRUE(memory.untouched()) << each.message;
-  }
-}
-
-TEST_P(EveryEncoder, AcceptsANullPointerForZeroRows) {
-  const auto encoder = GetParam()->plan({.d_model = 8});
-  EXPECT_NO_THROW(encoder->encode(RowRange{5, 0}, MatrixView<float>{nullptr, 0, 8, 8}));
-  EXPECT_NO_THROW(
-      encoder->encode(std::span<const std::int64_t>(), MatrixView<float>{nullptr, 0, 8, 8}, 4));
+  using Positions = std::vector<std::int64_t>;
+  expect_refused({
+      {"view has 4 rows; allowed: at least the row count, 5", encode(RowRange{0, 5}, good)},
+      {"6 columns; allowed: at least d_model, 8", encode(RowRange{0, 4}, {good.data, 4, 6, 10})},
+      {"stride 7; allowed: at least its columns, 8", encode(RowRange{0, 4}, {good.data, 4, 8, 7})},
+      {"stride -10; allowed: at least", encode(RowRange{0, 4}, {good.data, 4, 8, -10})},
+      // The whole view counts, not only the rows that are written.
+      {"view spans 4 rows", encode(RowRange{0, 1}, {good.data, 4, 8, INT64_MAX / 4})},
+      {"no memory", encode(RowRange{0, 4}, {nullptr, 4, 8, 10})},
+      {"threads is 0; allowed: at least 1", encode(RowRange{0, 4}, good, 0)},
+      {"row count is 4; allowed from position 9007199254740991: 0 to 2",
+       encode(RowRange{max_position - 1, 4}, good)},
+      {"position is -9007199254740993", encode(Positions{0, 1, 2, -max_position - 1}, good)},
+      {"position is 9007199254740993", encode(Positions{0, max_position + 1}, good)},
+      {"4 rows", encode(std::array<std::int32_t, 5>{0, 1, -5, 2, 3}, good)},
+      {"threads is 0", encode(Positions(4), good, 0)},
+      {"x is 3 x 8", add({good.data, 3, 8, 10})},
+      {"x is 4 x 6", add({good.data, 4, 6, 10})},
+      {"stride 9", add({good.data, 4, 8, 9})},
+      {"null", add({nullptr, 4, 8, 10})},
+  });
+  EXPECT_TRUE(memory.untouched());
+  const MatrixView<float> no_rows = {nullptr, 0, 8, 8};
+  EXPECT_NO_THROW(encoder->encode(RowRange{5, 0}, no_rows));
+  EXPECT_NO_THROW(encoder->encode(Positions(), no_rows, 4));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryEncoder, testing::ValuesIn(running_backends()), of_backend);
 
-TEST_P(EveryEncoder, ACursorEndsAtTheLastPosition) {
-  const auto encoder = GetParam()->plan({.d_model = 4});
+TEST(Cursor, EndsAtTheLastPosition) {
+  const auto encoder = backend("rotation").plan({.d_model = 4});
   Cursor cursor(*encoder, max_position);
   EXPECT_EQ(cursor.next().size(), 4u);
   EXPECT_THROW(cursor.next(), InvalidArgument);
-  EXPECT_THROW(cursor.seek(-max_position - 1), InvalidArgument);
   EXPECT_THROW(cursor.seek(max_position + 1), InvalidArgument);
   EXPECT_THROW(Cursor(*encoder, -max_position - 1), InvalidArgument);
 }
@@ -341,28 +301,14 @@ TEST_P(EveryEncoder, ACursorGivesTheRowsOfTablesInEveryType) {
     with_type(type, [&]<class T>(T) { expect_rows_of_a_table<T>(*encoder); });
 }
 
-TEST(Matrix, OwnsAlignedDenseMemoryWithViews) {
-  Matrix matrix(2, 3);
-  std::ranges::fill(matrix.row(1), 2.0F);
-  matrix(1, 2) = 7.0F;
-  const Matrix& same = matrix;
-  EXPECT_EQ(same(1, 2), 7.0F);
-  EXPECT_EQ(same.row(1)[0], 2.0F);
-  EXPECT_EQ(same.row(1).data(), matrix.data() + 3);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(matrix.data()) % 64, 0U);
-  for (const MatrixView<const float> view : {same.view(), MatrixView<const float>(matrix.view())}) {
-    EXPECT_EQ(view.data, matrix.data());
-    EXPECT_EQ((std::array{view.rows, view.columns, view.stride}),
-              (std::array<std::int64_t, 3>{2, 3, 3}));
-  }
-}
-
-TEST(Matrix, IsEmptyOnceMoved) {
+TEST(Matrix, IsAlignedAndEmptyOnceMoved) {
   Matrix from(3, 4);
   const float* const data = from.data();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 64, 0U);
   Matrix to(std::move(from));
   EXPECT_EQ(to.data(), data);
-  EXPECT_EQ(std::pair(from.rows(), from.columns()), std::pair(std::int64_t{0}, std::int64_t{0}));
+  EXPECT_EQ(to.row(1).data(), data + 4);
+  EXPECT_EQ(from.rows() + from.columns(), 0);
   from = std::move(to);
   EXPECT_EQ(from.data(), data);
   EXPECT_EQ(from.rows() * from.columns(), 12);
@@ -374,96 +320,61 @@ TEST(Matrix, RefusesNegativeAndOverflowingShapes) {
   EXPECT_THAT(refusal([] { Matrix(INT64_MAX / 2, 4); }), HasSubstr("4611686018427387903 x 4"));
 }
 
-/// add() is bit-identical to encode(), then a multiplication, then an addition: in place and out of
-/// place, at cache lines, at places that differ from row to row, and pages and half pages apart.
+/// add() is bit-identical to encode(), then a multiplication and an addition in float32, and one
+/// rounding to T.
+template <class T>
+void expect_sums(const Encoder& encoder, RowRange rows, std::int64_t stride, std::int64_t offset) {
+  const std::int64_t d_model = encoder.spec().d_model;
+  const Matrix encoding = encoded(encoder, rows);
+  BasicMatrix<T> x(rows.count, stride), expected(rows.count, d_model);
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    for (std::int64_t i = 0; i < d_model; ++i) {
+      x(r, i) = nearest<T>(static_cast<double>((31 * r + i) % 97) * 0.37 - 11.0);
+      const float scaled = static_cast<float>(to_double(x(r, i))) * 1.7F;
+      const float sum = scaled + encoding(r, i);
+      expected(r, i) = nearest<T>(static_cast<double>(sum));
+    }
+  }
+  const MatrixView<T> input = {x.data(), rows.count, d_model, stride};
+  for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+    Guarded<T> out(rows.count, d_model, stride, offset);
+    encoder.add(rows, input, 1.7F, out.view(), {2, stores});
+    expect_rows(out, expected, "stride " + std::to_string(stride));
+  }
+  encoder.add(rows, input, 1.7F, input);
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    const auto row = expected.row(r);
+    ASSERT_EQ(std::memcmp(x.row(r).data(), row.data(), row.size_bytes()), 0) << "in place, " << r;
+  }
+}
+
+/// Sums at cache lines, at places that differ from row to row, and pages and half pages apart.
 TEST_P(EveryEncoder, AddIsBitIdenticalToEncodeThenAdd) {
-  constexpr std::int64_t page = 1024;  // floats
-  const auto expect_sums = [&](const EncodingSpec& spec, RowRange rows, std::int64_t stride,
-                               std::int64_t offset) {
-    const std::int64_t d_model = spec.d_model;
-    const auto encoder = GetParam()->plan(spec);
-    Matrix x(rows.count, stride), expected = encoded(*encoder, rows);
-    for (std::int64_t r = 0; r < rows.count; ++r) {
-      for (std::int64_t i = 0; i < d_model; ++i) {
-        x(r, i) = static_cast<float>((31 * r + i) % 97) * 0.37F - 11.0F;
-        const float scaled = x(r, i) * 1.7F;
-        expected(r, i) = scaled + expected(r, i);
-      }
-    }
-    const MatrixView<float> input = {x.data(), rows.count, d_model, stride};
-    for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-      GuardedMatrix out(rows.count, d_model, stride, offset);
-      encoder->add(rows, input, 1.7F, out.view(), {2, stores});
-      expect_rows(out, expected, "stride " + std::to_string(stride));
-    }
-    encoder->add(rows, input, 1.7F, input);
-    for (std::int64_t r = 0; r < rows.count; ++r)
-      ASSERT_TRUE(same_bits(x.row(r).first(static_cast<std::size_t>(d_model)), expected.row(r)))
-          << r;
-  };
   for (const Layout layout : all_layouts) {
     for (const std::int64_t d_model : {2, 34, 64, 130, 256, 1100}) {
       SCOPED_TRACE("d_model " + std::to_string(d_model));
-      const EncodingSpec spec = {.d_model = d_model, .layout = layout};
-      for (const RowRange rows : {RowRange{0, 1}, RowRange{-50, 90}, RowRange{70'000, 600}})
-        expect_sums(spec, rows, d_model, 0);
-      const std::int64_t lines = (d_model + 15) / 16 * 16,
-                         pages = (d_model + page - 1) / page * page;
-      for (const auto& [stride, offset] : {std::pair<std::int64_t, std::int64_t>{lines, 0},
-                                           {d_model, 1},
-                                           {d_model + 5, 5},
-                                           {pages, 0},
-                                           {pages, 15},
-                                           {pages + page / 2, 0}})
-        expect_sums(spec, {4091, 77}, stride, offset);
+      const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
+      const auto expect_all = [&]<class T>(T) {
+        for (const RowRange rows : {RowRange{0, 1}, RowRange{-50, 90}, RowRange{70'000, 600}})
+          expect_sums<T>(*encoder, rows, d_model, 0);
+        constexpr std::int64_t line = 64 / sizeof(T), page = 4096 / sizeof(T);
+        const std::int64_t lines = (d_model + line - 1) / line * line,
+                           pages = (d_model + page - 1) / page * page;
+        for (const auto& [stride, offset] : {std::pair<std::int64_t, std::int64_t>{lines, 0},
+                                             {d_model, 1},
+                                             {d_model + 5, 5},
+                                             {pages, 0},
+                                             {pages, 15},
+                                             {pages + page / 2, 0}})
+          expect_sums<T>(*encoder, {4091, 77}, stride, offset);
+      };
+      expect_all(float{});
+      if (layout != Layout::interleaved) continue;
+      expect_all(Float16{});
+      expect_all(BFloat16{});
     }
   }
-}
-
-/// Bit-identical to add() of the widened input, rounded once: in place and out of place, and with
-/// padding, for rows that take one and several pieces.
-template <class T>
-void expect_narrowed_sums(const Backend& backend, std::int64_t d_model) {
-  const auto encoder = backend.plan({.d_model = d_model});
-  const std::int64_t count = 150, stride = d_model + 2;
-  BasicMatrix<T> x(count, stride), out(count, stride);
-  Matrix wide(count, stride);
-  for (std::int64_t i = 0; i < count * stride; ++i) {
-    x.data()[i] = nearest<T>(static_cast<double>(i % 97) * 0.37 - 11.0);
-    wide.data()[i] = static_cast<float>(to_double(x.data()[i]));
-  }
-  const auto dense = [&]<class U>(BasicMatrix<U>& matrix) -> MatrixView<U> {
-    return {matrix.data(), count, d_model, stride};
-  };
-  encoder->add({0, count}, dense(wide), 1.7F, dense(wide));
-  encoder->add({0, count}, dense(x), 1.7F, dense(out), 3);
-  encoder->add({0, count}, dense(x), 1.7F, dense(x));
-  for (std::int64_t r = 0; r < count; ++r) {
-    for (std::int64_t i = 0; i < d_model; ++i) {
-      const T expected = nearest<T>(static_cast<double>(wide(r, i)));
-      ASSERT_EQ(out(r, i).bits, expected.bits) << r << ", " << i;
-      ASSERT_EQ(x(r, i).bits, expected.bits) << r << ", " << i;
-    }
-  }
-}
-
-TEST_P(EveryEncoder, AddOf16BitElementsRoundsOnce) {
-  for (const std::int64_t d_model : {2, 98, 5000}) {
-    expect_narrowed_sums<Float16>(*GetParam(), d_model);
-    expect_narrowed_sums<BFloat16>(*GetParam(), d_model);
-  }
-}
-
-TEST_P(EveryEncoder, AddRefusesMismatchedInputs) {
-  const auto encoder = GetParam()->plan({.d_model = 8});
-  Matrix x(4, 8), out(4, 8);
-  const auto add = [&](MatrixView<const float> input) {
-    return [=, &encoder, &out] { encoder->add({0, 4}, input, 1.0f, out.view()); };
-  };
-  expect_refused({{"x is 3 x 8", add({x.data(), 3, 8, 8})},
-                  {"x is 4 x 6", add({x.data(), 4, 6, 8})},
-                  {"stride 9", add({x.data(), 4, 8, 9})},
-                  {"null", add({nullptr, 4, 8, 8})}});
+  expect_sums<BFloat16>(*GetParam()->plan({.d_model = 5000}), {0, 150}, 5002, 0);
 }
 
 }  // namespace

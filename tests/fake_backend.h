@@ -3,6 +3,7 @@
 
 #include "posenc/frequency_rule_text.h"
 #include "posenc/registry.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -19,7 +19,8 @@ std::atomic<bool> is_in_pool = false;
 
 }  // namespace
 
-/// What the pool asks for the number of CPUs: slow, so that the fork happens meanwhile.
+/// Replaces the function that the pool asks for the number of CPUs. It is slow, so that the fork
+/// happens meanwhile.
 extern "C" int sched_getaffinity(pid_t process, size_t bytes, cpu_set_t* set) noexcept {
   is_in_pool = true;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

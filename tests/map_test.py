@@ -1,6 +1,6 @@
 """Checks docs/map.md, which follows a call through the sources: each function of its table is in
-the file that the table names, the order is the order of the calls, and the table is short. Other
-files that the docs name must exist, too."""
+the file that the table names, and the order is the order of the calls. Other files that the docs
+name must exist, too."""
 
 import pathlib
 import re
@@ -27,7 +27,7 @@ class Walk(unittest.TestCase):
         for number, name, file in self.rows:
             with self.subTest(number=number, function=name, file=file):
                 text = (SOURCE / file).read_text(encoding="utf-8")
-                self.assertTrue(re.search(rf"\b{name} *[({{<]", text))
+                self.assertRegex(text, rf"\b{name} *[({{<]")
 
     def test_files_name_what_they_call(self) -> None:
         # Stored functions, virtual functions and pointers to kernels hide the name of the callee.
@@ -37,13 +37,7 @@ class Walk(unittest.TestCase):
                 with self.subTest(number=number, function=name):
                     reached = {file for at, _, file in self.rows if at < number}
                     text = "".join((SOURCE / file).read_text(encoding="utf-8") for file in reached)
-                    self.assertTrue(re.search(rf"\b{name}\b", text))
-
-    def test_the_way_is_short(self) -> None:
-        self.assertEqual([number for number, _, _ in self.rows], list(range(1, len(self.rows) + 1)))
-        self.assertGreater(len(self.rows), 12)
-        self.assertLessEqual(len(self.rows), 22)
-        self.assertLessEqual(len({file for _, _, file in self.rows}), 11)
+                    self.assertRegex(text, rf"\b{name}\b")
 
     def test_files_exist(self) -> None:
         pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]

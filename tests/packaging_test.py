@@ -62,11 +62,9 @@ class Recipes(unittest.TestCase):
         for file in ("conan/config.yml", "conan/all/conandata.yml", "conda/recipe.yaml"):
             self.assertIn(f'"{version}"', self.text(file))
 
-    def test_python_can_read_its_files(self) -> None:
+    def test_python_and_yaml_can_read_their_files(self) -> None:
         for file in self.output.rglob("*.py"):
             compile(file.read_text(encoding="utf-8"), str(file), "exec")
-
-    def test_yaml_can_be_read(self) -> None:
         try:
             import yaml
         except ImportError:

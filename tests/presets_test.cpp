@@ -25,7 +25,8 @@ Real tutorial(Real position, int channel, int d_model) {
   return channel % 2 == 0 ? std::sin(position * div_term) : std::cos(position * div_term);
 }
 
-// tensor2tensor, TF's Model Garden, CTranslate2, Marian NMT and OpenAI's Whisper:
+// tensor2tensor, TF's Model Garden, CTranslate2, Marian NMT and OpenAI's Whisper; and fairseq,
+// Speech2Text and M2M-100, whose step is log(10000) / (half_dim - 1):
 // num_timescales = channels // 2
 // increment = log(max_timescale / min_timescale) / max(num_timescales - 1, 1)
 // signal = concat([sin(scaled_time), cos(scaled_time)], axis=1)
@@ -34,15 +35,6 @@ Real tensor2tensor(Real position, int channel, int channels) {
   const Real increment = std::log(Real{1e4} / Real{1}) / std::max(num_timescales - 1, 1);
   const Real scaled_time = position * std::exp(Real(channel % num_timescales) * -increment);
   return channel < num_timescales ? std::sin(scaled_time) : std::cos(scaled_time);
-}
-
-// fairseq, Speech2Text and M2M-100: emb = log(10000) / (half_dim - 1); emb = exp(arange(half_dim) *
-// -emb) cat([sin(emb), cos(emb)], dim=1)
-Real fairseq(Real position, int channel, int embedding_dim) {
-  const int half_dim = embedding_dim / 2;
-  const Real step = std::log(Real{10000}) / (half_dim - 1);
-  if (channel < half_dim) return std::sin(position * std::exp(Real(channel) * -step));
-  return std::cos(position * std::exp(Real(channel - half_dim) * -step));
 }
 
 // Hugging Face's Marian, RoFormer and XLM: position_enc[pos, j] = pos / power(10000, 2 * (j // 2) /
@@ -90,6 +82,7 @@ Real keras_hub(Real position, int channel, int hidden_size) {
          std::cos(position * timescale) * cos_mask;
 }
 
+// diffusers; and DiT and ggml, which have no shift, and whose cosines come first:
 // exponent = -log(max_period) * arange(half_dim) / (half_dim - downscale_freq_shift)
 // cat([sin(emb), cos(emb)]); flip_sin_to_cos swaps the halves
 Real timestep_embedding(Real timestep, int channel, int dim, bool flip_sin_to_cos,
@@ -107,31 +100,15 @@ Real stable_diffusion(Real timestep, int channel, int dim) {
   return timestep_embedding(timestep, channel, dim, true, 0);
 }
 
-// DiT, and ggml in C: freqs = exp(-log(max_period) * arange(0, half) / half); cat([cos(args),
-// sin(args)], dim=-1)
-Real dit(Real timestep, int channel, int dim) {
-  const int half = dim / 2;
-  const int index = channel < half ? channel : channel - half;
-  const Real args = timestep * std::exp(-std::log(Real{10000}) * index / half);
-  return channel < half ? std::cos(args) : std::sin(args);
-}
-
-// vLLM; Llama 3 has the base 500000: inv_freq = 1.0 / (base ** (arange(0, rotary_dim, 2) /
-// rotary_dim)) cache = cat((freqs.cos(), freqs.sin()), dim=-1)
-template <int base>
+// vLLM; Llama 3, which has the base 500000; and GPT-J, whose sines come first:
+// inv_freq = 1.0 / (base ** (arange(0, rotary_dim, 2) / rotary_dim))
+// cache = cat((freqs.cos(), freqs.sin()), dim=-1)
+template <int base, bool cosines_first = true>
 Real vllm(Real position, int channel, int rotary_dim) {
   const int half = rotary_dim / 2;
   const Real inv_freq = 1 / std::pow(Real{base}, Real(2 * (channel % half)) / rotary_dim);
-  return channel < half ? std::cos(position * inv_freq) : std::sin(position * inv_freq);
-}
-
-// GPT-J: inv_freq = 1.0 / (10000 ** (arange(0, dim, 2) / dim))
-// cat((sin(sinusoid_inp), cos(sinusoid_inp)), dim=1)
-Real gpt_j(Real position, int channel, int dim) {
-  const bool is_sine = channel < dim / 2;
-  const int even = 2 * (is_sine ? channel : channel - dim / 2);
-  const Real sinusoid_inp = position * (1 / std::pow(Real{10000}, Real(even) / dim));
-  return is_sine ? std::sin(sinusoid_inp) : std::cos(sinusoid_inp);
+  return (channel < half) == cosines_first ? std::cos(position * inv_freq)
+                                           : std::sin(position * inv_freq);
 }
 
 // Llama 3.1: apply_scaling() of llama-models, then the same table.
@@ -168,10 +145,10 @@ constexpr Golden goldens[] = {
     {"tutorial", tutorial, 0, 512, 10000, 5000},
     {"tensor2tensor", tensor2tensor, 0, 512},
     {"model_garden", tensor2tensor, 0, 512},
-    {"fairseq", fairseq, 2, 512},  // padding_idx 1, first position padding_idx + 1
+    {"fairseq", tensor2tensor, 2, 512},  // padding_idx 1, first position padding_idx + 1
     {"opennmt", tutorial, 0, 512},
-    {"speech2text", fairseq, 2, 256},            // offset 2
-    {"m2m_100", fairseq, 2, 1024, 10000, 1024},  // offset 2
+    {"speech2text", tensor2tensor, 2, 256},            // offset 2
+    {"m2m_100", tensor2tensor, 2, 1024, 10000, 1024},  // offset 2
     {"marian", tensor2tensor, 0, 512},
     {"hf_marian", huggingface_halves, 0, 512},
     {"xlm", xlm, 0, 2048},
@@ -181,12 +158,12 @@ constexpr Golden goldens[] = {
     {"keras_hub", keras_hub, 0, 768},
     {"diffusers", diffusers, 0, 320},
     {"stable_diffusion", stable_diffusion, 0, 320},
-    {"dit", dit, 0, 256, 10000, 1000},
-    {"ggml", dit, 0, 320},
+    {"dit", stable_diffusion, 0, 256, 10000, 1000},
+    {"ggml", stable_diffusion, 0, 320},
     {"ctranslate2", tensor2tensor, 1, 512},  // positions from 1
     {"roformer", xlm, 0, 64},
     {"hf_roformer", huggingface_halves, 0, 64},
-    {"gpt_j", gpt_j, 0, 64},
+    {"gpt_j", vllm<10000, false>, 0, 64},
     {"llama_3", vllm<500000>, 0, 128, 500000, 8192},
     {"llama_3_1", llama_3_1, 0, 128, 500000, 131072},
     {"vllm", vllm<10000>, 0, 128},

@@ -37,13 +37,10 @@ TEST(RealPositionsTest, TakeTheSmallestDenominatorThatIsExact) {
   EXPECT_EQ(real.denominator, 8);
   EXPECT_EQ(real.max_error, 0);
   EXPECT_EQ(real.frequencies(), LinearScaling{8});
-}
-
-TEST(RealPositionsTest, IntegersRemain) {
+  const RealPositions integers = real_positions(std::vector<double>{0, 5, most_position});
+  EXPECT_THAT(integers.multiples, ElementsAre(0, 5, max_position));
+  EXPECT_EQ(integers.denominator, 1);
   EXPECT_EQ(real_positions(std::vector<double>{}).denominator, 1);
-  const RealPositions real = real_positions(std::vector<double>{0, 5, most_position});
-  EXPECT_THAT(real.multiples, ElementsAre(0, 5, max_position));
-  EXPECT_EQ(real.denominator, 1);
 }
 
 TEST(RealPositionsTest, HoldAtTheEndsOfTheirRanges) {
@@ -101,17 +98,18 @@ TEST(RealPositionsTest, AGivenDenominatorRoundsToItsMultiples) {
 }
 
 TEST(RealPositionsTest, SayWhatIsAllowed) {
-  const auto refused = [](const std::vector<double>& positions, std::optional<double> denominator) {
-    return refusal([&] { static_cast<void>(real_positions(positions, denominator)); });
+  const auto convert = [](const std::vector<double>& positions,
+                          std::optional<double> denominator = {}) {
+    return [=] { static_cast<void>(real_positions(positions, denominator)); };
   };
-  EXPECT_THAT(refused({0, -1e300}, {}), HasSubstr("positions[1] is -1e+300; allowed: -90071992"));
-  EXPECT_THAT(refused({std::nan("")}, {}), HasSubstr("positions[0] is nan"));
-  EXPECT_THAT(refused({HUGE_VAL}, {}), HasSubstr("positions[0] is inf"));
-  EXPECT_THAT(refused({2 * most_position}, {}),
-              HasSubstr("positions[0] is 1.8014398509481984e+16"));
-  EXPECT_THAT(refused({9}, 0x1p50), HasSubstr("positions[0] is 9; allowed: -8 to 8"));
-  for (const double bad : {0.0, 0.5, 3.0, -2.0, 0x1p65, HUGE_VAL, std::nan("")})
-    EXPECT_THAT(refused({1}, bad), HasSubstr("allowed: a power of two, 1 to 2^64")) << bad;
+  expect_refused({
+      {"positions[1] is -1e+300; allowed: -90071992", convert({0, -1e300})},
+      {"positions[0] is nan", convert({nan})},
+      {"positions[0] is 1.8014398509481984e+16", convert({2 * most_position})},
+      {"positions[0] is 9; allowed: -8 to 8", convert({9}, 0x1p50)},
+  });
+  for (const double bad : {0.0, 0.5, 3.0, -2.0, 0x1p65, HUGE_VAL, nan})
+    expect_refused({{"allowed: a power of two, 1 to 2^64", convert({1}, bad)}});
 }
 
 }  // namespace

@@ -14,30 +14,25 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
-std::string refusal_of(const EncodingSpec& spec) {
-  return refusal([&] { validate(spec); });
-}
-
 TEST(Spec, DModelsAreEvenFromTwoOn) {
   for (const std::int64_t d_model : {std::int64_t{2}, std::int64_t{98}, max_d_model})
     EXPECT_NO_THROW(validate(EncodingSpec{.d_model = d_model})) << d_model;
   for (const std::int64_t d_model :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{511}, std::int64_t{-2}, max_d_model + 2,
         int64_max, std::numeric_limits<std::int64_t>::min()}) {
-    EXPECT_THAT(
-        refusal_of(EncodingSpec{.d_model = d_model}),
-        HasSubstr("d_model is " + std::to_string(d_model) + "; allowed: even, 2 to 1048576"));
+    expect_refused({{"d_model is " + std::to_string(d_model) + "; allowed: even, 2 to 1048576",
+                     [&] { validate(EncodingSpec{.d_model = d_model}); }}});
   }
 }
 
 TEST(Spec, BasesAreFiniteAndAboveOne) {
   for (const double base : {std::nextafter(1.0, 2.0), 2.0, 1e4, 1e300})
     EXPECT_NO_THROW(validate(EncodingSpec{.base = base})) << base;
-  const std::pair<double, const char*> cases[] = {
+  const std::pair<double, std::string> cases[] = {
       {0, "0"}, {1, "1"}, {-1, "-1"}, {-infinity, "-inf"}, {infinity, "inf"}, {nan, "nan"}};
   for (const auto& [base, text] : cases) {
-    EXPECT_THAT(refusal_of(EncodingSpec{.base = base}),
-                HasSubstr("base is " + std::string(text) + "; allowed: finite and greater than 1"));
+    expect_refused({{"base is " + text + "; allowed: finite and greater than 1",
+                     [base = base] { validate(EncodingSpec{.base = base}); }}});
   }
 }
 
@@ -49,22 +44,18 @@ TEST(Spec, UnknownLayoutAndSpacingValuesAreRefused) {
 }
 
 TEST(Spec, RowsUpToTwoToThe53AreAllowed) {
-  for (const RowRange rows :
-       {RowRange{0, 0}, RowRange{0, max_position + 1}, RowRange{max_position, 1},
-        RowRange{max_position - 50, 51}, RowRange{1'000'000'000'000, 5000}}) {
+  for (const RowRange rows : {RowRange{0, 0}, RowRange{0, max_position + 1},
+                              RowRange{-max_position, 5}, RowRange{max_position, 1}}) {
     EXPECT_NO_THROW(validate(rows)) << rows.first << " " << rows.count;
   }
-}
-
-TEST(Spec, RowsBeyondTwoToThe53AreRefused) {
-  constexpr const char* range = "; allowed: -9007199254740992 to 9007199254740992";
   const auto rows = [](std::int64_t first, std::int64_t count) {
     return [=] { validate(RowRange{first, count}); };
   };
-  for (const std::int64_t first : {-max_position - 1, max_position + 1, int64_max})
-    expect_refused(
-        {{"first position is " + std::to_string(first) + range, rows(first, int64_max)}});
   expect_refused({
+      {"first position is -9007199254740993; allowed: -9007199254740992 to 9007199254740992",
+       rows(-max_position - 1, 1)},
+      {"first position is 9007199254740993", rows(max_position + 1, 0)},
+      {"first position is 9223372036854775807", rows(int64_max, int64_max)},
       {"row count is -1", rows(0, -1)},
       {"row count is 2; allowed from position 9007199254740992: 0 to 1", rows(max_position, 2)},
       {"row count is 9223372036854775807", rows(1, int64_max)},
@@ -77,7 +68,7 @@ TEST(Spec, TableBytesRefusesSizesAboveThatOfAPointerDifference) {
   EXPECT_EQ(table_bytes(spec, 0, 4), 0);
   EXPECT_EQ(table_bytes(spec, int64_max / 2048, 4), int64_max / 2048 * 2048);
   expect_refused(
-      {{"row count is 4503599627370496; at d_model 512 a table may have at most 4503599627370495",
+      {{"row count is 4503599627370496; allowed at d_model 512: at most 4503599627370495",
         [&] { table_bytes(spec, int64_max / 2048 + 1, 4); }}});
 }
 
@@ -85,7 +76,7 @@ TEST(Spec, TheSimpleCallRefusesInvalidArguments) {
   expect_refused({
       {"d_model is 5", [] { encode(3, 5); }},
       {"row count is -1", [] { encode(-1, 4); }},
-      {"row count is", [] { encode(max_position, max_d_model); }},
+      {"matrix shape is", [] { encode(max_position, max_d_model); }},
       {"threads is 0", [] { encode({.first = 0, .count = 1}, {.d_model = 4}, 0); }},
   });
 }

@@ -1,5 +1,5 @@
-// What most tests use: GoogleTest and its matchers, the backends that run here, readable parameter
-// names, refusals, guarded memory, temporary folders.
+// Helpers of most tests: GoogleTest and its matchers, the backends that run here, readable
+// parameter names, refusals, guarded memory, temporary folders.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -9,6 +9,7 @@
 #include "posenc/spec.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/measure_accuracy.h"
+#include "posenc/support/with_type.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,8 +35,8 @@ namespace posenc {
 namespace suite {}
 using namespace suite;  // tests of the suite stand beside those of tables
 
-/// What GoogleTest prints of parameters. It would write their addresses and bytes, which took half
-/// of the time to start a test.
+/// GoogleTest prints parameters by these functions. Otherwise it would write their addresses and
+/// bytes, which took half of the time to start a test.
 inline void PrintTo(const Backend* backend, std::ostream* out) { *out << backend->full_name(); }
 
 inline void PrintTo(DataType type, std::ostream* out) { *out << to_string(type); }
@@ -99,7 +101,7 @@ class JoiningThread {
 /// Every registered backend that this CPU can run. Tests over this list cover a new backend as soon
 /// as it is registered.
 std::vector<const Backend*> running_backends();
-/// Those of one method: an encoder of every ISA.
+/// The backends of one method, one for each ISA.
 std::vector<const Backend*> running_backends(std::string_view name);
 
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
@@ -108,6 +110,13 @@ std::string identifier(const Backend& backend);
 /// The name of a test of one backend.
 inline std::string of_backend(const testing::TestParamInfo<const Backend*>& test) {
   return identifier(*test.param);
+}
+
+using BackendAndType = std::tuple<const Backend*, DataType>;
+/// The name of a test of one backend and one element type.
+inline std::string of_backend_and_type(const testing::TestParamInfo<BackendAndType>& test) {
+  const auto& [backend, type] = test.param;
+  return identifier(*backend) + "_" + std::string(to_string(type));
 }
 
 /// The positions of a range, one by one.
@@ -133,7 +142,7 @@ inline AccuracyReport accuracy_of(const Encoder& encoder, RowRange rows,
 EncodingSpec spec_near_midpoints(DataType type, std::int64_t d_model, int log2_position,
                                  Layout layout = Layout::interleaved);
 
-/// What refusal() returns of a call that throws nothing.
+/// The result of refusal() if the call throws nothing.
 constexpr std::string_view nothing_thrown = "(nothing thrown)";
 /// The message of the InvalidArgument that `call` throws. If it throws another exception, a text in
 /// parentheses that says so.

@@ -12,6 +12,7 @@
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/made_once.h"
+#include "posenc/support/with_type.h"
 #include "posenc/version.h"
 
 #include <atomic>

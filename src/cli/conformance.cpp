@@ -8,6 +8,7 @@
 #include "posenc/frequency_rule_text.h"
 #include "posenc/model/rotary.h"
 #include "posenc/suite/files.h"
+#include "posenc/support/with_type.h"
 
 #include <fmt/format.h>
 

@@ -8,6 +8,7 @@
 #include "posenc/suite/google_benchmark.h"
 #include "posenc/suite/measured_tables.h"
 #include "posenc/suite/microarchitecture.h"
+#include "posenc/suite/shape_class.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/suite/ties.h"
 

@@ -9,7 +9,6 @@
 #include "posenc/suite/measured_tables.h"
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/support/parse_real.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include "posenc/cpu.h"
+#include "posenc/support/kernels_digest.h"
 #include "posenc/support/limits.h"
 #include "posenc/support/printable.h"
 #include "posenc/support/program.h"

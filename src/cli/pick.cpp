@@ -11,7 +11,7 @@
 #include "posenc/suite/document.h"
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/profile.h"
-#include "posenc/version.h"
+#include "posenc/support/kernels_digest.h"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@ namespace posenc {
 
 Backend::Backend(Method method) : method_(std::move(method)) {
   const auto refuse = [this](std::string_view what) {
-    throw_invalid("backend '{}' has no {}; allowed: a method with one", method_.name, what);
+    throw_invalid("backend '{}' has no {}; allowed: a method that has one", method_.name, what);
   };
   if (method_.name.empty()) refuse("name");
   if (method_.types.empty()) refuse("element type");
@@ -27,8 +27,8 @@ void Backend::check_runs_here() const {
   if (runs_here()) return;
   std::vector<std::string_view> names;
   for (const Isa each : cpu().isas) names.push_back(to_string(each));
-  throw_invalid("ISA is '{}' (backend {}); allowed: what this CPU supports: {}", to_string(isa()),
-                name(), join(names, ", "));
+  throw_invalid("ISA of backend {} is '{}'; allowed on this CPU: {}", name(), to_string(isa()),
+                join(names, ", "));
 }
 
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
@@ -36,8 +36,8 @@ std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
   const double factor = attention_factor(spec.frequencies);
   if (factor != 1)
     throw_invalid(
-        "attention_factor is {}{}; allowed in an encoding, which does not apply it: 1, for the "
-        "table without it (Rotary applies it)",
+        "attention_factor is {}{}; allowed in an encoding, which does not apply the factor: 1 "
+        "(Rotary applies it)",
         factor, factor == 0 ? ", not given" : "");
   check_runs_here();
   const DefaultFloatingPoint environment;

@@ -1,6 +1,6 @@
 #include "posenc/cpu.h"
 
-#include "posenc/support/enum_names.h"
+#include "posenc/support/format.h"
 #include "posenc/support/made_once.h"
 #include "posenc/support/system.h"
 #include "posenc/version_config.h"
@@ -99,8 +99,6 @@ std::string detect_model() {
 
 #endif
 
-constexpr auto shape_names = enum_names<ShapeClass>("shape class", "l1", "l2", "l3", "memory");
-
 }  // namespace
 
 const Cpu& cpu() {
@@ -120,19 +118,6 @@ bool cpu_has(Isa isa) noexcept {
   static std::atomic<std::size_t> known = 0;  // allocates nothing, unlike cpu()
   if (known == 0) known = detect_isas().size();
   return std::ranges::count(std::span(isas_in_order).first(known), isa) > 0;
-}
-
-std::string_view to_string(ShapeClass shape) noexcept { return shape_names[shape]; }
-
-ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine) {
-  // If the system does not report a size, the size of a common CPU is used.
-  const auto known = [](std::int64_t bytes, std::int64_t typical) {
-    return bytes > 0 ? bytes : typical;
-  };
-  if (table_bytes <= known(machine.l1_bytes, 32 << 10)) return ShapeClass::l1;
-  if (table_bytes <= known(machine.l2_bytes, 1 << 20)) return ShapeClass::l2;
-  if (table_bytes <= known(machine.l3_bytes, 32 << 20)) return ShapeClass::l3;
-  return ShapeClass::memory;
 }
 
 }  // namespace posenc

@@ -30,12 +30,4 @@ const Cpu& cpu();
 /// True if this CPU and its operating system support the instruction set.
 bool cpu_has(Isa isa) noexcept;
 
-/// The smallest cache of the CPU that a table fits in, or memory if it fits in none.
-enum class ShapeClass { l1, l2, l3, memory };
-/// The class of a table of `table_bytes` bytes.
-ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine = cpu());
-
-/// "l1", "l2", "l3" or "memory".
-std::string_view to_string(ShapeClass shape) noexcept;
-
 }  // namespace posenc

@@ -116,15 +116,6 @@ Float16 nearest<Float16>(double value) noexcept;
 template <>
 BFloat16 nearest<BFloat16>(double value) noexcept;
 
-/// Calls use(T{}), where T is the element type of `type`.
-template <class Use>
-decltype(auto) with_type(DataType type, const Use& use) {
-  if (type == DataType::float32) return use(float{});
-  if (type == DataType::float64) return use(double{});
-  if (type == DataType::float16) return use(Float16{});
-  return use(BFloat16{});
-}
-
 /// Half the spacing of the type's values just below 1: the largest rounding error of an encoding.
 constexpr double half_ulp_of_one(DataType type) noexcept {
   return type == DataType::float32   ? 0x1p-25

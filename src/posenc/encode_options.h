@@ -1,14 +1,13 @@
 /// @file
-/// How a call is executed: the number of threads, and how results are stored.
+/// How a call is executed: the threads, and how results are stored.
 #pragma once
 
 #include "posenc/cxx20.h"
+#include "posenc/threads.h"
 
 #include <cstdint>
-#include <limits>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace posenc {
 
@@ -31,31 +30,17 @@ StorePolicy parse_store_policy(std::string_view name);
 /// last-level cache of this CPU, but at most 16 MiB.
 std::int64_t most_cached_bytes() noexcept;
 
-/// True if a table of `bytes` bytes is to be stored non-temporally. Plain stores first read each
-/// cache line. Non-temporal stores do not, and reach the bandwidth of the memory.
-bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept;
-
 /// How a call is executed. The options do not affect its results.
 struct EncodeOptions {
   EncodeOptions() = default;  ///< one thread, and automatic stores
-  /// The conversion is implicit, so that encode(rows, out, 4) uses 4 threads. Any type of integers
-  /// is allowed, such as the type of std::thread::hardware_concurrency().
-  template <class Number>
-  requires(std::is_integral_v<Number> && !std::is_same_v<Number, bool>)
-      EncodeOptions(Number thread_count, StorePolicy policy = StorePolicy::automatic)
-  noexcept
-      : threads(std::in_range<int>(thread_count) ? static_cast<int>(thread_count)
-                : thread_count > 0               ? std::numeric_limits<int>::max()
-                                                 : std::numeric_limits<int>::min()),
-        stores(policy) {}  // NOLINT
-  /// A fraction is no number of threads: encode(rows, spec, 1e-6) does not compile.
-  template <class Number>
-  requires(std::is_floating_point_v<Number> || std::is_same_v<Number, bool>)
-      EncodeOptions(Number, StorePolicy = StorePolicy::automatic)
-  = delete;
+  /// The conversion is implicit, so that encode(rows, out, 4) uses 4 threads.
+  template <class Convertible>
+  requires(std::is_convertible_v<Convertible, Threads>)
+      EncodeOptions(Convertible most, StorePolicy policy = StorePolicy::automatic)
+  noexcept  // NOLINT
+      : threads(most), stores(policy) {}
 
-  /// Upper limit, at least 1. Fewer threads are used if more would not help.
-  int threads = 1;
+  Threads threads;                              ///< the threads that share the work
   StorePolicy stores = StorePolicy::automatic;  ///< how results are stored
 };
 

@@ -11,6 +11,7 @@
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/with_type.h"
 #include "posenc/support/worker_memory.h"
 
 #include <algorithm>
@@ -51,8 +52,9 @@ void swap_and_negate(const EncodingSpec& spec, T* a, T* b) noexcept {
 void check_input(const InputView& x, const OutputView& out, std::int64_t rows,
                  std::int64_t columns) {
   if (x.type != out.type || x.type == DataType::float64)
-    throw_invalid("x is {} and the output {}; allowed: both float32, both float16 or both bfloat16",
-                  to_string(x.type), to_string(out.type));
+    throw_invalid(
+        "x is {} and the output is {}; allowed: both float32, both float16 or both bfloat16",
+        to_string(x.type), to_string(out.type));
   if (x.rows < rows || x.columns < columns || x.stride != out.stride)
     throw_invalid(
         "x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}",
@@ -73,8 +75,9 @@ void check_apart(const InputView& x, const OutputView& out, std::int64_t rows,
   if (distance == 0 || distance >= static_cast<std::uintptr_t>(span)) return;
   const std::int64_t shift = static_cast<std::int64_t>(distance) % stride;
   if (shift >= row && stride - shift >= row) return;
-  throw_invalid("x overlaps the output, {} bytes apart; allowed: the same memory, or other memory",
-                distance);
+  throw_invalid(
+      "x overlaps the output, {} bytes apart; allowed: the same memory, or separate memory",
+      distance);
 }
 
 const void* row_of(const InputView& x, std::int64_t row, std::int64_t stride) noexcept {
@@ -96,7 +99,7 @@ struct Encoder::Rows {
     RowTask task = {rows.first, rows.count, out.data, stride, out.type};
     const std::int64_t bytes = rows.count * spec.d_model * size_of(out.type);
     if (writer.kernels_ != nullptr)
-      task.stores = writer.kernels_->store_plan(task, is_non_temporal(policy, bytes), adds);
+      task.stores = writer.kernels_->store_plan(task, simd::is_non_temporal(policy, bytes), adds);
     return task;
   }
 
@@ -200,9 +203,9 @@ void Encoder::add(RowRange range, InputView x, float scale, OutputView out,
   const StorePolicy policy = x.data == out.data ? StorePolicy::cached : options.stores;
   const RowTask all = rows.task(range, out, policy, true);
   const std::int64_t lengths[] = {columns, all.stride};
-  const simd::StoreMethod stores =
-      simd::plan_combined_rows(is_non_temporal(policy, range.count * columns * size_of(out.type)),
-                               out.type, out.data, lengths);
+  const simd::StoreMethod stores = simd::plan_combined_rows(
+      simd::is_non_temporal(policy, range.count * columns * size_of(out.type)), out.type, out.data,
+      lengths);
   // One pass takes 0.8 of the time in cache, and 0.6 beyond (Zen 4, AVX-512).
   // Rows that a kernel stages although they begin at lines are half pages apart. Encoding a whole
   // block of such rows first takes 0.8 to 1 of its time (AVX2, 128 MiB).

@@ -6,6 +6,7 @@
 #include <cmath>
 
 namespace posenc {
+
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {
   check_range("factor", factor, 1.0, max_scaling_factor);
   check_range("trained_rows", trained_rows, 1, max_position);
@@ -29,10 +30,6 @@ FrequencyRule without_attention_factor(FrequencyRule rule) {
       },
       rule);
   return rule;
-}
-
-bool is_for_paper_only(const FrequencyRule& rule) noexcept {
-  return std::holds_alternative<NtkScaling>(rule) || std::holds_alternative<YarnScaling>(rule);
 }
 
 }  // namespace posenc

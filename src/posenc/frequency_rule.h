@@ -145,7 +145,4 @@ double attention_factor(const FrequencyRule& rule) noexcept;
 /// The same rule with an attention factor of 1.
 FrequencyRule without_attention_factor(FrequencyRule rule);
 
-/// True if the rule is defined for Spacing::paper only.
-bool is_for_paper_only(const FrequencyRule& rule) noexcept;
-
 }  // namespace posenc

@@ -3,7 +3,6 @@
 #include "posenc/error.h"
 #include "posenc/support/format.h"
 #include "posenc/support/frequency_parameters.h"
-#include "posenc/support/parse_real.h"
 
 #include <algorithm>
 #include <charconv>

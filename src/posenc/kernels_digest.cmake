@@ -1,4 +1,4 @@
-# Writes a header with a digest of the sources that determine the speed and the error of the
+# Writes a C++ source with a digest of the sources that determine the speed and the error of the
 # kernels: cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P kernels_digest.cmake. Comments and empty lines do
 # not affect the digest.
 set(all "")
@@ -14,4 +14,6 @@ foreach(folder IN ITEMS backends exact simd)
 endforeach()
 string(SHA256 digest "${all}")
 string(SUBSTRING ${digest} 0 12 digest)
-file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define POSENC_KERNELS_DIGEST \"${digest}\"\n")
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#include \"posenc/support/kernels_digest.h\"
+std::string_view posenc::detail::kernels_digest() noexcept { return \"${digest}\"; }
+")

@@ -17,7 +17,7 @@ std::unique_ptr<Backend> Planning::make_backend(Method method, MakeWriter make) 
 std::unique_ptr<const Encoder> Planning::plan(
     const Backend& backend, Layout layout, const std::shared_ptr<const Frequencies>& frequencies) {
   if (!backend.make_from_frequencies_)
-    throw_invalid("backend is '{}', which plans the frequencies of a spec alone; allowed here: {}",
+    throw_invalid("backend is '{}'; allowed for frequencies that no spec describes: {}",
                   backend.full_name(), "posenc's own backends");
   backend.check_runs_here();
   const DefaultFloatingPoint environment;

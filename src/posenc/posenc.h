@@ -27,4 +27,5 @@
 #include "posenc/row_writer.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
+#include "posenc/threads.h"
 #include "posenc/version.h"

@@ -35,7 +35,7 @@ Registry& registry() {
   for (const Backend* each : backends()) {
     if (std::ranges::count(known, each->name()) == 0) known.push_back(each->name());
   }
-  throw_invalid("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
+  throw_invalid("backend is '{}'; allowed: {}, or a name with an ISA, such as {}", name,
                 join(known, ", "), backends().back()->full_name());
 }
 
@@ -85,12 +85,12 @@ const Backend& register_backend(Method method) {
 }
 
 const Backend& register_backend(std::unique_ptr<Backend> added) {
-  if (added == nullptr) throw InvalidArgument("backend is null; allowed: a backend");
+  if (added == nullptr) throw InvalidArgument("backend is null; allowed: a valid pointer");
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   for (const auto& each : all.all) {
     if (each->name() == added->name() && each->isa() == added->isa())
-      throw_invalid("backend is '{}', which is registered already; allowed: a new name or ISA",
+      throw_invalid("backend is '{}', which is already registered; allowed: a new name or ISA",
                     added->full_name());
   }
   return *all.all.emplace_back(std::move(added));
@@ -101,7 +101,8 @@ std::unique_ptr<Backend> unregister_backend(const Backend& added) {
   const std::lock_guard lock(all.mutex);
   const auto found = std::ranges::find(all.all, &added, &std::unique_ptr<Backend>::get);
   if (found == all.all.end())
-    throw InvalidArgument("backend is not registered; allowed: one that is");
+    throw_invalid("backend is '{}', which is not registered; allowed: a registered backend",
+                  added.full_name());
   std::unique_ptr<Backend> taken = std::move(*found);
   all.all.erase(found);
   return taken;

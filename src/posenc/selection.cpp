@@ -18,28 +18,20 @@ constexpr std::string_view fast_methods[] = {"rotation32", "rotation"};
 
 std::atomic<bool> is_environment_ignored = false;
 
-const std::string& environment() {
-  static const std::string& none = *new std::string;
-  if (is_environment_ignored) return none;
+/// POSENC_BACKEND, which is read once; empty if it is not set or ignored.
+std::string environment() {
   // Never freed, so that it is valid while the process exits.
   static const std::string& value = *new std::string([] {
-    const char* wanted = std::getenv("POSENC_BACKEND");
+    const char* const wanted = std::getenv("POSENC_BACKEND");
     return wanted == nullptr ? "" : wanted;
   }());
-  return value;
+  return is_environment_ignored ? "" : value;
 }
-
-/// A table, and the options of its selection.
-struct Request {
-  const EncodingSpec& spec;
-  RowRange rows;
-  const SelectionOptions& options;
-};
 
 /// The backend, if it writes the type and promises the accuracy. Its encoder is planned only if the
 /// promise depends on the spec.
-std::optional<SelectedEncoder> qualified(const Backend& backend, const Request& request) {
-  const SelectionOptions& options = request.options;
+std::optional<SelectedEncoder> qualified(const Backend& backend, const EncodingSpec& spec,
+                                         RowRange rows, const SelectionOptions& options) {
   if (!backend.supports(options.type)) return {};
   SelectedEncoder selected;
   selected.selection.backend = &backend;
@@ -48,12 +40,11 @@ std::optional<SelectedEncoder> qualified(const Backend& backend, const Request& 
     return selected;
   }
   try {
-    selected.encoder = backend.plan(request.spec);
+    selected.encoder = backend.plan(spec);
   } catch (const InvalidArgument&) {
     return {};  // a backend that refuses the spec does not promise anything
   }
-  const Promise promise = promise_of(*selected.encoder, request.rows, options.type);
-  if (!options.accuracy.is_kept_by(promise)) return {};
+  if (!options.accuracy.is_kept_by(promise_of(*selected.encoder, rows, options.type))) return {};
   return selected;
 }
 
@@ -76,15 +67,15 @@ std::vector<const Backend*> built_in_order() {
   return order;
 }
 
-[[noreturn]] void throw_none_promises(const Request& request) {
+[[noreturn]] void throw_none_promises(const EncodingSpec& spec, RowRange rows,
+                                      const SelectionOptions& options) {
   double least = std::numeric_limits<double>::infinity();
-  const bool is_ulp = request.options.accuracy.measure() == Accuracy::Measure::ulp;
-  const DataType type = request.options.type;
+  const bool is_ulp = options.accuracy.measure() == Accuracy::Measure::ulp;
   std::string refusal;
   for (const Backend* each : built_in_order()) {
-    if (!each->supports(type)) continue;
+    if (!each->supports(options.type)) continue;
     try {
-      const Promise promise = promise_of(*each->plan(request.spec), request.rows, type);
+      const Promise promise = promise_of(*each->plan(spec), rows, options.type);
       least = std::min(least, is_ulp ? promise.max_ulp : promise.max_abs);
     } catch (const InvalidArgument& error) {
       if (refusal.empty()) refusal = error.what();
@@ -92,50 +83,40 @@ std::vector<const Backend*> built_in_order() {
   }
   if (least == std::numeric_limits<double>::infinity() && !refusal.empty())
     throw InvalidArgument(refusal);
-  throw_invalid("accuracy is {}; allowed for {}: at least {}{}",
-                to_string(request.options.accuracy), to_string(type), least, is_ulp ? " ulp" : "");
+  throw_invalid("accuracy is {}; allowed for {}: at least {}{}", to_string(options.accuracy),
+                to_string(options.type), least, is_ulp ? " ulp" : "");
 }
 
-/// The selection without its reason. Its encoder is set only if qualified() has planned it.
-SelectedEncoder select(const Request& request) {
-  validate(request.spec);
-  validate(request.rows);
-  const std::string& wanted = environment();
+/// The selection. Its encoder is set only if qualified() has planned it.
+SelectedEncoder select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
+  validate(spec);
+  validate(rows);
+  const std::string accuracy = to_string(options.accuracy);
+  const std::string wanted = environment();
   if (!wanted.empty()) {
     const Backend* const named = in_place("POSENC_BACKEND", [&] {
       const Backend& known = backend(wanted);
-      known.check_supports(request.options.type);
+      known.check_supports(options.type);
       return &known;
     });
-    if (auto selected = qualified(*named, request)) {
+    if (auto selected = qualified(*named, spec, rows, options)) {
       selected->selection.source = SelectionSource::environment;
+      selected->selection.reason = "POSENC_BACKEND names it";
       return std::move(*selected);
     }
   }
   std::vector<std::string_view> allowed;
   for (const Backend* each : built_in_order()) {
-    auto selected = qualified(*each, request);
-    if (selected && wanted.empty()) return std::move(*selected);
-    if (selected) allowed.push_back(each->name());
+    auto selected = qualified(*each, spec, rows, options);
+    if (!selected) continue;
+    selected->selection.reason = "built-in order: the first that is " + accuracy;
+    if (wanted.empty()) return std::move(*selected);
+    allowed.push_back(each->name());
   }
-  if (allowed.empty()) throw_none_promises(request);
+  if (allowed.empty()) throw_none_promises(spec, rows, options);
   throw_invalid(
-      "POSENC_BACKEND is '{}', which does not promise what the program asks for: {}; allowed: {}",
-      wanted, to_string(request.options.accuracy), join(allowed, ", "));
-}
-
-SelectedEncoder planned(const Request& request) {
-  SelectedEncoder selected = select(request);
-  if (!selected.encoder) selected.encoder = selected.selection.backend->plan(request.spec);
-  return selected;
-}
-
-Selection with_reason(Selection selection, const SelectionOptions& options) {
-  selection.reason =
-      selection.source == SelectionSource::environment
-          ? "POSENC_BACKEND names it"
-          : format_text("built-in order: the first that is {}", to_string(options.accuracy));
-  return selection;
+      "POSENC_BACKEND is '{}', which does not promise the accuracy of the program, {}; allowed: {}",
+      wanted, accuracy, join(allowed, ", "));
 }
 
 }  // namespace
@@ -143,32 +124,28 @@ Selection with_reason(Selection selection, const SelectionOptions& options) {
 void ignore_posenc_backend() noexcept { is_environment_ignored = true; }
 
 Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
-  return with_reason(select({spec, rows, options}).selection, options);
+  return select(spec, rows, options).selection;
 }
 
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options) {
-  SelectedEncoder selected = planned({spec, rows, options});
-  selected.selection = with_reason(std::move(selected.selection), options);
+  SelectedEncoder selected = select(spec, rows, options);
+  if (!selected.encoder) selected.encoder = selected.selection.backend->plan(spec);
   return selected;
 }
 
 bool promises(const Backend& backend, const EncodingSpec& spec, RowRange rows,
               const SelectionOptions& options) {
-  return qualified(backend, {spec, rows, options}).has_value();
+  return qualified(backend, spec, rows, options).has_value();
 }
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options) {
-  return encode(rows, spec, Accuracy(), options);
+  return encode<float>(rows, spec, Accuracy(), options);
 }
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options) {
-  const auto encoder = planned({spec, rows, {.accuracy = accuracy}}).encoder;
-  table_bytes(spec, rows.count, sizeof(float));  // throws if they overflow
-  Matrix table(rows.count, spec.d_model);
-  encoder->encode(rows, table.view(), options);
-  return table;
+  return encode<float>(rows, spec, accuracy, options);
 }
 
 Matrix encode(std::int64_t rows, std::int64_t d_model) {

@@ -15,3 +15,4 @@
 #include "posenc/suite/parity.h"
 #include "posenc/suite/pick.h"
 #include "posenc/suite/profile.h"
+#include "posenc/suite/shape_class.h"

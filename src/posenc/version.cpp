@@ -1,6 +1,5 @@
 #include "posenc/version.h"
 
-#include "posenc/kernels_digest.h"
 #include "posenc/support/format.h"
 #include "posenc/version_config.h"
 
@@ -19,8 +18,6 @@ std::string compiler() {
   const std::string_view name = id == "GNU" ? "g++" : id == "Clang" ? "clang++" : id;
   return format_text("{} {}", name, POSENC_COMPILER_VERSION);
 }
-
-std::string_view kernels_digest() noexcept { return POSENC_KERNELS_DIGEST; }
 
 std::string xsimd_version() {
 #ifdef XSIMD_VERSION_MAJOR

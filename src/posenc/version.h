@@ -17,8 +17,4 @@ const char* library_version_text() noexcept;  ///< the same, in memory that is a
 std::string compiler();                       ///< "g++ 12.2.0"
 std::string xsimd_version();                  ///< "8.1.0"
 
-/// A digest of the sources of the kernels. A profile is valid only for the kernels that it
-/// measured.
-std::string_view kernels_digest() noexcept;
-
 }  // namespace posenc

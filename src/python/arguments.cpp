@@ -1,5 +1,7 @@
 #include "python/arguments.h"
 
+#include "posenc/support/with_type.h"
+
 #include <string>
 #include <string_view>
 #include <utility>

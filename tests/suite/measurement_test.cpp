@@ -9,6 +9,7 @@
 #include "posenc/suite/document.h"
 #include "posenc/suite/measured_tables.h"
 #include "posenc/suite/profile.h"
+#include "posenc/support/kernels_digest.h"
 #include "posenc/version.h"
 
 #include <nlohmann/json.hpp>

@@ -17,6 +17,7 @@
 #include <random>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -107,7 +108,7 @@ void yield_at_random() {
   for (auto turns = random() % 4; turns > 0; --turns) std::this_thread::yield();
 }
 
-/// So many helpers, on whatever CPUs there are.
+/// The number of helpers is the parameter, whatever the number of CPUs.
 class Helpers : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -139,7 +140,7 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
         most_threads_seen = std::max(most_threads_seen.load(), thread + 1);
         wrong += ++users[static_cast<std::size_t>(thread)] != 1;
         yield_at_random();
-        // Not atomic: ThreadSanitizer sees whether the caller waits for them.
+        // The visits are not atomic, so ThreadSanitizer sees whether the caller waits for them.
         for (std::int64_t i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
         --users[static_cast<std::size_t>(thread)];
       });
@@ -154,7 +155,7 @@ TEST_P(Helpers, ShareLoopsOfManyCallers) {
   EXPECT_GT(most_threads_seen, 1) << "no helper ever came";
 }
 
-/// Each has a part of the table in its cache.
+/// Each helper has a part of the table in its cache.
 TEST_P(Helpers, AreTheSameInTheNextLoop) {
   std::set<std::thread::id> seen;
   const auto loop = [&](int threads) {
@@ -237,18 +238,13 @@ TEST_P(Helpers, DoNotChangeWhatIsWritten) {
     std::vector<float> heads(rows * columns, 1.0F);
     const HeadsView view[] = {rows_first(heads.data(), 1, rows, 1, columns)};
     rotary.apply(view, RowRange{0, rows}, {.threads = threads});
-    std::vector<char> bytes;
-    const auto append = [&](const void* data, std::size_t size) {
-      bytes.insert(bytes.end(), static_cast<const char*>(data),
-                   static_cast<const char*>(data) + size);
-    };
-    for (const Matrix* each : {&table, &cosines, &sines})
-      append(each->data(), rows * columns * sizeof(float));
-    append(sum.data(), rows * columns * sizeof(BFloat16));
-    append(heads.data(), heads.size() * sizeof(float));
-    return bytes;
+    std::string bytes;
+    for (const void* each : {table.data(), cosines.data(), sines.data(), heads.data()})
+      bytes.append(static_cast<const char*>(each), rows * columns * sizeof(float));
+    return bytes.append(reinterpret_cast<const char*>(sum.data()),
+                        rows * columns * sizeof(BFloat16));
   };
-  const auto expected = all(1);
+  const std::string expected = all(1);
   for (const int threads : {2, 3, GetParam(), GetParam() + 1}) {
     for (int repetition = 0; repetition < 3; ++repetition)
       ASSERT_EQ(all(threads), expected) << threads << " threads";
@@ -258,38 +254,25 @@ TEST_P(Helpers, DoNotChangeWhatIsWritten) {
 INSTANTIATE_TEST_SUITE_P(ParallelFor, Helpers, testing::Values(2, 3, 8, 16));
 
 #ifdef __linux__
-/// What helpers have of the thread that starts them, and should not.
-struct StateOfHelper {
-  int rounding, cpus;
-  bool receives_faults, receives_others;
-};
-
-std::vector<StateOfHelper> states_of_helpers(int helpers) {
-  std::mutex mutex;
-  std::vector<StateOfHelper> states;
-  parallel_for(100, 1, helpers + 1, [&](std::int64_t, std::int64_t, int thread) {
-    spend(std::chrono::microseconds(100));
-    if (thread == 0) return;
-    sigset_t blocked;
-    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-    cpu_set_t allowed;
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    const bool receives_faults = sigismember(&blocked, SIGSEGV) == 0 &&
-                                 sigismember(&blocked, SIGBUS) == 0 &&
-                                 sigismember(&blocked, SIGFPE) == 0;
-    const std::lock_guard lock(mutex);
-    states.push_back({std::fegetround(), CPU_COUNT(&allowed), receives_faults,
-                      sigismember(&blocked, SIGTERM) == 0});
-  });
-  return states;
-}
-
 TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
   const int before = usable_threads(most_threads) - 1;
   restart_pool({.most_helpers = 2, .rest_factor = 0});
   cpu_set_t of_process;
   ASSERT_EQ(sched_getaffinity(getpid(), sizeof of_process, &of_process), 0);
-  std::vector<StateOfHelper> states;
+  std::atomic<int> seen = 0, wrong = 0;
+  const auto check = [&](std::int64_t, std::int64_t, int thread) {
+    spend(std::chrono::microseconds(100));
+    if (thread == 0) return;
+    ++seen;
+    wrong += std::fegetround() != FE_TONEAREST;
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    wrong += CPU_COUNT(&allowed) != CPU_COUNT(&of_process);
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE}) wrong += sigismember(&blocked, fault) != 0;
+    wrong += sigismember(&blocked, SIGTERM) != 1;
+  };
   std::thread([&] {
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -298,54 +281,11 @@ TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
     }
     pthread_setaffinity_np(pthread_self(), sizeof one, &one);
     std::fesetround(FE_UPWARD);
-    repeat_until([&] {
-      states = states_of_helpers(2);
-      return !states.empty();
-    });
+    repeat_until([&] { return parallel_for(100, 1, 3, check), seen > 0; });
   }).join();
   restart_pool({before});
-  ASSERT_FALSE(states.empty());
-  for (const StateOfHelper& each : states) {
-    EXPECT_EQ(each.rounding, FE_TONEAREST);
-    EXPECT_EQ(each.cpus, CPU_COUNT(&of_process));
-    EXPECT_TRUE(each.receives_faults);
-    EXPECT_FALSE(each.receives_others);
-  }
-}
-
-/// A thread that is cancelled while it waits for its helpers, or works itself, ends after the loop.
-TEST(ParallelFor, ACancelledThreadEndsAfterItsLoop) {
-  const int before = usable_threads(most_threads) - 1;
-  restart_pool({.most_helpers = 2, .rest_factor = 0});
-  struct Shared {
-    std::atomic<bool> has_begun = false, is_cancelled = false;
-    std::atomic<int> pieces = 0;
-    std::atomic<bool> has_returned = false;
-  } shared;
-  pthread_t caller;
-  const auto loop_and_wait = [](void* of_test) -> void* {
-    Shared& state = *static_cast<Shared*>(of_test);
-    parallel_for(30, 1, 3, [&](std::int64_t begin, std::int64_t end, int thread) {
-      state.has_begun = true;
-      while (!state.is_cancelled) std::this_thread::yield();
-      // The caller sleeps until its helpers end.
-      std::this_thread::sleep_for(std::chrono::milliseconds(thread == 0 ? 0 : 2));
-      state.pieces += static_cast<int>(end - begin);
-    });
-    pthread_testcancel();
-    state.has_returned = true;
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&caller, nullptr, loop_and_wait, &shared), 0);
-  while (!shared.has_begun) std::this_thread::yield();
-  pthread_cancel(caller);
-  shared.is_cancelled = true;
-  void* result = nullptr;
-  pthread_join(caller, &result);
-  EXPECT_EQ(result, PTHREAD_CANCELED);
-  EXPECT_EQ(shared.pieces, 30);
-  EXPECT_FALSE(shared.has_returned);
-  restart_pool({before});
+  EXPECT_GT(seen, 0);
+  EXPECT_EQ(wrong, 0);
 }
 #endif
 
@@ -353,24 +293,19 @@ TEST(ParallelFor, HasHelpersWhereThereAreCpus) {
   EXPECT_EQ(usable_threads(1), 1);
   EXPECT_LE(usable_threads(1'000'000), most_threads);
   if (usable_threads(2) < 2) GTEST_SKIP() << "one CPU";
-  std::set<int> seen;
-  repeat_until([&] {
-    std::vector<std::atomic<bool>> used(2);
+  std::atomic<int> largest = 0;
+  EXPECT_TRUE(repeat_until([&] {
     parallel_for(100, 1, 2, [&](std::int64_t begin, std::int64_t end, int thread) {
-      used[static_cast<std::size_t>(thread)] = true;
+      if (thread > 0) largest = thread;
       spend(std::chrono::microseconds(20 * (end - begin)));
     });
-    for (int i = 0; i < 2; ++i) {
-      if (used[static_cast<std::size_t>(i)]) seen.insert(i);
-    }
-    return seen.size() == 2;
-  });
-  EXPECT_EQ(seen.size(), 2);
+    return largest == 1;
+  }));
 }
 
 #ifndef _WIN32
-/// As multiprocessing.Pool and the workers of PyTorch's DataLoader do: the parent has helpers,
-/// which its child lacks. Encodes often enough that each starts helpers of its own.
+/// multiprocessing.Pool and the workers of PyTorch's DataLoader fork. The parent has helpers, which
+/// its child lacks. Encodes often enough that each starts helpers of its own.
 TEST(ParallelFor, WorksBeforeAndAfterAFork) {
   if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
   const auto encoder = backend("rotation").plan({.d_model = 1024});

@@ -1,7 +1,6 @@
 // Text from files and arguments. parse_real() reads the same numbers in every locale; what a
 // terminal shows is escaped.
 #include "posenc/support/format.h"
-#include "posenc/support/parse_real.h"
 #include "posenc/support/printable.h"
 
 #include <gtest/gtest.h>
@@ -54,19 +53,14 @@ TEST(ParseReal, RefusesEverythingElse) {
 TEST(Escape, KeepsPrintableText) {
   const std::string text = "Intel(R) Xeon(R), ± 1 %, µs, 深い, \U0001f600";
   EXPECT_EQ(escaped(text), text);
+  EXPECT_EQ(escaped("a\n\x1b[31mb\n", "\n"), "a\n\\x1b[31mb\n") << "lines of pages";
 }
 
-TEST(Escape, EscapesControlCharacters) {
-  EXPECT_EQ(escaped("\x1b[2J"), "\\x1b[2J");
+TEST(Escape, EscapesControlCharactersAndInvalidUtf8) {
   EXPECT_EQ(escaped("a\nb\tc\rd"), "a\\nb\\x09c\\x0dd");
   EXPECT_EQ(escaped(std::string_view("\0\x7f", 2)), "\\x00\\x7f");
   EXPECT_EQ(escaped("\xc2\x9b"), "\\xc2\\x9b") << "the one-character control sequence introducer";
   EXPECT_EQ(escaped("\xe2\x80\xae"), "\\xe2\\x80\\xae") << "the right-to-left override";
-}
-
-TEST(Escape, KeepsLinesOfPages) { EXPECT_EQ(escaped("a\n\x1b[31mb\n", "\n"), "a\n\\x1b[31mb\n"); }
-
-TEST(Escape, EscapesInvalidUtf8) {
   EXPECT_EQ(escaped("\xff"), "\\xff");
   EXPECT_EQ(escaped("\xc2"), "\\xc2") << "truncated";
   EXPECT_EQ(escaped("\xc0\xaf"), "\\xc0\\xaf") << "an overlong encoding";

@@ -11,6 +11,7 @@
 #include "posenc/simd/row_task.h"
 #include "posenc/spec.h"
 #include "posenc/support/detail.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "posenc/check/identity.h"
 
 #include "posenc/support/format.h"
-#include "posenc/support/parse_real.h"
 
 #include <cmath>
 

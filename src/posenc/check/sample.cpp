@@ -2,6 +2,7 @@
 
 #include "posenc/suite/statistics.h"
 #include "posenc/support/float_format.h"
+#include "posenc/support/with_type.h"
 
 #include <cmath>
 

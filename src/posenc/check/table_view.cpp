@@ -1,5 +1,7 @@
 #include "posenc/check/table_view.h"
 
+#include "posenc/support/with_type.h"
+
 #include <cstddef>
 
 namespace posenc::check {

@@ -4,6 +4,7 @@
 #include "posenc/check/spec_frequencies.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/suite/statistics.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <bit>

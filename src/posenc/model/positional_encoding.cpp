@@ -1,10 +1,9 @@
 #include "posenc/model/positional_encoding.h"
 
-#include "posenc/cpu.h"
 #include "posenc/model/internal/add_encoding.h"
 #include "posenc/model/internal/checks.h"
-
-#include <algorithm>
+#include "posenc/simd/store_plan.h"
+#include "posenc/support/caches.h"
 
 namespace posenc::model {
 namespace {
@@ -14,7 +13,7 @@ namespace {
 bool stay_in_cache(std::int64_t rows, std::int64_t columns, std::int64_t inputs) noexcept {
   const double bytes = 4.0 * static_cast<double>(columns) * static_cast<double>(rows) *
                        (static_cast<double>(inputs) + 1);
-  return shape_class(static_cast<std::int64_t>(std::min(bytes, 0x1p62))) != ShapeClass::memory;
+  return bytes <= static_cast<double>(known_cache_bytes(3));
 }
 
 SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accuracy& accuracy) {
@@ -85,7 +84,7 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
   check_rows(x.rows, options.offset, max_rows_);
   if (y.batch == 0 || y.rows == 0) return;  // The other size may be huge.
   const bool non_temporal =
-      x.data != y.data && is_non_temporal(options.stores, 4 * y.batch * y.rows * y.columns);
+      x.data != y.data && simd::is_non_temporal(options.stores, 4 * y.batch * y.rows * y.columns);
   const RowWork work = {
       x, y, dropout_of(options), options.seed.value_or(0), non_temporal, options.threads};
   if (source(y.batch, y.rows) == EncodingSource::fused)

@@ -1,10 +1,11 @@
 #include "posenc/model/rotary.h"
 
-#include "posenc/cpu.h"
 #include "posenc/model/internal/axes_rows.h"
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/simd/kernels.h"
+#include "posenc/support/caches.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/with_type.h"
 #include "posenc/support/worker_memory.h"
 
 #include <algorithm>
@@ -112,7 +113,7 @@ std::uintptr_t bytes_ahead(const HeadsView& x, std::int64_t pairs) noexcept {
   const std::int64_t head_bytes = 2 * pairs * size_of(x.type);
   const std::int64_t heads_and_angles = (x.batch * x.heads + 1) * x.rows;
   const bool is_far =
-      head_bytes >= least_bytes && shape_class(heads_and_angles * head_bytes) > ShapeClass::l2;
+      head_bytes >= least_bytes && heads_and_angles * head_bytes > known_cache_bytes(2);
   return is_far ? static_cast<std::uintptr_t>(std::max(distance, head_bytes)) : 0;
 }
 
@@ -163,8 +164,8 @@ void turn(const HeadsToTurn& work, std::int64_t begin, std::int64_t count,
 /// own. Calls work(begin, count, memory), where memory holds `columns` elements of T for each of
 /// the rows. One row costs as much as `elements` elements.
 template <class T, class Work>
-void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
-                    const Work& work) {
+void for_each_block(std::int64_t rows, std::int64_t elements, const Threads& threads,
+                    std::int64_t columns, const Work& work) {
   const std::int64_t step = std::min(rows_in_cache(columns), rows);
   constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
   WorkerMemory memory(step * columns * floats_of_element, threads);
@@ -179,7 +180,8 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
 /// Writes cosines and sines, multiplied by `factor` unless it is 1. With a factor, each 16-bit
 /// value is the product of a float32 entry and the factor, rounded once.
 void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                std::initializer_list<CacheTable> tables, bool is_interleaved, int threads) {
+                std::initializer_list<CacheTable> tables, bool is_interleaved,
+                const Threads& threads) {
   if (positions.count() == 0) return;
   const std::int64_t columns = encoder.d_model(), pairs = columns / 2;
   with_type(tables.begin()->out.type, [&]<class T>(T) {

@@ -78,6 +78,11 @@ StoreMethod non_temporal_method(const RowLayout& row, const RowTask& task, Write
 
 }  // namespace
 
+bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept {
+  if (policy != StorePolicy::automatic) return policy == StorePolicy::non_temporal;
+  return bytes > most_cached_bytes();
+}
+
 StorePlan plan_stores(const RowLayout& row, const RowTask& task, bool non_temporal, Writer writer,
                       std::int64_t float_lanes) noexcept {
   const bool at_pages = task.stride * size_of(task.type) % page_bytes == 0;

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include "posenc/encode_options.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/spec.h"
 
@@ -9,6 +10,10 @@
 #include <span>
 
 namespace posenc::simd {
+
+/// True if a table of `bytes` bytes is to be stored non-temporally. Plain stores first read each
+/// cache line. Non-temporal stores do not, and reach the bandwidth of the memory.
+bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept;
 
 /// The order in which a kernel writes a table.
 enum class Writer {

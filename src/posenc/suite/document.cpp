@@ -3,6 +3,7 @@
 #include "posenc/suite/files.h"
 #include "posenc/suite/measurement_json.h"
 #include "posenc/support/format.h"
+#include "posenc/support/kernels_digest.h"
 #include "posenc/version.h"
 
 #include <chrono>

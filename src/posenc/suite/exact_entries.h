@@ -4,6 +4,7 @@
 #include "posenc/suite/error_tally.h"
 #include "posenc/suite/reference.h"
 #include "posenc/support/float_format.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <array>

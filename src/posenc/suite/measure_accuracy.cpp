@@ -10,6 +10,7 @@
 #include "posenc/support/limits.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/printable.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <atomic>

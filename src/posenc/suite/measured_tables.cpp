@@ -2,6 +2,7 @@
 
 #include "posenc/registry.h"
 #include "posenc/selection.h"
+#include "posenc/suite/shape_class.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/system.h"

@@ -6,6 +6,7 @@
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
 #include "posenc/support/frequency_parameters.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <iterator>

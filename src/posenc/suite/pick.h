@@ -8,6 +8,7 @@
 #include "posenc/data_type.h"
 #include "posenc/suite/candidate.h"
 #include "posenc/suite/measurement.h"
+#include "posenc/suite/shape_class.h"
 
 #include <functional>
 #include <optional>

@@ -1,10 +1,11 @@
 #include "posenc/suite/profile.h"
 
 #include "posenc/suite/document.h"
+#include "posenc/suite/shape_class.h"
 #include "posenc/suite/ties.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
-#include "posenc/version.h"
+#include "posenc/support/kernels_digest.h"
 
 #include <utility>
 

@@ -2,6 +2,7 @@
 
 #include "posenc/exact/entry.h"
 #include "posenc/support/format.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,7 @@
 #include "posenc/encoder.h"
 #include "posenc/matrix.h"
 #include "posenc/registry.h"
+#include "posenc/simd/store_plan.h"
 #include "posenc/suite/measure.h"
 #include "posenc/suite/measured_tables.h"
 #include "posenc/suite/memory_loops.h"
@@ -69,7 +70,7 @@ std::int64_t bytes_of(const OutputView& out) { return out.rows * out.stride * si
 Write encoding(const Measurement& what) {
   const MeasuredTable& table = what.table;
   const std::shared_ptr<const Encoder> encoder = backend(what.full_name()).plan(table.spec);
-  const EncodeOptions options = {table.threads, is_non_temporal(table.stores, table.bytes())
+  const EncodeOptions options = {table.threads, simd::is_non_temporal(table.stores, table.bytes())
                                                     ? StorePolicy::non_temporal
                                                     : StorePolicy::cached};
   return [encoder, options](RowRange rows, const OutputView& out) {

@@ -5,6 +5,7 @@
 #include "posenc/error.h"
 #include "posenc/matrix.h"
 #include "posenc/support/format.h"
+#include "posenc/threads.h"
 
 #include <cmath>
 #include <cstdint>
@@ -26,7 +27,7 @@ inline void check_at_least_one(std::string_view name, int value) {
   throw_invalid("{} is {}; allowed: at least 1", name, value);
 }
 
-inline void check_threads(int threads) { check_at_least_one("threads", threads); }
+inline void check_threads(const Threads& threads) { check_at_least_one("threads", threads.count); }
 
 inline void check_positive(std::string_view name, double value) {
   if (std::isfinite(value) && value > 0) return;

@@ -1,5 +1,5 @@
-// Formats the text of messages without a library, because the core depends on none. Internal: not
-// installed.
+// Formats the text of messages, and parses numbers, without a library, because the core depends on
+// none. Independent of the locale. Internal: not installed.
 #pragma once
 
 #include "posenc/error.h"
@@ -8,13 +8,14 @@
 #include <charconv>
 #include <concepts>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace posenc::detail {
 
 /// The value with `digits` significant digits, or with `digits` decimals if the format is `fixed`
-/// or `scientific`. Independent of the locale.
+/// or `scientific`.
 std::string digits_text(double value, int digits,
                         std::chars_format format = std::chars_format::general);
 
@@ -26,6 +27,10 @@ std::string bound_text(double bound);
 /// to 1e16.
 std::string number_text(double value);
 inline std::string number_text(std::integral auto value) { return std::to_string(value); }
+
+/// The whole text as a number. Empty if the text has any other character, a leading + or blanks, or
+/// if the number is outside the range of double.
+std::optional<double> parse_real(std::string_view text);
 
 namespace format_internal {
 inline std::string text_of(std::string_view text) { return std::string(text); }

@@ -65,7 +65,4 @@ void for_each_parameter(Rule& rule, const Visit& visit, std::int64_t pairs = max
   }
 }
 
-/// Throws InvalidArgument unless the rule is allowed for d_model channels.
-void check_rule(const FrequencyRule& rule, std::int64_t d_model);
-
 }  // namespace posenc::detail

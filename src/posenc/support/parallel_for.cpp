@@ -1,6 +1,7 @@
 #include "posenc/support/parallel_for.h"
 
 #include "posenc/support/cache_line.h"
+#include "posenc/support/format.h"
 #include "posenc/support/made_once.h"
 #include "posenc/support/system.h"
 
@@ -8,8 +9,10 @@
 #include <cfenv>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -89,7 +92,6 @@ class Pool {
     const std::int64_t pieces = count / grain + (count % grain != 0);
     Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
     if (loop.threads == 1 || begin < alone_until_.load()) return body(0, count, 0);
-    const CancellationWaits until_helpers_ended;
     const bool follows = begin - last_end_.load() < awake_for;
     if (!follows) work_on_pieces(loop, 0, 1);
     const auto left = (Clock::now() - begin) * static_cast<double>(pieces - 1);
@@ -250,6 +252,32 @@ Pool* pool() {
   });
 }
 
+/// One part of the loop for each thread, run by the threads of an engine. The parts are of equal
+/// size, because how an engine divides its work is the engine's business.
+void share_with(EngineThreads& engine, std::int64_t count, std::int64_t grain, int threads,
+                const LoopBody& body) {
+  const std::int64_t pieces = count / grain + (count % grain != 0);
+  const auto parts = static_cast<int>(std::min<std::int64_t>(threads, pieces));
+  std::atomic<int> ended = 0;
+  std::atomic_flag has_failed;
+  std::exception_ptr failure;
+  const auto run_part = [&](int part) {
+    const DefaultFloatingPoint environment;
+    try {
+      body(part_begin(pieces, parts, part) * grain,
+           std::min(part_begin(pieces, parts, part + 1) * grain, count), part);
+    } catch (...) {
+      if (!has_failed.test_and_set()) failure = std::current_exception();
+    }
+    ++ended;
+  };
+  engine.run(parts, std::cref(run_part));
+  if (failure) std::rethrow_exception(failure);
+  if (ended != parts)
+    throw std::logic_error(
+        format_text("the threads of the engine ran {} of {} pieces", ended.load(), parts));
+}
+
 }  // namespace
 
 void restart_pool(const PoolSettings& settings) {
@@ -257,12 +285,17 @@ void restart_pool(const PoolSettings& settings) {
   the_pool = new Pool(settings);
 }
 
-void share_loop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body) {
-  pool()->run(count, grain, threads, body);
+void share_loop(std::int64_t count, std::int64_t grain, const Threads& threads,
+                const LoopBody& body) {
+  if (threads.engine != nullptr)
+    return share_with(*threads.engine, count, grain, usable_threads(threads), body);
+  pool()->run(count, grain, threads.count, body);
 }
 
-int usable_threads(int threads) {
-  return threads <= 1 ? 1 : std::min(threads, pool()->most_helpers() + 1);
+int usable_threads(const Threads& threads) {
+  if (threads.count <= 1) return 1;
+  return std::min(threads.count,
+                  threads.engine != nullptr ? most_threads : pool()->most_helpers() + 1);
 }
 
 }  // namespace posenc::detail

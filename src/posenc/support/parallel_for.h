@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/support/floating_point.h"
+#include "posenc/threads.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,9 +20,9 @@ constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
 /// The largest number of threads of a loop.
 inline constexpr int most_threads = 1024;
 
-/// The largest number of threads that a loop uses if `threads` are requested. There is at most one
-/// thread for each CPU of the process.
-int usable_threads(int threads);
+/// The largest number of threads that a loop uses if `threads` are requested. Of posenc's own
+/// threads, there is at most one for each CPU of the process.
+int usable_threads(const Threads& threads);
 
 /// The grain of a loop over rows of `elements` elements. Vector kernels write 32768 elements in 2
 /// to 5 us, and the first row of a piece costs as much as several others.
@@ -57,7 +58,8 @@ void restart_pool(const PoolSettings& settings);
 using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
 
 /// Implements parallel_for() for more than one piece and more than one thread.
-void share_loop(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body);
+void share_loop(std::int64_t count, std::int64_t grain, const Threads& threads,
+                const LoopBody& body);
 
 /// Calls work(begin, end, thread) for contiguous parts of [0, count). The calls run in the calling
 /// thread and in at most threads - 1 other threads, in the default floating-point environment.
@@ -68,10 +70,11 @@ void share_loop(std::int64_t count, std::int64_t grain, int threads, const LoopB
 /// If a call throws, the exception is rethrown once no part is being worked on. Other parts may not
 /// have begun.
 template <class Work>
-void parallel_for(std::int64_t count, std::int64_t grain, int threads, const Work& work) {
+void parallel_for(std::int64_t count, std::int64_t grain, const Threads& threads,
+                  const Work& work) {
   if (count <= 0) return;
   const DefaultFloatingPoint environment;
-  if (threads <= 1 || count / grain < 2) {
+  if (threads.count <= 1 || count / grain < 2) {
     work(std::int64_t{0}, count, 0);
     return;
   }

@@ -39,19 +39,6 @@ void take_affinity_of_process() noexcept;
 /// run. Returns true if it did so. Threads then need not be joined.
 bool keep_loaded() noexcept;
 
-/// While an object lives, requests to cancel its thread wait. A loop must not end before its
-/// helpers do.
-class CancellationWaits {
- public:
-  CancellationWaits() noexcept;
-  ~CancellationWaits();
-  CancellationWaits(const CancellationWaits&) = delete;
-  CancellationWaits& operator=(const CancellationWaits&) = delete;
-
- private:
-  [[maybe_unused]] int before_ = 0;
-};
-
 /// Registers a function that is called in the child of each fork of the process.
 void after_fork(void (*in_child)()) noexcept;
 

@@ -20,14 +20,14 @@ constexpr std::int64_t rows_in_cache(std::int64_t columns) noexcept {
   return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
 }
 
-/// Memory for `floats` floats for each thread of a loop with `threads` threads. Each thread's
+/// Memory for `floats` floats for each thread of a loop. Each thread's
 /// memory begins at a cache line. The caller of the loop owns the memory before anything is
 /// written, and the memory ends with the call. Small amounts need no allocation, so a step of
 /// decoding makes none.
 class WorkerMemory {
  public:
   /// Allocates the memory. Throws std::bad_alloc.
-  WorkerMemory(std::int64_t floats, int threads)
+  WorkerMemory(std::int64_t floats, const Threads& threads)
       : stride_((floats + cache_line_floats - 1) / cache_line_floats * cache_line_floats) {
     const std::int64_t all = stride_ * usable_threads(threads);
     if (all > small_floats) large_ = Matrix(all, 1);

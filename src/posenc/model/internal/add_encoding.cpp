@@ -5,6 +5,7 @@
 #include "posenc/simd/dispatch.h"
 #include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/with_type.h"
 #include "posenc/support/worker_memory.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ struct RowWork {
   const model::Dropout* dropout;  ///< null if there is no dropout
   std::uint64_t seed;             ///< seed of dropout
   bool non_temporal;              ///< used if type and alignment allow it; y is not x
-  int threads;
+  Threads threads;
 };
 
 /// Adds the encodings of `rows`, which has as many rows as y. No table is kept in memory: blocks of

@@ -1,7 +1,9 @@
 #include "posenc/model/internal/axes_rows.h"
 
 #include "posenc/model/internal/extent.h"
+#include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +13,7 @@
 namespace posenc::detail {
 
 PreparedRows::PreparedRows(const AxesPlan& plan, const model::RowPositions& positions,
-                           DataType type, int threads)
+                           DataType type, const Threads& threads)
     : plan_(plan),
       type_(type),
       positions_(positions),
@@ -25,7 +27,7 @@ PreparedRows::PreparedRows(const AxesPlan& plan, const model::RowPositions& posi
   for (const AxisPlan& each : plan_.of_axes) prepare(each, threads);
 }
 
-void PreparedRows::prepare(const AxisPlan& plan, int threads) {
+void PreparedRows::prepare(const AxisPlan& plan, const Threads& threads) {
   // The positions are copied, because they index a table: the caller's memory may overlap `out` or
   // change.
   const auto copy =
@@ -93,15 +95,16 @@ void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputVie
     });
   }
   const std::int64_t row_bytes = plan_.d_model * size_of(type_);
-  const simd::JoinTask all = {.parts = parts_.data(),
-                              .parts_count = std::ssize(parts_),
-                              .rows = count,
-                              .row_bytes = row_bytes,
-                              .out = static_cast<char*>(out.data),
-                              .out_stride = out.stride * size_of(type_),
-                              .stores = simd::plan_joined_rows(
-                                  is_non_temporal(options.stores, count * row_bytes), row_bytes),
-                              .first_row = begin};
+  const simd::JoinTask all = {
+      .parts = parts_.data(),
+      .parts_count = std::ssize(parts_),
+      .rows = count,
+      .row_bytes = row_bytes,
+      .out = static_cast<char*>(out.data),
+      .out_stride = out.stride * size_of(type_),
+      .stores = simd::plan_joined_rows(simd::is_non_temporal(options.stores, count * row_bytes),
+                                       row_bytes),
+      .first_row = begin};
   parallel_for(count, rows_per_piece(plan_.d_model), options.threads,
                [&](std::int64_t from, std::int64_t to, int) {
                  simd::JoinTask task = all;

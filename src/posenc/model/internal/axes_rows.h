@@ -23,7 +23,7 @@ class PreparedRows {
   /// Encodes the distinct positions of each axis, by so many threads. Requires valid positions.
   /// Throws std::bad_alloc.
   PreparedRows(const AxesPlan& plan, const model::RowPositions& positions, DataType type,
-               int threads);
+               const Threads& threads);
   PreparedRows(const PreparedRows&) = delete;
   PreparedRows& operator=(const PreparedRows&) = delete;
 
@@ -35,7 +35,7 @@ class PreparedRows {
              const EncodeOptions& options = {1, StorePolicy::cached}) const;
 
  private:
-  void prepare(const AxisPlan& plan, int threads);
+  void prepare(const AxisPlan& plan, const Threads& threads);
 
   const AxesPlan& plan_;
   const DataType type_;

@@ -50,10 +50,6 @@ std::int64_t cache_bytes(int level) {
     std::ifstream(cache + "size") >> kibibytes;
     if (its_level == level && type != "Instruction" && kibibytes > 0) return kibibytes * 1024;
   }
-#if defined(_SC_LEVEL1_DCACHE_SIZE)  // not in musl and the BSDs
-  constexpr int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
-  return std::max(0L, sysconf(names[level - 1]));
-#endif
 #endif
   return 0;
 }
@@ -99,16 +95,6 @@ void take_affinity_of_process() noexcept {
     sched_setscheduler(0, policy, &parameters);
 #endif
 }
-
-#ifdef PTHREAD_CANCEL_DISABLE  // Android cancels no threads.
-CancellationWaits::CancellationWaits() noexcept {
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
-}
-CancellationWaits::~CancellationWaits() { pthread_setcancelstate(before_, nullptr); }
-#else
-CancellationWaits::CancellationWaits() noexcept = default;
-CancellationWaits::~CancellationWaits() = default;
-#endif
 
 // On POSIX systems, threads can be joined when a library is unloaded.
 bool keep_loaded() noexcept { return false; }
