@@ -147,14 +147,6 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
   }
 }
 
-TEST(Accuracy, UlpsGrowAtTheZerosOfSineWhereAbsoluteErrorsDoNot) {
-  // Channel 0 at position 355 is sin(355) = -3.0e-5: an error of 2^-16 is small, but many ulps.
-  const FakeEncoder fake(small_spec, planted_at(355, 0, 0x1p-16F));
-  const AccuracyReport report = accuracy_of(fake, {350, 10});
-  EXPECT_NEAR(report.error.max_abs, 0x1p-16, 1e-11);
-  EXPECT_NEAR(report.error.max_ulp, 0x1p-16 / 0x1p-39, 1);  // 2^-16 <= |sin 355| < 2^-15
-}
-
 TEST(Accuracy, ShortOctavesAreCutToTheRows) {
   const auto octaves_of = [](RowRange rows) {
     std::vector<RowRange> octaves;
@@ -204,6 +196,7 @@ TEST(Accuracy, TheHistogramInUlpCountsEveryEntryOnce) {
     return right + (channel < 6 ? wrong : 0) * 0x1p-23F;  // 1, 3 and 5 ulp of the cosines of 0
   });
   const AccuracyReport report = accuracy_of(fake, {0, 50});
+  EXPECT_EQ(report.wrongly_rounded, 3);
   std::int64_t entries = 0, above_half = 0;
   for (const UlpCount& bar : report.by_ulp) {
     entries += bar.entries;
@@ -285,17 +278,6 @@ TEST(Accuracy, TheMapHasTheErrorWhereItIs) {
   const AccuracyReport many = accuracy_of(fake, {0, 1000});
   EXPECT_EQ(many.map.rows, MapTally::most_rows);
   EXPECT_EQ(std::ranges::count_if(many.map.largest, [](float error) { return error > 0.1F; }), 1);
-}
-
-TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {
-  const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
-    return position % 10 == 3 && channel == 2 ? std::nextafter(right, 2.0F) : right;
-  });
-  const AccuracyReport report = accuracy_of(fake, {0, 200});
-  EXPECT_EQ(report.wrongly_rounded, 20);
-  EXPECT_DOUBLE_EQ(report.error.correctly_rounded, 1 - 20.0 / 1600);
-  EXPECT_GT(report.error.max_ulp, 0.5);
-  EXPECT_LE(report.error.max_ulp, 1.5);
 }
 
 TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {

@@ -3,7 +3,6 @@
 #include "posenc/suite/measure.h"
 
 #include "fake_backend.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/pick.h"
 #include "support.h"
 
@@ -68,13 +67,10 @@ TEST(Measure, EveryBackendAndLimitIsARowOfEveryTableAndOneIsTimedTwice) {
 TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
   MeasureOptions options = quick({table_of({.d_model = 64}, {0, 40}, DataType::float64)});
   options.backends = {&backend("naive"), &backend("rotation32")};
-  options.limits = false;
   const Measurements document = measure(options);
-  ASSERT_EQ(document.all.size(), 1U) << "rotation32 writes no float64";
+  ASSERT_EQ(document.all.size(), 1U + 3U) << "rotation32 writes no float64; three limits";
   EXPECT_EQ(document.all.front().backend, "naive");
-  options.backends = {&backend("naive")};
-  options.limits = true;
-  EXPECT_THAT(measure(options).all.front().self_ratios, Not(IsEmpty()));  // no limit has them
+  EXPECT_THAT(document.all.front().self_ratios, Not(IsEmpty()));  // no limit has them
   options.backends = {&backend("rotation32")};
   EXPECT_THAT(refusal([&] { measure(options); }), HasSubstr("can write float64"));
 }

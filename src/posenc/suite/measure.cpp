@@ -5,7 +5,6 @@
 #include "posenc/registry.h"
 #include "posenc/suite/document.h"
 #include "posenc/suite/measure_accuracy.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/pick.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/check.h"
@@ -101,10 +100,10 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
   const std::string doing = format_text("checking {}", table.name);
   const AccuracyOptions options = {.threads = cpu().logical_cores,
                                    .type = table.type,
+                                   .compared = rows_to_check(table),
                                    .progress = [&](double share) { progress(share, doing); }};
   const PlannedEncoders planned = plan_all(able, table);
-  for (const AccuracyReport& each :
-       measure_accuracy(planned.pointers(), table.rows, rows_to_check(table), options)) {
+  for (const AccuracyReport& each : measure_accuracy(planned.pointers(), table.rows, options)) {
     rows.push_back(each.measurement());
     rows.back().table = table;
   }
@@ -114,12 +113,8 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
 /// Adds rows for the limits of the memory system, which are measured with the table's number of
 /// threads.
 void add_limits(Rows& rows, const MeasuredTable& table) {
-  for (const char* const name : {"store", "non_temporal_store", "copy"}) {
-    Measurement& added = rows.emplace_back();
-    added.backend = name;
-    added.role = Role::limit;
-    added.table = table;
-  }
+  for (const char* const name : {"store", "non_temporal_store", "copy"})
+    rows.push_back({{{.backend = name, .isa = "", .role = Role::limit}, table}});
 }
 
 bool can_be_timed(const Measurement& row) {
@@ -209,7 +204,7 @@ Measurements measure(const MeasureOptions& options) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const Progress progress = part_of(options.progress, share(i), share(i + 1));
     add_errors(document.all, tables[i], backends, progress);
-    if (options.limits) add_limits(document.all, tables[i]);
+    add_limits(document.all, tables[i]);
   }
   add_times(document, options, part_of(options.progress, accuracy_share, 1));
   if (options.progress) options.progress(1, "done");

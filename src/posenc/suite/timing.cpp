@@ -2,7 +2,6 @@
 #include "posenc/matrix.h"
 #include "posenc/registry.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/memory_loops.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/cache_line.h"
