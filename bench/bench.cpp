@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/google_benchmark.h"
+#include "posenc/presets.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
+#include "posenc/suite/measurement_json.h"
 #include "posenc/suite/memory_loops.h"
 #include "posenc/suite/reference.h"
 #include "posenc/version.h"
@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 
 namespace posenc::bench {
 
@@ -28,6 +29,12 @@ using namespace suite;
 namespace {
 
 bool is_any_wrong = false;
+
+/// The verdict on a benchmark after its first call.
+struct Verdict {
+  std::string error = {};  ///< empty if the output is right
+  double largest = 0;      ///< largest error of the rows that were compared
+};
 
 /// Compares runs of rows at the start, at the end and in between, which cross the block edges of
 /// any method.
@@ -70,9 +77,10 @@ double now() {
 double limit_of(std::int64_t bytes) {
   static std::map<std::int64_t, double> known;
   const auto [place, is_new] = known.try_emplace(bytes, std::numeric_limits<double>::infinity());
-  float* const memory = is_new ? warm_memory(bytes) : nullptr;
+  if (!is_new) return place->second;
+  float* const memory = warm_memory(bytes);
   for (const auto loop : {store_loop, non_temporal_store_loop}) {
-    for (int sample = 0; is_new && sample < 9; ++sample) {
+    for (int sample = 0; sample < 9; ++sample) {
       const double begin = now();
       int runs = 0;
       for (; now() - begin < 2e-3; ++runs) loop(memory, bytes);
@@ -82,21 +90,34 @@ double limit_of(std::int64_t bytes) {
   return place->second;
 }
 
+/// Times the work after its output was compared, unless there is a verdict already.
+void run_checked(benchmark::State& state, const Work& work, std::optional<Verdict>& verdict) {
+  using benchmark::Counter;
+  const OutputView output = work.call();
+  if (!verdict) verdict = compared(output, work.expected);
+  state.counters["sampled_error"] = verdict->largest;
+  if (!verdict->error.empty()) {
+    is_any_wrong = true;
+    state.SkipWithError(verdict->error.c_str());
+    return;
+  }
+  const std::int64_t entries = output.rows * output.columns, bytes = entries * size_of(output.type);
+  if (work.counts_rows) {
+    state.counters["seconds_per_row"] = {static_cast<double>(output.rows),
+                                         Counter::kIsIterationInvariantRate | Counter::kInvert};
+  }
+  if (work.has_limit)
+    state.counters["share_of_limit"] = {limit_of(bytes), Counter::kIsIterationInvariantRate};
+  work.loop(state);
+  if (!work.counts_entries) return;
+  state.SetItemsProcessed(state.iterations() * entries);
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
 }  // namespace
 
 Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
-  return {suite::table_of({.d_model = d_model}, {0, rows}, type)};
-}
-
-Table table_of(const Preset& preset) {
-  Table table = {suite::table_of(preset.spec, preset.rows)};
-  table.name = preset.name;
-  return table;
-}
-
-std::string to_string(const Table& table) {
-  const std::string path = benchmark_path(table);
-  return table.offset > 0 ? fmt::format("{}/offset:{}", path, table.offset) : path;
+  return suite::table_of({.d_model = d_model}, {0, rows}, type);
 }
 
 float* warm_memory(std::int64_t bytes) {
@@ -109,24 +130,16 @@ float* warm_memory(std::int64_t bytes) {
 
 OutputView view_of(const Table& table, void* memory) {
   return with_type(table.type, [&]<class T>(T) {
-    return OutputView(static_cast<T*>(memory) + table.offset, table.rows.count, table.spec.d_model,
-                      table.stride);
+    return OutputView(static_cast<T*>(memory), table.rows.count, table.spec.d_model, table.stride);
   });
 }
 
 OutputView warm_view(const Table& table) {
-  const std::int64_t elements = table.offset + table.rows.count * table.stride;
-  return view_of(table, warm_memory(elements * size_of(table.type)));
-}
-
-std::vector<const Backend*> running_backends() {
-  std::vector<const Backend*> running = backends();
-  std::erase_if(running, [](const Backend* each) { return !each->runs_here(); });
-  return running;
+  return view_of(table, warm_memory(table.rows.count * table.stride * size_of(table.type)));
 }
 
 std::vector<const Backend*> best_backends() {
-  std::vector<const Backend*> best = running_backends();
+  std::vector<const Backend*> best = backends_here();
   std::erase_if(best, [](const Backend* each) { return each != &backend(each->name()); });
   return best;
 }
@@ -170,8 +183,9 @@ Expected expected_of(const Encoder& encoder, RowRange rows, DataType type) {
 
 Work encoding_of(const Backend& backend, const Table& table) {
   const Encoder& encoder = planned(backend, table.spec);
-  Work work(table.elements(), expected_of(encoder, table.rows, table.type),
-            [&encoder, view = warm_view(table), rows = table.rows, options = table.options()] {
+  const EncodeOptions options = {table.threads, table.stores};
+  Work work(expected_of(encoder, table.rows, table.type),
+            [&encoder, view = warm_view(table), rows = table.rows, options] {
               encoder.encode(rows, view, options);
               return view;
             });
@@ -179,32 +193,23 @@ Work encoding_of(const Backend& backend, const Table& table) {
   return work;
 }
 
-void run_checked(benchmark::State& state, const Work& work, std::optional<Verdict>& verdict) {
-  using benchmark::Counter;
-  const OutputView output = work.call();
-  if (!verdict) verdict = compared(output, work.expected);
-  state.counters["sampled_error"] = verdict->largest;
-  if (!verdict->error.empty()) {
-    is_any_wrong = true;
-    state.SkipWithError(verdict->error.c_str());
-    return;
-  }
-  const std::int64_t bytes = work.elements * size_of(output.type);
-  const double limit = work.has_limit ? limit_of(bytes) : 0;
-  if (work.rows > 0) {
-    state.counters["seconds_per_row"] = {static_cast<double>(work.rows),
-                                         Counter::kIsIterationInvariantRate | Counter::kInvert};
-  }
-  const double begin = now();
-  work.loop(state);
-  if (work.has_limit) {
-    const double seconds = (now() - begin) / static_cast<double>(state.iterations());
-    state.counters["share_of_limit"] = limit / seconds;
-  }
-  if (work.elements > 0) {
-    state.SetItemsProcessed(state.iterations() * work.elements);
-    state.SetBytesProcessed(state.iterations() * bytes);
-  }
+void add(const std::string& name, const std::function<Work()>& make, bool by_wall_time) {
+  auto* const added = benchmark::RegisterBenchmark(
+      name.c_str(), [make, verdict = std::optional<Verdict>()](benchmark::State& state) mutable {
+        try {
+          run_checked(state, make(), verdict);
+        } catch (const InvalidArgument& refusal) {  // the backend refuses the table
+          state.SkipWithError(fmt::format("not available: {}", refusal.what()).c_str());
+        }
+      });
+  if (by_wall_time) added->UseRealTime();
+}
+
+void add(std::string_view question, const Backend& backend, const Table& table,
+         const std::function<Work()>& make) {
+  if (!backend.supports(table.type)) return;
+  add(fmt::format("{}/{}/{}", question, backend.full_name(), benchmark_path(table)), make,
+      table.threads > 1);
 }
 
 namespace {
@@ -254,14 +259,15 @@ void register_benchmarks(const Program& program, cli::Options options) {
       cli::add_once(options.threads, cpu().logical_cores);
     }
     const auto backends = cli::backends_of(options);
-    const std::vector<MeasuredTable> usual = {table_of(preset("tutorial"))};
-    auto tables = cli::tables_of(options, usual);
+    const Preset& usual = preset("tutorial");
+    auto tables = cli::tables_of(
+        options, {{.name = std::string(usual.name), .spec = usual.spec, .rows = usual.rows}});
     if (const std::string left_out = leave_out_large(tables); !left_out.empty())
       throw InvalidArgument(left_out);
     for (const MeasuredTable& each : tables) {
       for (const Backend* backend : backends)
         if (names_types && !options.backends.empty()) backend->check_supports(each.type);
-      program.add({each}, backends);
+      program.add(each, backends);
     }
     return;
   }

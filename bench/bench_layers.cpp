@@ -88,15 +88,14 @@ Work sum(std::string_view source, const Shape& shape, int threads) {
   };
   const Expected expected = {exact, layer->encoder().error_bound({0, rows}) + rounding_below<T>(2)};
   if (source != "plain") {
-    return {batch * rows * d_model, expected,
-            [=, sequences = batch_first(x, batch, rows, d_model)] {
+    return {expected, [=, sequences = batch_first(x, batch, rows, d_model)] {
               layer->forward(sequences, {.threads = threads});
               return out;
             }};
   }
   const auto table = std::make_shared<Matrix>(rows, d_model);
   layer->encoder().encode(RowRange{0, rows}, table->view());
-  return {batch * rows * d_model, expected, [=, sequences = batch, count = rows * d_model] {
+  return {expected, [=, sequences = batch, count = rows * d_model] {
             const float* const encoding = table->data();
             for (std::int64_t sequence = 0; sequence < sequences; ++sequence) {
               T* const of_sequence = x + sequence * count;
@@ -183,12 +182,12 @@ Work rotate(std::string_view source, const Heads& heads, std::int64_t rows, int 
   if (source == "plain") {
     // Phases and frequencies carry three roundings of 2^-24, and the pairs add up to at most 1.4.
     expected.bound += 5 * 0x1p-24 * static_cast<double>(rows);
-    return {rows * columns, expected, [=, angles = plain_cache(heads, rows)] {
+    return {expected, [=, angles = plain_cache(heads, rows)] {
               turn_plainly(x, heads, rows, angles.data());
               return out;
             }};
   }
-  return {rows * columns, expected, [=, view = rows_first(x, 1, rows, heads.count, dimension)] {
+  return {expected, [=, view = rows_first(x, 1, rows, heads.count, dimension)] {
             rotary->apply(view, 0, {.threads = threads});
             return out;
           }};
@@ -199,12 +198,15 @@ template <class Make>
 void add_layer(std::string name, DataType type, int threads, Make make) {
   name += fmt::format("/threads:{}", threads);
   if (type != DataType::float32) name += fmt::format("/dtype:{}", to_string(type));
-  add(name, [=] {
-    Work work = type == DataType::float16    ? make(Float16())
-                : type == DataType::bfloat16 ? make(BFloat16())
-                                             : make(float());
-    return work;
-  })->UseRealTime();
+  constexpr bool by_wall_time = true;
+  add(
+      name,
+      [=]() -> Work {
+        if (type == DataType::float16) return make(Float16());
+        if (type == DataType::bfloat16) return make(BFloat16());
+        return make(float());
+      },
+      by_wall_time);
 }
 
 void add_sums(const Shape& shape, DataType type, int threads) {
