@@ -148,14 +148,6 @@ std::vector<const Backend*> fast_backends() {
   return {&backend("rotation"), &backend("rotation32")};
 }
 
-const Encoder& planned(const Backend& backend, const EncodingSpec& spec) {
-  static std::vector<std::unique_ptr<const Encoder>> all;
-  for (const auto& each : all) {
-    if (&each->backend() == &backend && each->spec() == spec) return *each;
-  }
-  return *all.emplace_back(backend.plan(spec));
-}
-
 void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long double> values) {
   static std::list<Reference> kept;  // Benchmarks ask for many rows of a spec.
   auto reference = std::ranges::find(kept, spec, &Reference::spec);
@@ -170,8 +162,8 @@ void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long d
 
 Expected expected_at(const Encoder& encoder, std::function<std::int64_t(std::int64_t row)> position,
                      RowRange bound_rows, DataType type) {
-  return {[&encoder, position = std::move(position)](std::int64_t row, auto values) {
-            exact_row(encoder.spec(), position(row), values);
+  return {[spec = encoder.spec(), position = std::move(position)](std::int64_t row, auto values) {
+            exact_row(spec, position(row), values);
           },
           encoder.error_bound(bound_rows, type)};
 }
@@ -182,11 +174,11 @@ Expected expected_of(const Encoder& encoder, RowRange rows, DataType type) {
 }
 
 Work encoding_of(const Backend& backend, const Table& table) {
-  const Encoder& encoder = planned(backend, table.spec);
+  const SharedEncoder encoder = backend.plan(table.spec);
   const EncodeOptions options = {table.threads, table.stores};
-  Work work(expected_of(encoder, table.rows, table.type),
-            [&encoder, view = warm_view(table), rows = table.rows, options] {
-              encoder.encode(rows, view, options);
+  Work work(expected_of(*encoder, table.rows, table.type),
+            [encoder, view = warm_view(table), rows = table.rows, options] {
+              encoder->encode(rows, view, options);
               return view;
             });
   work.has_limit = table.threads == 1;

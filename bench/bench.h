@@ -15,6 +15,7 @@
 #include <benchmark/benchmark.h>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,8 +41,7 @@ std::vector<const Backend*> best_backends();
 /// The fastest backends at their best ISA, for questions about the memory.
 std::vector<const Backend*> fast_backends();
 
-/// The backend's encoder for the spec, planned once per process.
-const Encoder& planned(const Backend& backend, const EncodingSpec& spec);
+using SharedEncoder = std::shared_ptr<const Encoder>;
 
 /// The output that a benchmark should write.
 struct Expected {

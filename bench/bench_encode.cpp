@@ -38,13 +38,13 @@ void add_fresh(const char* name, const Table& table, Sizes... sizes) {
     add(fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), name,
                     suite::benchmark_path(table)),
         [=] {
-          const Encoder& encoder = planned(*backend, table.spec);
-          return Work{expected_of(encoder, table.rows),
-                      [=, &encoder, memory = std::shared_ptr<Owner>()]() mutable {
+          const SharedEncoder encoder = backend->plan(table.spec);
+          return Work{expected_of(*encoder, table.rows),
+                      [=, memory = std::shared_ptr<Owner>()]() mutable {
                         memory.reset();
                         memory = std::make_shared<Owner>(sizes...);
                         const OutputView view = view_of(table, memory->data());
-                        encoder.encode(table.rows, view);
+                        encoder->encode(table.rows, view);
                         return view;
                       }};
         });

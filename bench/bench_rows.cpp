@@ -47,16 +47,16 @@ Positions random_positions(std::int64_t count) {
 }
 
 /// One encode call for each position in turn.
-Work row_random(const Encoder& encoder, Table table) {
+Work row_random(const SharedEncoder& encoder, Table table) {
   table.rows.count = 1;
   const OutputView row = warm_view(table);
   const auto position = std::make_shared<std::int64_t>();
   Work work(expected_at(
-                encoder, [=](auto) { return *position; }, {0, 2 * middle}, table.type),
-            [=, &encoder, positions = random_positions(4096), next = std::size_t{0}]() mutable {
+                *encoder, [=](auto) { return *position; }, {0, 2 * middle}, table.type),
+            [=, positions = random_positions(4096), next = std::size_t{0}]() mutable {
               *position = positions[next];
               next = (next + 1) % positions.size();
-              encoder.encode({.first = *position, .count = 1}, row);
+              encoder->encode({.first = *position, .count = 1}, row);
               return row;
             });
   work.counts_rows = true;
@@ -67,16 +67,16 @@ Work row_random(const Encoder& encoder, Table table) {
 /// cost, or none of it.
 constexpr std::int64_t cursor_run = 32;
 
-Work row_cursor(const Encoder& encoder, const Table& table) {
-  const auto cursor = std::make_shared<Cursor>(encoder, middle);
-  Work work(expected_of(encoder, {middle, cursor_run}),
-            [cursor, view = warm_view(table_of(cursor_run, table.spec.d_model))] {
+Work row_cursor(const SharedEncoder& encoder, const Table& table) {
+  const auto cursor = std::make_shared<Cursor>(*encoder, middle);
+  Work work(expected_of(*encoder, {middle, cursor_run}),
+            [encoder, cursor, view = warm_view(table_of(cursor_run, table.spec.d_model))] {
               for (std::int64_t row = 0; row < cursor_run; ++row)
                 std::ranges::copy(cursor->next(),
                                   static_cast<float*>(view.data) + row * view.stride);
               return view;
             });
-  work.loop = loop_of([cursor] {
+  work.loop = loop_of([encoder, cursor] {
     for (std::int64_t row = 0; row < cursor_run; ++row) {
       const float* values = cursor->next().data();
       benchmark::DoNotOptimize(values);
@@ -88,12 +88,12 @@ Work row_cursor(const Encoder& encoder, const Table& table) {
 }
 
 /// All rows of the table in one call, at random positions.
-Work gather_random(const Encoder& encoder, const Table& table) {
+Work gather_random(const SharedEncoder& encoder, const Table& table) {
   const Positions positions = random_positions(table.rows.count);
   const auto position = [=](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; };
-  Work work(expected_at(encoder, position, {0, 2 * middle}, table.type),
-            [=, &encoder, view = warm_view(table)] {
-              encoder.encode(positions, view, {table.threads, table.stores});
+  Work work(expected_at(*encoder, position, {0, 2 * middle}, table.type),
+            [=, view = warm_view(table)] {
+              encoder->encode(positions, view, {table.threads, table.stores});
               return view;
             });
   work.counts_rows = true;
@@ -104,7 +104,7 @@ Work gather_random(const Encoder& encoder, const Table& table) {
 void add_rows(const Table& table, const std::vector<const Backend*>& backends) {
   for (const Backend* backend : backends) {
     const auto add_question = [&](const char* question, const Table& named, auto make) {
-      add(question, *backend, named, [=] { return make(planned(*backend, table.spec), table); });
+      add(question, *backend, named, [=] { return make(backend->plan(table.spec), table); });
     };
     const auto with_rows = [&](std::int64_t rows) {
       Table named = table;

@@ -31,39 +31,26 @@ long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t 
 
 using Wrong = std::function<float(std::int64_t position, std::int64_t channel, float right)>;
 
-class WrongWriter final : public RowWriter {
- public:
-  WrongWriter(EncodingSpec spec, Wrong wrong) : spec_(std::move(spec)), wrong_(std::move(wrong)) {}
-
-  double error_bound(RowRange, DataType) const noexcept override { return 0x1p-25; }
-
-  void write(const OutputRows& rows) const noexcept override {
-    for (std::int64_t row = 0; row < rows.count; ++row) {
-      for (std::int64_t channel = 0; channel < spec_.d_model; ++channel) {
-        const auto right = static_cast<float>(exact(spec_, rows.first + row, channel));
-        const float value = wrong_(rows.first + row, channel, right);
-        with_type(rows.type,
-                  [&]<class T>(T) { rows.row<T>(row)[channel] = nearest<T>(to_double(value)); });
-      }
-    }
-  }
-
- private:
-  EncodingSpec spec_;
-  Wrong wrong_;
-};
-
-const Backend& some_backend() {
-  static const Backend fake(fake_method({.name = "fake"}));
-  return fake;
-}
-
-class FakeEncoder final : public Encoder {
+/// An encoder with errors. It is correctly rounded if `wrong` changes nothing.
+class FakeEncoder {
  public:
   explicit FakeEncoder(
-      const EncodingSpec& spec, Wrong wrong = [](auto, auto, float right) { return right; })
-      : Encoder(spec, some_backend(), some_backend().method(),
-                std::make_unique<const WrongWriter>(spec, std::move(wrong))) {}
+      const EncodingSpec& spec, const Wrong& wrong = [](auto, auto, float right) { return right; })
+      : backend_(fake_method({.name = "fake",
+                              .error_bound = 0x1p-25,
+                              .value =
+                                  [=](std::int64_t position, std::int64_t channel) {
+                                    const long double right = exact(spec, position, channel);
+                                    return wrong(position, channel, static_cast<float>(right));
+                                  }})),
+        encoder_(backend_.plan(spec)) {}
+
+  const Encoder* get() const { return encoder_.get(); }
+  operator const Encoder&() const { return *encoder_; }
+
+ private:
+  Backend backend_;
+  std::unique_ptr<const Encoder> encoder_;
 };
 
 Wrong planted_at(std::int64_t position, std::int64_t channel, float error) {
@@ -314,7 +301,7 @@ TEST(Accuracy, TheDifferenceFromDivTermIsMeasuredSeparately) {
 TEST(Accuracy, SeveralEncodersAreMeasuredTogetherAndReportedSeparately) {
   const FakeEncoder right(small_spec);
   const FakeEncoder wrong(small_spec, planted_at(9, 4, 0.125F));
-  const Encoder* const both[] = {&right, &wrong, &right};
+  const Encoder* const both[] = {right.get(), wrong.get(), right.get()};
   const auto reports = measure_accuracy(both, {0, 20});
   ASSERT_EQ(reports.size(), 3U);
   EXPECT_EQ(reports[0].wrongly_rounded, 0);
@@ -351,8 +338,8 @@ TEST(Accuracy, ProgressRisesToOne) {
 TEST(Accuracy, RefusesInvalidArguments) {
   const FakeEncoder one(small_spec);
   const FakeEncoder other({.d_model = 8, .base = 101});
-  const Encoder* const two_specs[] = {&one, &other};
-  const Encoder* const just_one[] = {&one};
+  const Encoder* const two_specs[] = {one.get(), other.get()};
+  const Encoder* const just_one[] = {one.get()};
   const auto measuring = [](std::span<const Encoder* const> encoders, RowRange rows,
                             int threads = 1) {
     return [=] { measure_accuracy(encoders, rows, {.threads = threads, .progress = {}}); };

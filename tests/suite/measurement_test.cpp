@@ -64,28 +64,19 @@ TEST(Measurements, RoundTripThroughTheirFile) {
   write_measurements(document, file);
   write_measurements(document, file);
   const Measurements read = read_measurements(file);
+  EXPECT_EQ(text_of(to_json(read)), read_file(file)) << "every member that is written is read";
   EXPECT_EQ(read.machine, document.machine);
-  EXPECT_EQ(read.compiler, document.compiler);
-  EXPECT_EQ(read.library_version, document.library_version);
   EXPECT_EQ(read.kernels, kernels_digest());
-  EXPECT_EQ(read.measured_at, document.measured_at);
-  EXPECT_EQ(read.disturbed, "");
   ASSERT_EQ(read.all.size(), document.all.size());
-  for (std::size_t i = 0; i < read.all.size(); ++i) {
-    const Measurement &a = read.all[i], &b = document.all[i];
-    EXPECT_EQ(a.full_name(), b.full_name());
-    EXPECT_EQ(a.role, b.role);
-    EXPECT_EQ(a.table, b.table) << i;
-    EXPECT_EQ(a.seconds, b.seconds);
-    EXPECT_EQ(a.self_ratios, b.self_ratios);
-    EXPECT_EQ(a.promise, b.promise);
-    EXPECT_EQ(a.phases, b.phases);
-    ASSERT_EQ(a.error.has_value(), b.error.has_value());
-    if (a.error && !std::isnan(b.error->max_ulp)) {
-      EXPECT_EQ(a.error, b.error);
-    }
-  }
-  EXPECT_TRUE(std::isnan(read.all.back().error->max_ulp)) << "JSON has no NaN: null";
+  EXPECT_EQ(read.all[0].error, document.all[0].error);
+  const Measurement &a = read.all.back(), &b = document.all.back();
+  EXPECT_EQ(a.full_name(), b.full_name());
+  EXPECT_EQ(a.table, b.table);
+  EXPECT_EQ(a.seconds, b.seconds);
+  EXPECT_EQ(a.self_ratios, b.self_ratios);
+  EXPECT_EQ(a.promise, b.promise);
+  EXPECT_EQ(a.phases, b.phases);
+  EXPECT_TRUE(std::isnan(a.error->max_ulp)) << "JSON has no NaN: null";
   EXPECT_THAT(folder.listing(), ElementsAre("profile.json")) << "no temporary file stays";
 }
 

@@ -1,7 +1,7 @@
 #include "posenc/suite/reference.h"
 
 #include "posenc/exact/entry.h"
-#include "posenc/support/format.h"
+#include "posenc/exact/sincos.h"
 
 #include <algorithm>
 #include <bit>
@@ -25,7 +25,12 @@ double ulps_per_unit(long double value, DataType type) noexcept {
   return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
-}  // namespace
+/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
+/// and the rounded rest.
+struct SplitValue {
+  long double leading;
+  double rest;
+};
 
 SplitValue split(const ExactValue<>& value) noexcept {
   constexpr int rest_bits = 128 - std::min(LDBL_MANT_DIG, 64);
@@ -36,18 +41,14 @@ SplitValue split(const ExactValue<>& value) noexcept {
           sign * std::ldexp(static_cast<double>(rest), exponent)};
 }
 
+}  // namespace
+
 std::string_view to_string(ReferenceMethod method) noexcept {
   return method == ReferenceMethod::integers ? "integers" : "long double";
 }
 
 Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
-    : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
-  if (method == ReferenceMethod::long_double && reference_method != method) {
-    throw InvalidArgument(
-        format_text("reference method is long double, which has {} bits here; allowed: integers",
-                    LDBL_MANT_DIG));
-  }
-}
+    : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {}
 
 ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const noexcept {
   if (position < 0) {

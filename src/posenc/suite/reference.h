@@ -3,7 +3,6 @@
 
 #include "posenc/data_type.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/exact/sincos.h"
 #include "posenc/spec.h"
 
 #include <array>
@@ -14,14 +13,6 @@
 #include <vector>
 
 namespace posenc::suite {
-
-/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
-/// and the rounded rest.
-struct SplitValue {
-  long double leading;
-  double rest;
-};
-SplitValue split(const ExactValue<>& value) noexcept;
 
 /// Sine and cosine of one frequency at one position. Each function is the sum of its value and its
 /// rest. The relative error of the sum is at most Reference::relative_error.
@@ -57,8 +48,7 @@ inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_
 /// Exact values at every position up to max_position.
 class Reference {
  public:
-  /// Throws InvalidArgument if the spec is not allowed, or if this platform does not have the
-  /// method.
+  /// Throws InvalidArgument if the spec is not allowed. The platform must have the method.
   explicit Reference(const EncodingSpec& spec, ReferenceMethod method = reference_method);
 
   const EncodingSpec& spec() const noexcept { return spec_; }
