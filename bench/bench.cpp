@@ -66,6 +66,16 @@ Verdict compared(const OutputView& output, const Expected& expected) {
   return verdict;
 }
 
+/// At least `bytes` of memory, 64-byte aligned and already touched. All benchmarks share it, and it
+/// is valid until the next call that asks for more.
+float* warm_memory(std::int64_t bytes) {
+  static Matrix memory;
+  const std::int64_t floats = (bytes + 3) / 4;
+  if (memory.rows() < floats) memory = Matrix(floats, 1);
+  store_loop(memory.data(), bytes);
+  return memory.data();
+}
+
 /// Seconds of the clock that Google Benchmark divides by.
 double now() {
   timespec time = {};
@@ -120,14 +130,6 @@ Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
   return suite::table_of({.d_model = d_model}, {0, rows}, type);
 }
 
-float* warm_memory(std::int64_t bytes) {
-  static Matrix memory;
-  const std::int64_t floats = (bytes + 3) / 4;
-  if (memory.rows() < floats) memory = Matrix(floats, 1);
-  store_loop(memory.data(), bytes);
-  return memory.data();
-}
-
 OutputView view_of(const Table& table, void* memory) {
   return with_type(table.type, [&]<class T>(T) {
     return OutputView(static_cast<T*>(memory), table.rows.count, table.spec.d_model, table.stride);
@@ -144,20 +146,14 @@ std::vector<const Backend*> best_backends() {
   return best;
 }
 
-std::vector<const Backend*> fast_backends() {
-  return {&backend("rotation"), &backend("rotation32")};
-}
-
 void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long double> values) {
   static std::list<Reference> kept;  // Benchmarks ask for many rows of a spec.
   auto reference = std::ranges::find(kept, spec, &Reference::spec);
   if (reference == kept.end()) reference = kept.emplace(kept.end(), spec);
-  for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
-    const ReferencePair pair = (*reference)(k, position);
-    const ChannelPair channel = channels_of(spec, k);
-    values[static_cast<std::size_t>(channel.sine)] = pair.sine + pair.sine_rest;
-    values[static_cast<std::size_t>(channel.cosine)] = pair.cosine + pair.cosine_rest;
-  }
+  std::vector<ExactEntry> entries(values.size());
+  fill_exact_row(*reference, DataType::float64, position, entries);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<long double>(entries[i].high) + entries[i].low;
 }
 
 Expected expected_at(const Encoder& encoder, std::function<std::int64_t(std::int64_t row)> position,

@@ -13,6 +13,7 @@
 #include "posenc/suite/measurement.h"
 
 #include <benchmark/benchmark.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,19 +29,16 @@ using Table = suite::MeasuredTable;
 
 Table table_of(std::int64_t rows, std::int64_t d_model, DataType type = DataType::float32);
 
-/// At least `bytes` of memory, 64-byte aligned and already touched. All benchmarks share it, and it
-/// is valid until the next call that asks for more.
-float* warm_memory(std::int64_t bytes);
-
-/// A view of the table in the given memory, which must be large enough, or in warm memory.
+/// A view of the table in the given memory, which must be large enough.
 OutputView view_of(const Table& table, void* memory);
+/// A view of the table in memory that is 64-byte aligned and already touched. All benchmarks share
+/// this memory. A view is valid until the next call that needs more memory.
 OutputView warm_view(const Table& table);
 
 /// The backend of each method at its best ISA.
 std::vector<const Backend*> best_backends();
-/// The fastest backends at their best ISA, for questions about the memory.
-std::vector<const Backend*> fast_backends();
 
+/// An encoder that the calls of a benchmark share.
 using SharedEncoder = std::shared_ptr<const Encoder>;
 
 /// The output that a benchmark should write.

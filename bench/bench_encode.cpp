@@ -30,6 +30,11 @@ void add_encodes(const Table& table, const std::vector<const Backend*>& backends
     add("encode", *backend, table, [=] { return encoding_of(*backend, table); });
 }
 
+/// The fastest backends at their best ISA, for questions about the memory.
+std::vector<const Backend*> fast_backends() {
+  return {&backend("rotation"), &backend("rotation32")};
+}
+
 /// Measures the cost of page faults. Owner is a Matrix or a vector, which is made and destroyed
 /// each time.
 template <class Owner, class... Sizes>
