@@ -227,13 +227,8 @@ cli::Subcommand flags_of(const Program& program) {
 }
 
 /// Registers the benchmarks that the flags ask for.
-void register_benchmarks(const Program& program, cli::Options options) {
-  const bool names_tables = !options.presets.empty() || !options.shapes.empty() || options.rows ||
-                            options.d_model || !options.firsts.empty() || options.base ||
-                            options.layout || options.spacing || options.frequencies ||
-                            !options.types.empty() || !options.threads.empty() ||
-                            !options.backends.empty() || options.isa;
-  if (names_tables && options.questions.empty()) {
+void register_benchmarks(const Program& program, cli::Options options, bool has_flags) {
+  if (has_flags && options.questions.empty()) {  // all other flags name tables
     const bool names_types = !options.types.empty();
     if (!names_types) options.types = program.types;
     for (const DataType type : options.types) {
@@ -286,7 +281,7 @@ int run(int argc, char** argv, const Program& program) try {
   benchmark::AddCustomContext("posenc_version", library_version());
   benchmark::AddCustomContext("kernels", std::string(kernels_digest()));
   benchmark::AddCustomContext("xsimd_version", xsimd_version());
-  register_benchmarks(program, *options);
+  register_benchmarks(program, *options, argc > 1);
   const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (matches == 0) return 2;  // Google Benchmark has printed the reason.
