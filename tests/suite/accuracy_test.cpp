@@ -326,15 +326,6 @@ TEST(Accuracy, IsTheSameFromAnyNumberOfThreads) {
   }
 }
 
-TEST(Accuracy, ProgressRisesToOne) {
-  std::vector<double> shares;
-  accuracy_of(FakeEncoder(small_spec), {0, 1000},
-              {.threads = 2, .progress = [&](double share) { shares.push_back(share); }});
-  ASSERT_FALSE(shares.empty());
-  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
-  EXPECT_EQ(shares.back(), 1);
-}
-
 TEST(Accuracy, RefusesInvalidArguments) {
   const FakeEncoder one(small_spec);
   const FakeEncoder other({.d_model = 8, .base = 101});
