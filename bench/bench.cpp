@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/google_benchmark.h"
+#include "posenc/presets.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
+#include "posenc/suite/measurement_json.h"
 #include "posenc/suite/memory_loops.h"
 #include "posenc/suite/reference.h"
 #include "posenc/support/kernels_digest.h"
@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 
 namespace posenc::bench {
 
@@ -30,6 +31,12 @@ using namespace suite;
 namespace {
 
 bool is_any_wrong = false;
+
+/// The verdict on a benchmark after its first call.
+struct Verdict {
+  std::string error = {};  ///< empty if the output is right
+  double largest = 0;      ///< largest error of the rows that were compared
+};
 
 /// Compares runs of rows at the start, at the end and in between, which cross the block edges of
 /// any method.
@@ -61,6 +68,16 @@ Verdict compared(const OutputView& output, const Expected& expected) {
   return verdict;
 }
 
+/// At least `bytes` of memory, 64-byte aligned and already touched. All benchmarks share it, and it
+/// is valid until the next call that asks for more.
+float* warm_memory(std::int64_t bytes) {
+  static Matrix memory;
+  const std::int64_t floats = (bytes + 3) / 4;
+  if (memory.rows() < floats) memory = Matrix(floats, 1);
+  store_loop(memory.data(), bytes);
+  return memory.data();
+}
+
 /// Seconds of the clock that Google Benchmark divides by.
 double now() {
   timespec time = {};
@@ -72,9 +89,10 @@ double now() {
 double limit_of(std::int64_t bytes) {
   static std::map<std::int64_t, double> known;
   const auto [place, is_new] = known.try_emplace(bytes, std::numeric_limits<double>::infinity());
-  float* const memory = is_new ? warm_memory(bytes) : nullptr;
+  if (!is_new) return place->second;
+  float* const memory = warm_memory(bytes);
   for (const auto loop : {store_loop, non_temporal_store_loop}) {
-    for (int sample = 0; is_new && sample < 9; ++sample) {
+    for (int sample = 0; sample < 9; ++sample) {
       const double begin = now();
       int runs = 0;
       for (; now() - begin < 2e-3; ++runs) loop(memory, bytes);
@@ -84,103 +102,7 @@ double limit_of(std::int64_t bytes) {
   return place->second;
 }
 
-}  // namespace
-
-Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
-  return {suite::table_of({.d_model = d_model}, {0, rows}, type)};
-}
-
-Table table_of(const Preset& preset) {
-  Table table = {suite::table_of(preset.spec, preset.rows)};
-  table.name = preset.name;
-  return table;
-}
-
-std::string to_string(const Table& table) {
-  const std::string path = benchmark_path(table);
-  return table.offset > 0 ? fmt::format("{}/offset:{}", path, table.offset) : path;
-}
-
-float* warm_memory(std::int64_t bytes) {
-  static Matrix memory;
-  const std::int64_t floats = (bytes + 3) / 4;
-  if (memory.rows() < floats) memory = Matrix(floats, 1);
-  store_loop(memory.data(), bytes);
-  return memory.data();
-}
-
-OutputView view_of(const Table& table, void* memory) {
-  return with_type(table.type, [&]<class T>(T) {
-    return OutputView(static_cast<T*>(memory) + table.offset, table.rows.count, table.spec.d_model,
-                      table.stride);
-  });
-}
-
-OutputView warm_view(const Table& table) {
-  const std::int64_t elements = table.offset + table.rows.count * table.stride;
-  return view_of(table, warm_memory(elements * size_of(table.type)));
-}
-
-std::vector<const Backend*> running_backends() {
-  std::vector<const Backend*> running = backends();
-  std::erase_if(running, [](const Backend* each) { return !each->runs_here(); });
-  return running;
-}
-
-std::vector<const Backend*> best_backends() {
-  std::vector<const Backend*> best = running_backends();
-  std::erase_if(best, [](const Backend* each) { return each != &backend(each->name()); });
-  return best;
-}
-
-std::vector<const Backend*> fast_backends() {
-  return {&backend("rotation"), &backend("rotation32")};
-}
-
-const Encoder& planned(const Backend& backend, const EncodingSpec& spec) {
-  static std::vector<std::unique_ptr<const Encoder>> all;
-  for (const auto& each : all) {
-    if (&each->backend() == &backend && each->spec() == spec) return *each;
-  }
-  return *all.emplace_back(backend.plan(spec));
-}
-
-void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long double> values) {
-  static std::list<Reference> kept;  // Benchmarks ask for many rows of a spec.
-  auto reference = std::ranges::find(kept, spec, &Reference::spec);
-  if (reference == kept.end()) reference = kept.emplace(kept.end(), spec);
-  for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
-    const ReferencePair pair = (*reference)(k, position);
-    const ChannelPair channel = channels_of(spec, k);
-    values[static_cast<std::size_t>(channel.sine)] = pair.sine + pair.sine_rest;
-    values[static_cast<std::size_t>(channel.cosine)] = pair.cosine + pair.cosine_rest;
-  }
-}
-
-Expected expected_at(const Encoder& encoder, std::function<std::int64_t(std::int64_t row)> position,
-                     RowRange bound_rows, DataType type) {
-  return {[&encoder, position = std::move(position)](std::int64_t row, auto values) {
-            exact_row(encoder.spec(), position(row), values);
-          },
-          encoder.error_bound(bound_rows, type)};
-}
-
-Expected expected_of(const Encoder& encoder, RowRange rows, DataType type) {
-  return expected_at(
-      encoder, [rows](std::int64_t row) { return rows.first + row; }, rows, type);
-}
-
-Work encoding_of(const Backend& backend, const Table& table) {
-  const Encoder& encoder = planned(backend, table.spec);
-  Work work(table.elements(), expected_of(encoder, table.rows, table.type),
-            [&encoder, view = warm_view(table), rows = table.rows, options = table.options()] {
-              encoder.encode(rows, view, options);
-              return view;
-            });
-  work.has_limit = table.threads == 1;
-  return work;
-}
-
+/// Times the work after its output was compared, unless there is a verdict already.
 void run_checked(benchmark::State& state, const Work& work, std::optional<Verdict>& verdict) {
   using benchmark::Counter;
   const OutputView output = work.call();
@@ -191,22 +113,93 @@ void run_checked(benchmark::State& state, const Work& work, std::optional<Verdic
     state.SkipWithError(verdict->error.c_str());
     return;
   }
-  const std::int64_t bytes = work.elements * size_of(output.type);
-  const double limit = work.has_limit ? limit_of(bytes) : 0;
-  if (work.rows > 0) {
-    state.counters["seconds_per_row"] = {static_cast<double>(work.rows),
+  const std::int64_t entries = output.rows * output.columns, bytes = entries * size_of(output.type);
+  if (work.counts_rows) {
+    state.counters["seconds_per_row"] = {static_cast<double>(output.rows),
                                          Counter::kIsIterationInvariantRate | Counter::kInvert};
   }
-  const double begin = now();
+  if (work.has_limit)
+    state.counters["share_of_limit"] = {limit_of(bytes), Counter::kIsIterationInvariantRate};
   work.loop(state);
-  if (work.has_limit) {
-    const double seconds = (now() - begin) / static_cast<double>(state.iterations());
-    state.counters["share_of_limit"] = limit / seconds;
-  }
-  if (work.elements > 0) {
-    state.SetItemsProcessed(state.iterations() * work.elements);
-    state.SetBytesProcessed(state.iterations() * bytes);
-  }
+  if (!work.counts_entries) return;
+  state.SetItemsProcessed(state.iterations() * entries);
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+}  // namespace
+
+Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
+  return suite::table_of({.d_model = d_model}, {0, rows}, type);
+}
+
+OutputView view_of(const Table& table, void* memory) {
+  return with_type(table.type, [&]<class T>(T) {
+    return OutputView(static_cast<T*>(memory), table.rows.count, table.spec.d_model, table.stride);
+  });
+}
+
+OutputView warm_view(const Table& table) {
+  return view_of(table, warm_memory(table.rows.count * table.stride * size_of(table.type)));
+}
+
+std::vector<const Backend*> best_backends() {
+  std::vector<const Backend*> best = backends_here();
+  std::erase_if(best, [](const Backend* each) { return each != &backend(each->name()); });
+  return best;
+}
+
+void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long double> values) {
+  static std::list<Reference> kept;  // Benchmarks ask for many rows of a spec.
+  auto reference = std::ranges::find(kept, spec, &Reference::spec);
+  if (reference == kept.end()) reference = kept.emplace(kept.end(), spec);
+  std::vector<ExactEntry> entries(values.size());
+  fill_exact_row(*reference, DataType::float64, position, entries);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<long double>(entries[i].high) + entries[i].low;
+}
+
+Expected expected_at(const Encoder& encoder, std::function<std::int64_t(std::int64_t row)> position,
+                     RowRange bound_rows, DataType type) {
+  return {[spec = encoder.spec(), position = std::move(position)](std::int64_t row, auto values) {
+            exact_row(spec, position(row), values);
+          },
+          encoder.error_bound(bound_rows, type)};
+}
+
+Expected expected_of(const Encoder& encoder, RowRange rows, DataType type) {
+  return expected_at(
+      encoder, [rows](std::int64_t row) { return rows.first + row; }, rows, type);
+}
+
+Work encoding_of(const Backend& backend, const Table& table) {
+  const SharedEncoder encoder = backend.plan(table.spec);
+  const EncodeOptions options = {table.threads, table.stores};
+  Work work(expected_of(*encoder, table.rows, table.type),
+            [encoder, view = warm_view(table), rows = table.rows, options] {
+              encoder->encode(rows, view, options);
+              return view;
+            });
+  work.has_limit = table.threads == 1;
+  return work;
+}
+
+void add(const std::string& name, const std::function<Work()>& make, bool by_wall_time) {
+  auto* const added = benchmark::RegisterBenchmark(
+      name.c_str(), [make, verdict = std::optional<Verdict>()](benchmark::State& state) mutable {
+        try {
+          run_checked(state, make(), verdict);
+        } catch (const InvalidArgument& refusal) {  // the backend refuses the table
+          state.SkipWithError(fmt::format("not available: {}", refusal.what()).c_str());
+        }
+      });
+  if (by_wall_time) added->UseRealTime();
+}
+
+void add(std::string_view question, const Backend& backend, const Table& table,
+         const std::function<Work()>& make) {
+  if (!backend.supports(table.type)) return;
+  add(fmt::format("{}/{}/{}", question, backend.full_name(), benchmark_path(table)), make,
+      table.threads > 1);
 }
 
 namespace {
@@ -236,13 +229,8 @@ cli::Subcommand flags_of(const Program& program) {
 }
 
 /// Registers the benchmarks that the flags ask for.
-void register_benchmarks(const Program& program, cli::Options options) {
-  const bool names_tables = !options.presets.empty() || !options.shapes.empty() || options.rows ||
-                            options.d_model || !options.firsts.empty() || options.base ||
-                            options.layout || options.spacing || options.frequencies ||
-                            !options.types.empty() || !options.threads.empty() ||
-                            !options.backends.empty() || options.isa;
-  if (names_tables && options.questions.empty()) {
+void register_benchmarks(const Program& program, cli::Options options, bool has_flags) {
+  if (has_flags && options.questions.empty()) {  // all other flags name tables
     const bool names_types = !options.types.empty();
     if (!names_types) options.types = program.types;
     for (const DataType type : options.types) {
@@ -256,14 +244,15 @@ void register_benchmarks(const Program& program, cli::Options options) {
       cli::add_once(options.threads, cpu().logical_cores);
     }
     const auto backends = cli::backends_of(options);
-    const std::vector<MeasuredTable> usual = {table_of(preset("tutorial"))};
-    auto tables = cli::tables_of(options, usual);
+    const Preset& usual = preset("tutorial");
+    auto tables = cli::tables_of(
+        options, {{.name = std::string(usual.name), .spec = usual.spec, .rows = usual.rows}});
     if (const std::string left_out = leave_out_large(tables); !left_out.empty())
       throw InvalidArgument(left_out);
     for (const MeasuredTable& each : tables) {
       for (const Backend* backend : backends)
         if (names_types && !options.backends.empty()) backend->check_supports(each.type);
-      program.add({each}, backends);
+      program.add(each, backends);
     }
     return;
   }
@@ -294,7 +283,7 @@ int run(int argc, char** argv, const Program& program) try {
   benchmark::AddCustomContext("posenc_version", library_version());
   benchmark::AddCustomContext("kernels", std::string(kernels_digest()));
   benchmark::AddCustomContext("xsimd_version", xsimd_version());
-  register_benchmarks(program, *options);
+  register_benchmarks(program, *options, argc > 1);
   const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (matches == 0) return 2;  // Google Benchmark has printed the reason.

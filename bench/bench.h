@@ -8,17 +8,15 @@
 #include "posenc/encode_options.h"
 #include "posenc/encoder.h"
 #include "posenc/matrix.h"
-#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 #include "posenc/suite/measurement.h"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,36 +25,21 @@
 
 namespace posenc::bench {
 
-struct Table : suite::MeasuredTable {
-  std::int64_t offset = 0;  ///< elements before the first row; at 0, the row begins a cache line
-
-  std::int64_t elements() const { return rows.count * spec.d_model; }
-  EncodeOptions options() const { return {threads, stores}; }
-};
+using Table = suite::MeasuredTable;
 
 Table table_of(std::int64_t rows, std::int64_t d_model, DataType type = DataType::float32);
-Table table_of(const Preset& preset);
 
-/// The table's part of a benchmark name: suite::benchmark_path() and the offset.
-std::string to_string(const Table& table);
-
-/// At least `bytes` of memory, 64-byte aligned and already touched. All benchmarks share it, and it
-/// is valid until the next call that asks for more.
-float* warm_memory(std::int64_t bytes);
-
-/// A view of the table in the given memory, which must be large enough, or in warm memory.
+/// A view of the table in the given memory, which must be large enough.
 OutputView view_of(const Table& table, void* memory);
+/// A view of the table in memory that is 64-byte aligned and already touched. All benchmarks share
+/// this memory. A view is valid until the next call that needs more memory.
 OutputView warm_view(const Table& table);
 
-/// Every backend that runs here.
-std::vector<const Backend*> running_backends();
 /// The backend of each method at its best ISA.
 std::vector<const Backend*> best_backends();
-/// The fastest backends at their best ISA, for questions about the memory.
-std::vector<const Backend*> fast_backends();
 
-/// The backend's encoder for the spec, planned once per process.
-const Encoder& planned(const Backend& backend, const EncodingSpec& spec);
+/// An encoder that the calls of a benchmark share.
+using SharedEncoder = std::shared_ptr<const Encoder>;
 
 /// The output that a benchmark should write.
 struct Expected {
@@ -88,14 +71,14 @@ std::function<void(benchmark::State&)> loop_of(Call call) {
 /// The work of a benchmark.
 struct Work {
   template <class Call>
-  Work(std::int64_t element_count, Expected exact, const Call& writes)
-      : elements(element_count), expected(std::move(exact)), call(writes), loop(loop_of(writes)) {}
+  Work(Expected exact, const Call& writes)
+      : expected(std::move(exact)), call(writes), loop(loop_of(writes)) {}
 
-  std::int64_t elements;  ///< number of elements that an iteration writes
   Expected expected;
   std::function<OutputView()> call;             ///< returns the table that it writes
   std::function<void(benchmark::State&)> loop;  ///< the timed loop; by default it repeats the call
-  std::int64_t rows = 0;  ///< rows per iteration; if set, seconds_per_row is counted
+  bool counts_entries = true;                   ///< false if the loop does not write the table
+  bool counts_rows = false;                     ///< if set, seconds_per_row is counted
   /// If set, the share of the limit is counted: the time of the faster store loop (plain or
   /// non-temporal) for as many bytes, divided by the time of an iteration. The loop is timed once
   /// per process and size, so a disturbance at that moment affects every share. posenc measure
@@ -106,28 +89,15 @@ struct Work {
 /// The work of writing the table into warm memory with the encoder of the backend.
 Work encoding_of(const Backend& backend, const Table& table);
 
-/// The verdict on a benchmark after its first call.
-struct Verdict {
-  std::string error = {};  ///< empty if the output is right
-  double largest = 0;      ///< largest error of the rows that were compared
-};
+/// Registers a benchmark. When it runs, make() is called and returns its work. Rows of the output
+/// are compared with the expected rows before the loop is timed. If a value is off by more than the
+/// bound, the benchmark is skipped with an error.
+void add(const std::string& name, const std::function<Work()>& make, bool by_wall_time = false);
 
-/// Compares rows of the output with the expected rows, unless there is a verdict already, and times
-/// the loop. If a value is off by more than the bound, the benchmark is skipped with an error.
-void run_checked(benchmark::State& state, const Work& work, std::optional<Verdict>& verdict);
-
-/// Registers a benchmark. When it runs, make() is called and returns its work.
-template <class Make>
-auto* add(const std::string& name, Make make) {
-  return benchmark::RegisterBenchmark(
-      name.c_str(), [make, verdict = std::optional<Verdict>()](benchmark::State& state) mutable {
-        try {
-          run_checked(state, make(), verdict);
-        } catch (const InvalidArgument& refusal) {  // the backend refuses the table
-          state.SkipWithError(fmt::format("not available: {}", refusal.what()).c_str());
-        }
-      });
-}
+/// Registers the benchmark question/backend/table, unless the backend cannot write the table's
+/// type. It is timed by wall time if the table has several threads.
+void add(std::string_view question, const Backend& backend, const Table& table,
+         const std::function<Work()>& make);
 
 /// A set of benchmarks that --question names.
 struct Question {

@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "peers.h"
 
-#include "posenc/cpu.h"
+#include "posenc/suite/measurement_json.h"
 
 #include <fmt/format.h>
 #if __has_include(<malloc.h>)
@@ -26,12 +26,13 @@ namespace posenc::bench {
 namespace {
 
 void add_encodes(const Table& table, const std::vector<const Backend*>& backends) {
-  for (const Backend* backend : backends) {
-    if (!backend->supports(table.type)) continue;
-    auto* const added = add(fmt::format("encode/{}/{}", backend->full_name(), to_string(table)),
-                            [=] { return encoding_of(*backend, table); });
-    if (table.threads > 1) added->UseRealTime();
-  }
+  for (const Backend* backend : backends)
+    add("encode", *backend, table, [=] { return encoding_of(*backend, table); });
+}
+
+/// The fastest backends at their best ISA, for questions about the memory.
+std::vector<const Backend*> fast_backends() {
+  return {&backend("rotation"), &backend("rotation32")};
 }
 
 /// Measures the cost of page faults. Owner is a Matrix or a vector, which is made and destroyed
@@ -39,15 +40,16 @@ void add_encodes(const Table& table, const std::vector<const Backend*>& backends
 template <class Owner, class... Sizes>
 void add_fresh(const char* name, const Table& table, Sizes... sizes) {
   for (const Backend* backend : fast_backends()) {
-    add(fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), name, to_string(table)),
+    add(fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), name,
+                    suite::benchmark_path(table)),
         [=] {
-          const Encoder& encoder = planned(*backend, table.spec);
-          return Work{table.elements(), expected_of(encoder, table.rows),
-                      [=, &encoder, memory = std::shared_ptr<Owner>()]() mutable {
+          const SharedEncoder encoder = backend->plan(table.spec);
+          return Work{expected_of(*encoder, table.rows),
+                      [=, memory = std::shared_ptr<Owner>()]() mutable {
                         memory.reset();
                         memory = std::make_shared<Owner>(sizes...);
                         const OutputView view = view_of(table, memory->data());
-                        encoder.encode(table.rows, view);
+                        encoder->encode(table.rows, view);
                         return view;
                       }};
         });
@@ -65,9 +67,8 @@ void compare_backends() {
 /// beyond the caches, non-temporal stores write whole lines.
 void compare_strides() {
   for (const auto& [rows, d_model] : {std::pair{256, 1024}, {32768, 1024}, {262144, 128}}) {
-    for (const auto& [offset, more] : {std::pair{0, 0}, {1, 0}, {0, 16}, {0, 3}}) {
+    for (const int more : {0, 16, 3}) {
       Table table = table_of(rows, d_model);
-      table.offset = offset;
       table.stride += more;
       add_encodes(table, fast_backends());
     }
@@ -92,7 +93,7 @@ void compare_fresh_memory() {
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {
     const Table table = table_of(rows, d_model);
     add_fresh<Matrix>("matrix", table, rows, d_model);
-    add_fresh<std::vector<float>>("vector", table, static_cast<std::size_t>(table.elements()));
+    add_fresh<std::vector<float>>("vector", table, static_cast<std::size_t>(rows * d_model));
   }
 }
 

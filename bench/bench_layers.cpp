@@ -17,9 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 #include <memory>
 #include <span>
 #include <string>
@@ -90,15 +88,14 @@ Work sum(std::string_view source, const Shape& shape, int threads) {
   };
   const Expected expected = {exact, layer->encoder().error_bound({0, rows}) + rounding_below<T>(2)};
   if (source != "plain") {
-    return {batch * rows * d_model, expected,
-            [=, sequences = batch_first(x, batch, rows, d_model)] {
+    return {expected, [=, sequences = batch_first(x, batch, rows, d_model)] {
               layer->forward(sequences, {.threads = threads});
               return out;
             }};
   }
   const auto table = std::make_shared<Matrix>(rows, d_model);
   layer->encoder().encode(RowRange{0, rows}, table->view());
-  return {batch * rows * d_model, expected, [=, sequences = batch, count = rows * d_model] {
+  return {expected, [=, sequences = batch, count = rows * d_model] {
             const float* const encoding = table->data();
             for (std::int64_t sequence = 0; sequence < sequences; ++sequence) {
               T* const of_sequence = x + sequence * count;
@@ -122,11 +119,16 @@ constexpr Heads usual_heads = {32, 128};
 /// The values of every pair of channels before the rotation. They are the same in all types.
 constexpr float pair_a = 0.625f, pair_b = 0.75f;
 
+/// The cosines, then the sines, of the angles of a head.
+EncodingSpec spec_of_angles(std::int64_t dimension) {
+  return {.d_model = dimension, .layout = Layout::halves_cos_first};
+}
+
 /// A row of rotated heads. Each channel is the sum of two products.
 void exact_heads(const Heads& heads, std::int64_t position, std::span<long double> values) {
   const auto dimension = static_cast<std::size_t>(heads.dimension), pairs = dimension / 2;
-  std::vector<long double> angles(dimension);  // cosines, then sines
-  exact_row({.d_model = heads.dimension, .layout = Layout::halves_cos_first}, position, angles);
+  std::vector<long double> angles(dimension);
+  exact_row(spec_of_angles(heads.dimension), position, angles);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const long double cosine = angles[i % pairs], sine = angles[pairs + i % pairs];
     values[i] =
@@ -134,28 +136,13 @@ void exact_heads(const Heads& heads, std::int64_t position, std::span<long doubl
   }
 }
 
-/// Each row has cosines, then sines. Frequency, phase and values are computed in float32, as in
-/// Transformers.
-std::vector<float> plain_cache(const Heads& heads, std::int64_t rows) {
-  const std::int64_t dimension = heads.dimension, pairs = heads.pairs();
-  std::vector<float> angles(static_cast<std::size_t>(rows * dimension));
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t k = 0; k < pairs; ++k) {
-      const float exponent = static_cast<float>(2 * k) / static_cast<float>(dimension);
-      const float phase = static_cast<float>(row) * (1 / std::pow(10000.0F, exponent));
-      float* const angle = angles.data() + row * dimension + k;
-      angle[0] = std::cos(phase);
-      angle[pairs] = std::sin(phase);
-    }
-  }
-  return angles;
-}
-
 /// Rotates heads as programs do without this library: channel k with channel k + dimension / 2.
+/// Each row of the table has cosines, then sines.
 template <class T>
-void turn_plainly(T* x, const Heads& heads, std::int64_t rows, const float* angles) {
+void turn_plainly(T* x, const Heads& heads, const Matrix& table) {
   const std::int64_t dimension = heads.dimension, pairs = heads.pairs();
-  for (std::int64_t row = 0; row < rows; ++row, angles += dimension) {
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    const float* const angles = table.row(row).data();
     for (std::int64_t head = 0; head < heads.count; ++head, x += dimension) {
       for (std::int64_t k = 0; k < pairs; ++k) {
         const float a = widened(x[k]), b = widened(x[pairs + k]);
@@ -178,19 +165,19 @@ Work rotate(std::string_view source, const Heads& heads, std::int64_t rows, int 
   for (std::int64_t i = 0; i < rows * columns; ++i)
     x[i] = rounded<T>(i % dimension < heads.pairs() ? pair_a : pair_b);
   // The products and the sum are rounded, and so are the cosines and sines.
-  Expected expected = {[heads](std::int64_t position, std::span<long double> values) {
-                         exact_heads(heads, position, values);
-                       },
-                       4 * 0x1p-25 + rounding_below<T>(1)};
+  const Expected expected = {[heads](std::int64_t position, std::span<long double> values) {
+                               exact_heads(heads, position, values);
+                             },
+                             4 * 0x1p-25 + rounding_below<T>(1)};
   if (source == "plain") {
-    // Phases and frequencies carry three roundings of 2^-24, and the pairs add up to at most 1.4.
-    expected.bound += 5 * 0x1p-24 * static_cast<double>(rows);
-    return {rows * columns, expected, [=, angles = plain_cache(heads, rows)] {
-              turn_plainly(x, heads, rows, angles.data());
+    const auto table = std::make_shared<Matrix>(rows, dimension);
+    backend("rotation").plan(spec_of_angles(dimension))->encode(RowRange{0, rows}, table->view());
+    return {expected, [=] {
+              turn_plainly(x, heads, *table);
               return out;
             }};
   }
-  return {rows * columns, expected, [=, view = rows_first(x, 1, rows, heads.count, dimension)] {
+  return {expected, [=, view = rows_first(x, 1, rows, heads.count, dimension)] {
             rotary->apply(view, 0, {.threads = threads});
             return out;
           }};
@@ -201,12 +188,15 @@ template <class Make>
 void add_layer(std::string name, DataType type, int threads, Make make) {
   name += fmt::format("/threads:{}", threads);
   if (type != DataType::float32) name += fmt::format("/dtype:{}", to_string(type));
-  add(name, [=] {
-    Work work = type == DataType::float16    ? make(Float16())
-                : type == DataType::bfloat16 ? make(BFloat16())
-                                             : make(float());
-    return work;
-  })->UseRealTime();
+  constexpr bool by_wall_time = true;
+  add(
+      name,
+      [=] {
+        return type == DataType::float16    ? make(Float16())
+               : type == DataType::bfloat16 ? make(BFloat16())
+                                            : make(float());
+      },
+      by_wall_time);
 }
 
 void add_sums(const Shape& shape, DataType type, int threads) {

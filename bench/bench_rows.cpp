@@ -49,20 +49,19 @@ Positions random_positions(std::int64_t count) {
 }
 
 /// One encode call for each position in turn.
-Work row_random(const Encoder& encoder, Table table) {
+Work row_random(const SharedEncoder& encoder, Table table) {
   table.rows.count = 1;
   const OutputView row = warm_view(table);
   const auto position = std::make_shared<std::int64_t>();
-  Work work(row.columns,
-            expected_at(
-                encoder, [=](auto) { return *position; }, {0, 2 * middle}, table.type),
-            [=, &encoder, positions = random_positions(4096), next = std::size_t{0}]() mutable {
+  Work work(expected_at(
+                *encoder, [=](auto) { return *position; }, {0, 2 * middle}, table.type),
+            [=, positions = random_positions(4096), next = std::size_t{0}]() mutable {
               *position = positions[next];
               next = (next + 1) % positions.size();
-              encoder.encode({.first = *position, .count = 1}, row);
+              encoder->encode({.first = *position, .count = 1}, row);
               return row;
             });
-  work.rows = 1;
+  work.counts_rows = true;
   return work;
 }
 
@@ -70,48 +69,44 @@ Work row_random(const Encoder& encoder, Table table) {
 /// cost, or none of it.
 constexpr std::int64_t cursor_run = 32;
 
-Work row_cursor(const Encoder& encoder, const Table& table) {
-  const auto cursor = std::make_shared<Cursor>(encoder, middle);
-  Work work(cursor_run * table.spec.d_model, expected_of(encoder, {middle, cursor_run}),
-            [cursor, view = warm_view(table_of(cursor_run, table.spec.d_model))] {
+Work row_cursor(const SharedEncoder& encoder, const Table& table) {
+  const auto cursor = std::make_shared<Cursor>(*encoder, middle);
+  Work work(expected_of(*encoder, {middle, cursor_run}),
+            [encoder, cursor, view = warm_view(table_of(cursor_run, table.spec.d_model))] {
               for (std::int64_t row = 0; row < cursor_run; ++row)
                 std::ranges::copy(cursor->next(),
                                   static_cast<float*>(view.data) + row * view.stride);
               return view;
             });
-  work.loop = loop_of([cursor] {
+  work.loop = loop_of([encoder, cursor] {
     for (std::int64_t row = 0; row < cursor_run; ++row) {
       const float* values = cursor->next().data();
       benchmark::DoNotOptimize(values);
     }
     if (cursor->position() >= 2 * middle) cursor->seek(middle);
   });
-  work.rows = cursor_run;
+  work.counts_rows = true;
   return work;
 }
 
 /// All rows of the table in one call, at random positions.
-Work gather_random(const Encoder& encoder, const Table& table) {
+Work gather_random(const SharedEncoder& encoder, const Table& table) {
   const Positions positions = random_positions(table.rows.count);
   const auto position = [=](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; };
-  Work work(table.elements(), expected_at(encoder, position, {0, 2 * middle}, table.type),
-            [=, &encoder, view = warm_view(table), options = table.options()] {
-              encoder.encode(positions, view, options);
+  Work work(expected_at(*encoder, position, {0, 2 * middle}, table.type),
+            [=, view = warm_view(table)] {
+              encoder->encode(positions, view, {table.threads, table.stores});
               return view;
             });
-  work.rows = table.rows.count;
+  work.counts_rows = true;
   return work;
 }
 
 /// Single rows are encoded by one thread, and the cursor writes float32.
 void add_rows(const Table& table, const std::vector<const Backend*>& backends) {
   for (const Backend* backend : backends) {
-    if (!backend->supports(table.type)) continue;
-    const auto add_question = [&](const char* question, Table named, auto make) {
-      auto* const added =
-          add(fmt::format("{}/{}/{}", question, backend->full_name(), to_string(named)),
-              [=] { return make(planned(*backend, table.spec), table); });
-      if (named.threads > 1) added->UseRealTime();
+    const auto add_question = [&](const char* question, const Table& named, auto make) {
+      add(question, *backend, named, [=] { return make(backend->plan(table.spec), table); });
     };
     const auto with_rows = [&](std::int64_t rows) {
       Table named = table;
@@ -131,7 +126,7 @@ void add_wide_rows() { add_rows(table_of(1024, 4096), best_backends()); }
 
 Work plan(const Backend& backend, const Table& table, bool again) {
   Work work = encoding_of(backend, table);
-  work.elements = 0;
+  work.counts_entries = false;
   work.has_limit = false;
   work.loop = loop_of([&backend, again, spec = table.spec]() mutable {
     if (!again) spec.base = std::nextafter(spec.base, 2 * spec.base);
@@ -177,12 +172,11 @@ Work axes(const std::string& system, const GridSizes& sizes) {
   const auto table = std::make_shared<AxesTable>(axes_table(system, sizes));
   const auto encoder = std::make_shared<AxesEncoder>(table->spec);
   const auto out = std::make_shared<Matrix>(table->rows, encoder->d_model());
-  Work work(table->rows * encoder->d_model(), expected_on_axes(table->spec, table->row_positions()),
-            [=] {
-              encoder->encode(table->row_positions(), out->view());
-              return OutputView(out->view());
-            });
-  work.rows = table->rows;
+  Work work(expected_on_axes(table->spec, table->row_positions()), [=] {
+    encoder->encode(table->row_positions(), out->view());
+    return OutputView(out->view());
+  });
+  work.counts_rows = true;
   return work;
 }
 
@@ -194,7 +188,7 @@ void add_axes(const GridSizes& sizes) {
   one.spec.layout = axes_table("flux", sizes).spec.layout;
   add(fmt::format("axes/one/rows:{}/d:128", rows), [=] {
     Work work = encoding_of(*select_backend(one.spec, one.rows).backend, one);
-    work.rows = one.rows.count;
+    work.counts_rows = true;
     work.has_limit = false;
     return work;
   });

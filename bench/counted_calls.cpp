@@ -10,6 +10,7 @@
 // backends that call libm are left out, because versions of libm differ.
 #include "bench.h"
 
+#include "posenc/suite/measurement_json.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
@@ -23,6 +24,8 @@
 #include <utility>
 
 namespace posenc::bench {
+
+using suite::benchmark_path;
 namespace {
 
 template <class Call>
@@ -43,17 +46,17 @@ void count_encode(const Backend& backend, const Table& table) {
   const OutputView out = warm_view(table);
   const bool is_plain = table.stores == StorePolicy::automatic;
   const EncodeOptions options = {1, is_plain ? StorePolicy::cached : table.stores};
-  count(fmt::format("encode/{}/{}", backend.full_name(), to_string(table)), table.elements(),
-        [&] { encoder->encode(table.rows, out, options); });
+  count(fmt::format("encode/{}/{}", backend.full_name(), benchmark_path(table)),
+        out.rows * out.columns, [&] { encoder->encode(table.rows, out, options); });
 }
 
 void count_add(const Backend& backend) {
   const Table table = table_of(256, 512);
   const auto encoder = backend.plan(table.spec);
-  float* const memory = warm_memory(table.elements() * 4);
+  float* const memory = static_cast<float*>(warm_view(table).data);
   const MatrixView<float> out = {memory, 256, 512, 512};
   const MatrixView<const float> x = {memory, 256, 512, 512};
-  count(fmt::format("add/{}/{}", backend.full_name(), to_string(table)), table.elements(), [&] {
+  count(fmt::format("add/{}/{}", backend.full_name(), benchmark_path(table)), 256 * 512, [&] {
     encoder->add(table.rows, x, 1.0f, out, {1, StorePolicy::cached});
   });
 }
@@ -88,7 +91,7 @@ void count_all(const Backend& backend) {
 
 int main() {
   fmt::print("{}, xsimd {}\n", posenc::compiler(), posenc::xsimd_version());
-  for (const posenc::Backend* backend : posenc::bench::running_backends()) {
+  for (const posenc::Backend* backend : posenc::suite::backends_here()) {
     const std::string_view name = backend->name();
     if (name == "rotation" || name == "rotation32" || name == "xsimd")
       posenc::bench::count_all(*backend);

@@ -1,11 +1,11 @@
-// A backend for tests to register. It writes zeros and reports the properties that a test sets.
+// A backend for tests to register. It writes the values and reports the properties that a test
+// sets.
 #pragma once
 
 #include "posenc/frequency_rule_text.h"
 #include "posenc/registry.h"
 #include "posenc/support/with_type.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,19 +22,24 @@ struct FakeBackendClaims {
   bool is_correctly_rounded = false;
   bool refuses_rules = false;                                            ///< of frequencies
   std::function<void(std::int64_t rows)> encodes = [](std::int64_t) {};  ///< called beside it
+  /// The value of an entry.
+  std::function<double(std::int64_t position, std::int64_t channel)> value =
+      [](std::int64_t, std::int64_t) { return 0.0; };
 };
 
-class ZeroWriter final : public RowWriter {
+class FakeWriter final : public RowWriter {
  public:
-  ZeroWriter(const EncodingSpec& spec, FakeBackendClaims claims)
+  FakeWriter(const EncodingSpec& spec, FakeBackendClaims claims)
       : d_model_(spec.d_model), claims_(std::move(claims)) {}
 
   double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
 
   void write(const OutputRows& rows) const noexcept override {
     with_type(rows.type, [&]<class T>(T) {
-      for (std::int64_t row = 0; row < rows.count; ++row)
-        std::fill_n(rows.row<T>(row), d_model_, T{});
+      for (std::int64_t row = 0; row < rows.count; ++row) {
+        for (std::int64_t channel = 0; channel < d_model_; ++channel)
+          rows.row<T>(row)[channel] = nearest<T>(claims_.value(rows.first + row, channel));
+      }
     });
     claims_.encodes(rows.count);
   }
@@ -55,7 +60,7 @@ inline Method fake_method(const FakeBackendClaims& claims) {
               throw InvalidArgument("frequencies are '" + to_string(spec.frequencies) +
                                     "'; allowed for backend " + claims.name +
                                     ": those of the base");
-            return std::make_unique<const ZeroWriter>(spec, claims);
+            return std::make_unique<const FakeWriter>(spec, claims);
           }};
 }
 

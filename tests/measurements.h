@@ -3,7 +3,6 @@
 
 #include "posenc/suite/document.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/measurement.h"
 #include "support.h"
 

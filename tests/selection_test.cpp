@@ -8,7 +8,6 @@
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/suite/document.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/profile.h"
 
 #include <nlohmann/json.hpp>

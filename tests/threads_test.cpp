@@ -9,7 +9,6 @@
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/suite/document.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/profile.h"
 #include "support.h"
 

@@ -102,6 +102,4 @@ void register_peers() {
 #endif
 }
 
-std::string_view missing_peers() { return POSENC_MISSING_PEERS; }
-
 }  // namespace posenc::peers

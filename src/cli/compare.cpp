@@ -7,7 +7,6 @@
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/document.h"
 #include "posenc/suite/files.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/ties.h"
 #include "posenc/support/printable.h"
@@ -346,11 +345,7 @@ int compare_builds(const Options& options) {
         add_once(left_out, name);
         continue;
       }
-      Measurement& row = request.rows.emplace_back();
-      row.backend = each->name();
-      row.isa = to_string(each->isa());
-      row.role = each->can_be_picked() ? Role::backend : Role::peer;
-      row.table = table;
+      request.rows.push_back({row_of(*each, table)});
     }
   }
   if (request.rows.empty())

@@ -154,7 +154,8 @@ Json cpus_document() {
   for (const Measurements* const each : known) {
     const Microarchitecture* const design = microarchitecture_of(each->machine);
     Json& entry = document["cpus"].emplace_back(suite::to_json(each->machine));
-    entry["vendor"] = design != nullptr ? std::string(design->vendor) : "";
+    const std::string_view series = design != nullptr ? design->series : "";
+    entry["vendor"] = series.substr(0, series.find(' '));
     if (const auto signature = signature_in(each->machine.model)) {
       entry["family"] = signature->family;
       entry["model"] = signature->model;

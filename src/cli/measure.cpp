@@ -5,8 +5,7 @@
 #include "cli/commands.h"
 
 #include "posenc/suite/document.h"
-#include "posenc/suite/google_benchmark.h"
-#include "posenc/suite/measured_tables.h"
+#include "posenc/suite/measurement_json.h"
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/shape_class.h"
 #include "posenc/suite/statistics.h"

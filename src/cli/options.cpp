@@ -6,7 +6,6 @@
 #include "posenc/selection.h"
 #include "posenc/suite/files.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
 

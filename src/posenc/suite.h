@@ -9,7 +9,6 @@
 #include "posenc/suite/document.h"
 #include "posenc/suite/measure.h"
 #include "posenc/suite/measure_accuracy.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/measurement.h"
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/parity.h"

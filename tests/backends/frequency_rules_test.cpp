@@ -8,7 +8,6 @@
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/measure.h"
 #include "posenc/suite/measure_accuracy.h"
-#include "posenc/suite/measured_tables.h"
 #include "support.h"
 
 #include <algorithm>

@@ -31,39 +31,26 @@ long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t 
 
 using Wrong = std::function<float(std::int64_t position, std::int64_t channel, float right)>;
 
-class WrongWriter final : public RowWriter {
- public:
-  WrongWriter(EncodingSpec spec, Wrong wrong) : spec_(std::move(spec)), wrong_(std::move(wrong)) {}
-
-  double error_bound(RowRange, DataType) const noexcept override { return 0x1p-25; }
-
-  void write(const OutputRows& rows) const noexcept override {
-    for (std::int64_t row = 0; row < rows.count; ++row) {
-      for (std::int64_t channel = 0; channel < spec_.d_model; ++channel) {
-        const auto right = static_cast<float>(exact(spec_, rows.first + row, channel));
-        const float value = wrong_(rows.first + row, channel, right);
-        with_type(rows.type,
-                  [&]<class T>(T) { rows.row<T>(row)[channel] = nearest<T>(to_double(value)); });
-      }
-    }
-  }
-
- private:
-  EncodingSpec spec_;
-  Wrong wrong_;
-};
-
-const Backend& some_backend() {
-  static const Backend fake(fake_method({.name = "fake"}));
-  return fake;
-}
-
-class FakeEncoder final : public Encoder {
+/// An encoder with errors. It is correctly rounded if `wrong` changes nothing.
+class FakeEncoder {
  public:
   explicit FakeEncoder(
-      const EncodingSpec& spec, Wrong wrong = [](auto, auto, float right) { return right; })
-      : Encoder(spec, some_backend(), some_backend().method(),
-                std::make_unique<const WrongWriter>(spec, std::move(wrong))) {}
+      const EncodingSpec& spec, const Wrong& wrong = [](auto, auto, float right) { return right; })
+      : backend_(fake_method({.name = "fake",
+                              .error_bound = 0x1p-25,
+                              .value =
+                                  [=](std::int64_t position, std::int64_t channel) {
+                                    const long double right = exact(spec, position, channel);
+                                    return wrong(position, channel, static_cast<float>(right));
+                                  }})),
+        encoder_(backend_.plan(spec)) {}
+
+  const Encoder* get() const { return encoder_.get(); }
+  operator const Encoder&() const { return *encoder_; }
+
+ private:
+  Backend backend_;
+  std::unique_ptr<const Encoder> encoder_;
 };
 
 Wrong planted_at(std::int64_t position, std::int64_t channel, float error) {
@@ -147,14 +134,6 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
   }
 }
 
-TEST(Accuracy, UlpsGrowAtTheZerosOfSineWhereAbsoluteErrorsDoNot) {
-  // Channel 0 at position 355 is sin(355) = -3.0e-5: an error of 2^-16 is small, but many ulps.
-  const FakeEncoder fake(small_spec, planted_at(355, 0, 0x1p-16F));
-  const AccuracyReport report = accuracy_of(fake, {350, 10});
-  EXPECT_NEAR(report.error.max_abs, 0x1p-16, 1e-11);
-  EXPECT_NEAR(report.error.max_ulp, 0x1p-16 / 0x1p-39, 1);  // 2^-16 <= |sin 355| < 2^-15
-}
-
 TEST(Accuracy, ShortOctavesAreCutToTheRows) {
   const auto octaves_of = [](RowRange rows) {
     std::vector<RowRange> octaves;
@@ -204,6 +183,7 @@ TEST(Accuracy, TheHistogramInUlpCountsEveryEntryOnce) {
     return right + (channel < 6 ? wrong : 0) * 0x1p-23F;  // 1, 3 and 5 ulp of the cosines of 0
   });
   const AccuracyReport report = accuracy_of(fake, {0, 50});
+  EXPECT_EQ(report.wrongly_rounded, 3);
   std::int64_t entries = 0, above_half = 0;
   for (const UlpCount& bar : report.by_ulp) {
     entries += bar.entries;
@@ -287,17 +267,6 @@ TEST(Accuracy, TheMapHasTheErrorWhereItIs) {
   EXPECT_EQ(std::ranges::count_if(many.map.largest, [](float error) { return error > 0.1F; }), 1);
 }
 
-TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {
-  const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
-    return position % 10 == 3 && channel == 2 ? std::nextafter(right, 2.0F) : right;
-  });
-  const AccuracyReport report = accuracy_of(fake, {0, 200});
-  EXPECT_EQ(report.wrongly_rounded, 20);
-  EXPECT_DOUBLE_EQ(report.error.correctly_rounded, 1 - 20.0 / 1600);
-  EXPECT_GT(report.error.max_ulp, 0.5);
-  EXPECT_LE(report.error.max_ulp, 1.5);
-}
-
 TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
@@ -332,7 +301,7 @@ TEST(Accuracy, TheDifferenceFromDivTermIsMeasuredSeparately) {
 TEST(Accuracy, SeveralEncodersAreMeasuredTogetherAndReportedSeparately) {
   const FakeEncoder right(small_spec);
   const FakeEncoder wrong(small_spec, planted_at(9, 4, 0.125F));
-  const Encoder* const both[] = {&right, &wrong, &right};
+  const Encoder* const both[] = {right.get(), wrong.get(), right.get()};
   const auto reports = measure_accuracy(both, {0, 20});
   ASSERT_EQ(reports.size(), 3U);
   EXPECT_EQ(reports[0].wrongly_rounded, 0);
@@ -357,20 +326,11 @@ TEST(Accuracy, IsTheSameFromAnyNumberOfThreads) {
   }
 }
 
-TEST(Accuracy, ProgressRisesToOne) {
-  std::vector<double> shares;
-  accuracy_of(FakeEncoder(small_spec), {0, 1000},
-              {.threads = 2, .progress = [&](double share) { shares.push_back(share); }});
-  ASSERT_FALSE(shares.empty());
-  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
-  EXPECT_EQ(shares.back(), 1);
-}
-
 TEST(Accuracy, RefusesInvalidArguments) {
   const FakeEncoder one(small_spec);
   const FakeEncoder other({.d_model = 8, .base = 101});
-  const Encoder* const two_specs[] = {&one, &other};
-  const Encoder* const just_one[] = {&one};
+  const Encoder* const two_specs[] = {one.get(), other.get()};
+  const Encoder* const just_one[] = {one.get()};
   const auto measuring = [](std::span<const Encoder* const> encoders, RowRange rows,
                             int threads = 1) {
     return [=] { measure_accuracy(encoders, rows, {.threads = threads, .progress = {}}); };

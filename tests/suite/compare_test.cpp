@@ -1,6 +1,5 @@
 // Two builds that take turns. Times are made up: no test here reads a clock.
 #include "posenc/suite/compare.h"
-#include "posenc/suite/measured_tables.h"
 
 #include "measurements.h"
 

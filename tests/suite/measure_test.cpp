@@ -3,7 +3,6 @@
 #include "posenc/suite/measure.h"
 
 #include "fake_backend.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/pick.h"
 #include "support.h"
 
@@ -68,13 +67,10 @@ TEST(Measure, EveryBackendAndLimitIsARowOfEveryTableAndOneIsTimedTwice) {
 TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
   MeasureOptions options = quick({table_of({.d_model = 64}, {0, 40}, DataType::float64)});
   options.backends = {&backend("naive"), &backend("rotation32")};
-  options.limits = false;
   const Measurements document = measure(options);
-  ASSERT_EQ(document.all.size(), 1U) << "rotation32 writes no float64";
+  ASSERT_EQ(document.all.size(), 1U + 3U) << "rotation32 writes no float64; three limits";
   EXPECT_EQ(document.all.front().backend, "naive");
-  options.backends = {&backend("naive")};
-  options.limits = true;
-  EXPECT_THAT(measure(options).all.front().self_ratios, Not(IsEmpty()));  // no limit has them
+  EXPECT_THAT(document.all.front().self_ratios, Not(IsEmpty()));  // no limit has them
   options.backends = {&backend("rotation32")};
   EXPECT_THAT(refusal([&] { measure(options); }), HasSubstr("can write float64"));
 }
@@ -249,24 +245,22 @@ TEST(MeasuringProcesses, NoiseAddsProcessesAndIsReported) {
   EXPECT_THAT(document.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
 }
 
-TEST(MeasuringProcesses, VariationBetweenProcessesIsNoise) {
+TEST(MeasuringProcesses, VariationOfOneBackendIsNoiseAndOfAProcessIsNot) {
+  // There is no noise within a process, but every second process takes longer.
   MadeUpProcesses processes;
-  // There is no noise within a process, but rotation takes 25 % longer in every second process.
   processes.seconds = [](std::size_t process, const std::string& name) {
     const bool is_slow = process % 2 == 1 && name.starts_with("rotation:");
     return (is_slow ? 1.25 : 1.0) * rotation_first(0, name);
   };
-  const Measurements document = measure(processes.options());
+  Measurements document = measure(processes.options());
   EXPECT_NEAR(noise_of(document), 0.25, 1e-6);
   EXPECT_THAT(document.disturbed, HasSubstr("25 %"));
-}
 
-TEST(MeasuringProcesses, ASlowdownCommonToAProcessIsNotNoise) {
-  MadeUpProcesses processes;
+  processes.requests.clear();
   processes.seconds = [](std::size_t process, const std::string& name) {
     return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, name);
   };
-  const Measurements document = measure(processes.options());
+  document = measure(processes.options());
   EXPECT_NEAR(noise_of(document), 0, 1e-6);
   EXPECT_EQ(pick(document).front().pick.value().backend, "rotation");
   EXPECT_EQ(document.disturbed, "");

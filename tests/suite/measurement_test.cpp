@@ -7,7 +7,6 @@
 #include "posenc/error.h"
 #include "posenc/registry.h"
 #include "posenc/suite/document.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/profile.h"
 #include "posenc/support/kernels_digest.h"
 #include "posenc/version.h"
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <system_error>
 
 namespace posenc::test {
 namespace {
@@ -67,28 +65,19 @@ TEST(Measurements, RoundTripThroughTheirFile) {
   write_measurements(document, file);
   write_measurements(document, file);
   const Measurements read = read_measurements(file);
+  EXPECT_EQ(text_of(to_json(read)), read_file(file)) << "every member that is written is read";
   EXPECT_EQ(read.machine, document.machine);
-  EXPECT_EQ(read.compiler, document.compiler);
-  EXPECT_EQ(read.library_version, document.library_version);
   EXPECT_EQ(read.kernels, kernels_digest());
-  EXPECT_EQ(read.measured_at, document.measured_at);
-  EXPECT_EQ(read.disturbed, "");
   ASSERT_EQ(read.all.size(), document.all.size());
-  for (std::size_t i = 0; i < read.all.size(); ++i) {
-    const Measurement &a = read.all[i], &b = document.all[i];
-    EXPECT_EQ(a.full_name(), b.full_name());
-    EXPECT_EQ(a.role, b.role);
-    EXPECT_EQ(a.table, b.table) << i;
-    EXPECT_EQ(a.seconds, b.seconds);
-    EXPECT_EQ(a.self_ratios, b.self_ratios);
-    EXPECT_EQ(a.promise, b.promise);
-    EXPECT_EQ(a.phases, b.phases);
-    ASSERT_EQ(a.error.has_value(), b.error.has_value());
-    if (a.error && !std::isnan(b.error->max_ulp)) {
-      EXPECT_EQ(a.error, b.error);
-    }
-  }
-  EXPECT_TRUE(std::isnan(read.all.back().error->max_ulp)) << "JSON has no NaN: null";
+  EXPECT_EQ(read.all[0].error, document.all[0].error);
+  const Measurement &a = read.all.back(), &b = document.all.back();
+  EXPECT_EQ(a.full_name(), b.full_name());
+  EXPECT_EQ(a.table, b.table);
+  EXPECT_EQ(a.seconds, b.seconds);
+  EXPECT_EQ(a.self_ratios, b.self_ratios);
+  EXPECT_EQ(a.promise, b.promise);
+  EXPECT_EQ(a.phases, b.phases);
+  EXPECT_TRUE(std::isnan(a.error->max_ulp)) << "JSON has no NaN: null";
   EXPECT_THAT(folder.listing(), ElementsAre("profile.json")) << "no temporary file stays";
 }
 
@@ -132,7 +121,6 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
   const std::vector<std::pair<const char*, json>> wrong = {
       {"/version", "4"},
       {"/machine", 5},
-      {"/machine/cpu", ""},
       {"/machine/l1_bytes", -1},
       {"/measured_at", nullptr},
       {"/measurements", json::object()},
@@ -142,7 +130,6 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
       {"/measurements/1/role", "boss"},
       {"/measurements/1/seconds", 1},
       {"/measurements/1/seconds/1", 0},
-      {"/measurements/1/self_ratios", nullptr},
       {"/measurements/1/error", 3},
       {"/measurements/1/error/max_abs", -1},
       {"/measurements/1/bound/correctly_rounded", 1},
@@ -153,14 +140,9 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
       {"/measurements/1/table/rows/first", std::numeric_limits<std::uint64_t>::max()},
       {"/machine/isas", "avx2"},
       {"/machine/isas", json::array()},
-      {"/kernels", 7},
       {"/disturbed", 1},
-      {"/measurements/1/isa", 2},
-      {"/measurements/1/table/name", json::array()},
-      {"/measurements/1/table/spec/layout", "diagonal"},
       {"/measurements/1/table/rows/count", 0},
       {"/measurements/1/table/dtype", "float8"},
-      {"/measurements/1/table/stride", 0},
       {"/measurements/1/table/threads", 0},
       {"/measurements/1/table/stores", "fast"}};
   for (const auto& [place, value] : wrong) {
@@ -199,18 +181,6 @@ TEST(Measurements, GarbageAndTruncatedFilesAreRefused) {
       {(folder / "a.json").string(), [&] { read_measurements(folder / "a.json"); }},
       {"No such file", [&] { read_measurements(folder / "nothing"); }},
   });
-}
-
-TEST(Measurements, AFailedSaveNamesThePathAndLeavesTheOldFile) {
-  const ScratchFolder folder;
-  write_file(folder / "file", "not a folder");
-  try {
-    write_measurements(some_document(), folder / "file" / "profile.json");
-    FAIL() << "nothing thrown";
-  } catch (const std::system_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr((folder / "file").string()));
-  }
-  EXPECT_EQ(read_file(folder / "file"), "not a folder");
 }
 
 TEST(Profile, IsADocumentOfThisMachineAndItsKernels) {

@@ -1,7 +1,6 @@
 // The verdict on given measurements. No test here reads a clock, so that each gives the same result
 // on every machine.
 #include "posenc/suite/pick.h"
-#include "posenc/suite/measured_tables.h"
 
 #include "measurements.h"
 

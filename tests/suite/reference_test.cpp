@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -89,20 +88,13 @@ TEST_P(ReferenceTest, HardestEntries) {
   }
 }
 
-std::string case_and_method(const testing::TestParamInfo<ReferenceTest::ParamType>& test) {
-  const bool is_integers = std::get<1>(test.param) == ReferenceMethod::integers;
-  return "case_" + std::to_string(test.index) + (is_integers ? "_integers" : "_long_double");
-}
-
-const auto specs =
-    testing::Values(EncodingSpec{128}, EncodingSpec{512, 1e4, Layout::halves, Spacing::inclusive},
-                    EncodingSpec{4096}, EncodingSpec{64, 5e5}, EncodingSpec{32, 1.001});
-INSTANTIATE_TEST_SUITE_P(OfThisPlatform, ReferenceTest,
-                         testing::Combine(specs, testing::Values(reference_method)),
-                         case_and_method);
-INSTANTIATE_TEST_SUITE_P(OfEveryPlatform, ReferenceTest,
-                         testing::Combine(specs, testing::Values(ReferenceMethod::integers)),
-                         case_and_method);
+INSTANTIATE_TEST_SUITE_P(
+    All, ReferenceTest,
+    testing::Combine(testing::Values(EncodingSpec{128},
+                                     EncodingSpec{512, 1e4, Layout::halves, Spacing::inclusive},
+                                     EncodingSpec{4096}, EncodingSpec{64, 5e5},
+                                     EncodingSpec{32, 1.001}),
+                     testing::Values(reference_method, ReferenceMethod::integers)));
 
 TEST(ReferenceTest, QuarterTurnsAreExact) {
   const Reference reference({.d_model = 4, .base = 16, .frequencies = BaseTurns{}});

@@ -2,7 +2,6 @@
 #include "fake_backend.h"
 #include "posenc/registry.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
 #include "support.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "posenc/check/report.h"
 #include "posenc/check/sample.h"
 #include "posenc/model/axes.h"
-#include "posenc/suite/exact_entries.h"
+#include "posenc/suite/reference.h"
 
 #include <cstddef>
 #include <cstdint>

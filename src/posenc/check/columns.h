@@ -2,7 +2,7 @@
 #pragma once
 
 #include "posenc/check/arrangement.h"
-#include "posenc/suite/exact_entries.h"
+#include "posenc/suite/reference.h"
 
 #include <algorithm>
 #include <array>

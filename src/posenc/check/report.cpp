@@ -1,7 +1,7 @@
 #include "posenc/check/report.h"
 
 #include "posenc/check/text.h"
-#include "posenc/suite/exact_entries.h"
+#include "posenc/suite/error_tally.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
 

@@ -9,7 +9,6 @@
 #include "posenc/check/spec_frequencies.h"
 #include "posenc/presets.h"
 #include "posenc/suite/error_tally.h"
-#include "posenc/suite/exact_entries.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/frequency_parameters.h"
@@ -178,7 +177,7 @@ Deviations judge(TableReport& report, const TableView& table, const TableOptions
           part.largest_limit = std::max(part.largest_limit, limit);
           for (const std::int64_t column : pair.to.columns) {
             const auto i = static_cast<std::size_t>(column);
-            const bool is_off = !(distance(got[i], exact[i].high, exact[i].low) <= limit);
+            const bool is_off = !(exact[i].distance(got[i]) <= limit);
             part.off[i] += is_off;
             off.by_row[static_cast<std::size_t>(row)] += is_off;
             if (pair.to.columns[0] == pair.to.columns[1]) break;

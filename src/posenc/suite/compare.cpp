@@ -107,48 +107,42 @@ BuildTimes time_builds(const BuildsRequest& request) {
   check_positive("seconds_per_sample", request.seconds_per_sample);
   if (request.rounds < 2) throw_invalid("rounds are {}; allowed: at least 2", request.rounds);
   BuildTimes result = {.before = request.rows, .after = request.rows};
-  std::vector<Measurement>&before = result.before, &after = result.after;
-  std::vector<std::size_t> begins;  // first row of each table
-  for (std::size_t i = 0; i < before.size(); ++i)
-    if (i == 0 || before[i].table != before[i - 1].table) begins.push_back(i);
-  const auto processes =
-      static_cast<double>(4 * request.rounds) * static_cast<double>(begins.size());
-  double timed = 0, lost = 0, done = 0;
+  double timed = 0, lost = 0;
   const auto time = [&](const auto& by_build, const TimingRequest& asked) {
-    if (request.progress)
-      request.progress(done / processes, format_text("timing {}", asked.rows.front().table.text()));
     const Timing timing = by_build(asked);
     timed += timing.timed_seconds;
     lost += timing.lost_seconds;
-    ++done;
     return timing.seconds;
   };
   const auto add = [](Measurement& row, double one, double other) {
     row.seconds.push_back(std::sqrt(one * other));
     row.self_ratios.push_back(other / one);
   };
+  const std::vector<Measurement>& rows = request.rows;
   for (int round = 0; round < request.rounds; ++round) {
-    for (std::size_t table = 0; table < begins.size(); ++table) {
-      const std::size_t begin = begins[table],
-                        end = table + 1 < begins.size() ? begins[table + 1] : before.size();
-      const auto at = [&](std::size_t i) {
-        return request.rows.begin() + static_cast<std::ptrdiff_t>(i);
-      };
-      const TimingRequest asked = {.rows = {at(begin), at(end)},
-                                   .samples = request.samples,
-                                   .seconds_per_sample = request.seconds_per_sample,
-                                   .seed = static_cast<std::uint64_t>(round)};
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+      TimingRequest asked = {.rows = {},
+                             .samples = request.samples,
+                             .seconds_per_sample = request.seconds_per_sample,
+                             .seed = static_cast<std::uint64_t>(round)};
+      for (; end < rows.size() && rows[end].table == rows[begin].table; ++end)
+        asked.rows.push_back(rows[end]);
+      if (request.progress) {
+        const double tables = static_cast<double>(begin) / static_cast<double>(rows.size());
+        request.progress((round + tables) / request.rounds,
+                         format_text("timing {}", rows[begin].table.text()));
+      }
       const auto first = time(request.time_before, asked), second = time(request.time_after, asked),
                  third = time(request.time_after, asked), fourth = time(request.time_before, asked);
       for (std::size_t i = begin; i < end; ++i) {
-        add(before[i], first.at(i - begin), fourth.at(i - begin));
-        add(after[i], second.at(i - begin), third.at(i - begin));
+        add(result.before[i], first.at(i - begin), fourth.at(i - begin));
+        add(result.after[i], second.at(i - begin), third.at(i - begin));
       }
     }
   }
   std::vector<std::vector<double>> self_ratios;
-  for (const auto* const rows : {&before, &after})
-    for (const Measurement& each : *rows) self_ratios.push_back(each.self_ratios);
+  for (const auto* const build : {&result.before, &result.after})
+    for (const Measurement& each : *build) self_ratios.push_back(each.self_ratios);
   result.noise = session_floor_of(self_ratios);
   if (timed > 0) result.lost_share = lost / timed;
   return result;

@@ -1,7 +1,5 @@
 #include "posenc/suite/error_tally.h"
 
-#include "posenc/suite/reference.h"
-
 namespace posenc::suite {
 namespace {
 
@@ -23,6 +21,26 @@ std::vector<UlpCount> histogram_of(const Tally& tally, const ErrorSum& all) {
 }
 
 }  // namespace
+
+void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got,
+                 Tally& tally) {
+  ErrorSum of_row;
+  for (std::size_t channel = 0; channel < exact.size(); ++channel) {
+    const auto& [high, low, nearest, ulps_per_unit] = exact[channel];
+    const double value = got[channel], difference = (value - high) - low;
+    const bool is_nearest = value == nearest;
+    double size = std::fabs(difference);
+    if (!(size <= largest_error)) size = largest_error;
+    // The nearest value is at most half an ulp away. For float64, the reference is not exact enough
+    // to show this.
+    if (is_nearest) size = std::min(size, 0.5 / ulps_per_unit);
+    const double error = difference < 0 ? -size : size, ulps = size * ulps_per_unit;
+    of_row.add(error, ulps);
+    tally.add({position, static_cast<std::int64_t>(channel), value, high, size, ulps}, error,
+              is_nearest);
+  }
+  tally.by_octave[octave(position)].merge(of_row);
+}
 
 void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally) {
   report.table.rows = rows;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/reference.h"
 
 #include <algorithm>
 #include <array>
@@ -220,6 +221,13 @@ struct Tally {
   double from_div_term = 0;
   WorstEntries by_error, by_ulp;
 };
+
+/// NaN, infinity and all larger errors count as this error.
+inline constexpr double largest_error = 4.0;
+
+/// Adds the errors of one row. The exact entries are in the order of its columns.
+void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got,
+                 Tally& tally);
 
 /// Fills in the errors of the report from the tally of these rows.
 void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally);

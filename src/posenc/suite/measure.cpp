@@ -5,7 +5,6 @@
 #include "posenc/registry.h"
 #include "posenc/suite/document.h"
 #include "posenc/suite/measure_accuracy.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/pick.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/check.h"
@@ -44,15 +43,7 @@ constexpr double most_noise = 0.20;
 constexpr double hopeless_lost_share = 3 * most_lost_share;
 constexpr int first_processes = 3;
 
-using Progress = std::function<void(double share, std::string_view doing)>;
 using Rows = std::vector<Measurement>;
-
-/// Reports the progress of a part of the work, from share `from` to share `to`.
-Progress part_of(const Progress& whole, double from, double to) {
-  return [&whole, from, to](double share, std::string_view doing) {
-    if (whole) whole(from + (to - from) * share, doing);
-  };
-}
 
 /// All rows if they are few. Otherwise evenly spread runs of equal length, from the first row to
 /// the last.
@@ -90,7 +81,7 @@ bool add_known_errors(Rows& rows, const MeasuredTable& table) {
 
 /// Adds the rows of the backends that can write the table's type. The rows are not timed yet.
 void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const Backend*>& backends,
-                const Progress& progress) {
+                const std::function<void(double share)>& progress) {
   if (add_known_errors(rows, table)) return;
   std::vector<const Backend*> able = backends;
   std::erase_if(able, [&](const Backend* each) { return !each->supports(table.type); });
@@ -98,13 +89,12 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
     throw_invalid("no backend of those asked for can write {}; allowed: another dtype or backend",
                   to_string(table.type));
   }
-  const std::string doing = format_text("checking {}", table.name);
   const AccuracyOptions options = {.threads = cpu().logical_cores,
                                    .type = table.type,
-                                   .progress = [&](double share) { progress(share, doing); }};
+                                   .compared = rows_to_check(table),
+                                   .progress = progress};
   const PlannedEncoders planned = plan_all(able, table);
-  for (const AccuracyReport& each :
-       measure_accuracy(planned.pointers(), table.rows, rows_to_check(table), options)) {
+  for (const AccuracyReport& each : measure_accuracy(planned.pointers(), table.rows, options)) {
     rows.push_back(each.measurement());
     rows.back().table = table;
   }
@@ -114,12 +104,8 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
 /// Adds rows for the limits of the memory system, which are measured with the table's number of
 /// threads.
 void add_limits(Rows& rows, const MeasuredTable& table) {
-  for (const char* const name : {"store", "non_temporal_store", "copy"}) {
-    Measurement& added = rows.emplace_back();
-    added.backend = name;
-    added.role = Role::limit;
-    added.table = table;
-  }
+  for (const char* const name : {"store", "non_temporal_store", "copy"})
+    rows.push_back({{{.backend = name, .isa = "", .role = Role::limit}, table}});
 }
 
 bool can_be_timed(const Measurement& row) {
@@ -143,7 +129,7 @@ int percent(double share) { return static_cast<int>(std::lround(100 * share)); }
 
 /// Adds the times of one process after another, until the noise is low or the largest number of
 /// processes is reached. Rows that break their bounds are not timed.
-void add_times(Measurements& document, const MeasureOptions& options, const Progress& progress) {
+void add_times(Measurements& document, const MeasureOptions& options) {
   const int wanted = options.processes, most = most_processes_factor * wanted;
   TimingRequest request = {
       .rows = {}, .samples = options.samples, .seconds_per_sample = options.seconds_per_sample};
@@ -156,8 +142,10 @@ void add_times(Measurements& document, const MeasureOptions& options, const Prog
   }
   double timed_seconds = 0, lost_seconds = 0, lost_share = 0, noise = 0;
   for (int process = 0; process < most; ++process) {
-    progress(static_cast<double>(process) / most,
-             format_text("timing, process {} of {} to {}", process + 1, wanted, most));
+    if (options.progress) {
+      options.progress(std::lerp(accuracy_share, 1.0, static_cast<double>(process) / most),
+                       format_text("timing, process {} of {} to {}", process + 1, wanted, most));
+    }
     request.seed = static_cast<std::uint64_t>(process);
     const Timing timing = options.time_in_process(request);
     for (std::size_t i = 0; i < timed.size(); ++i) {
@@ -203,15 +191,17 @@ Measurements measure(const MeasureOptions& options) {
   const auto backends = options.backends.empty() ? backends_here() : options.backends;
   Measurements document = measurements_of_this_machine();
   document.left_out = leave_out_large(tables, options.most_bytes);
-  const auto share = [&](std::size_t i) {
-    return accuracy_share * static_cast<double>(i) / static_cast<double>(tables.size());
-  };
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const Progress progress = part_of(options.progress, share(i), share(i + 1));
-    add_errors(document.all, tables[i], backends, progress);
-    if (options.limits) add_limits(document.all, tables[i]);
+  double checked = 0;  // tables
+  for (const MeasuredTable& table : tables) {
+    add_errors(document.all, table, backends, [&](double share) {
+      if (options.progress)
+        options.progress(accuracy_share * (checked + share) / static_cast<double>(tables.size()),
+                         format_text("checking {}", table.name));
+    });
+    add_limits(document.all, table);
+    ++checked;
   }
-  add_times(document, options, part_of(options.progress, accuracy_share, 1));
+  add_times(document, options);
   if (options.progress) options.progress(1, "done");
   return document;
 }

@@ -47,7 +47,6 @@ std::string disturbance(double lost_share, double noise);
 struct MeasureOptions {
   std::vector<MeasuredTable> tables;     ///< default_tables() if empty
   std::vector<const Backend*> backends;  ///< backends_here() if empty
-  bool limits = true;                    ///< measure store loops and copies, too
   /// Bytes of memory that a table and its copy may take. A table that needs more is left out, and
   /// the document says so. By default (0), half of the memory of the machine.
   std::int64_t most_bytes = 0;

@@ -2,8 +2,6 @@
 
 #include "posenc/registry.h"
 #include "posenc/suite/error_tally.h"
-#include "posenc/suite/exact_entries.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/reference.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
@@ -22,12 +20,10 @@ namespace posenc::suite {
 namespace {
 
 AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
+  const MeasuredTable table = table_of(encoder.spec(), rows, type);
   AccuracyReport report;
-  report.backend = encoder.backend().name();
-  report.isa = to_string(encoder.backend().isa());
-  report.role = encoder.backend().can_be_picked() ? Role::backend : Role::peer;
+  static_cast<Measured&>(report) = row_of(encoder.backend(), table);
   report.phases = encoder.backend().phases();
-  report.table = table_of(encoder.spec(), rows, type);
   report.promise = promise_of(encoder, rows, type);
   set_errors(report, rows, type, tally);
   report.error.checked = static_cast<double>(report.entries) / report.table.entries();
@@ -106,12 +102,8 @@ PlannedEncoders plan_all(std::span<const Backend* const> backends, const Measure
     try {
       planned.encoders.push_back(each->plan(table.spec));
     } catch (const InvalidArgument& error) {
-      Measurement& row = planned.refused.emplace_back();
-      row.backend = each->name();
-      row.isa = to_string(each->isa());
-      row.role = each->can_be_picked() ? Role::backend : Role::peer;
-      row.table = table;
-      row.not_available = shortened(escaped(error.what()), max_text_bytes);
+      planned.refused.push_back({row_of(*each, table)});
+      planned.refused.back().not_available = shortened(escaped(error.what()), max_text_bytes);
     }
   }
   if (planned.encoders.empty()) {
@@ -122,19 +114,15 @@ PlannedEncoders plan_all(std::span<const Backend* const> backends, const Measure
 }
 
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
-                                             RowRange rows, const AccuracyOptions& options) {
-  return measure_accuracy(encoders, rows, {&rows, 1}, options);
-}
-
-std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
-                                             RowRange table, std::span<const RowRange> compared,
-                                             const AccuracyOptions& options) {
+                                             RowRange table, const AccuracyOptions& options) {
   check(encoders, table, options);
   if (encoders.empty()) return {};
   const EncodingSpec& spec = encoders.front()->spec();
   const Reference reference(spec);
   const auto div_term = backend("div_term").plan(spec);
 
+  std::vector<RowRange> compared = options.compared;
+  if (compared.empty()) compared = {table};
   std::int64_t rows = 0;
   for (const RowRange& run : compared) rows += run.count;
   const auto caller = std::this_thread::get_id();

@@ -23,6 +23,8 @@ struct AccuracyOptions {
   int threads = 1;                    ///< at least 1
   DataType type = DataType::float32;  ///< element type of the tables
   int worst = 1;                      ///< number of worst entries to list, 1 to 10000
+  /// The runs of rows to compare, in order; all rows if empty. The reports still name all rows.
+  std::vector<RowRange> compared = {};
   /// Called repeatedly from the calling thread with the finished share of the work in [0, 1].
   std::function<void(double)> progress;
 };
@@ -44,11 +46,5 @@ PlannedEncoders plan_all(std::span<const Backend* const> backends, const Measure
 /// if the rows are empty or not allowed.
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange rows, const AccuracyOptions& options = {});
-
-/// Like measure_accuracy() above, but compares only these runs of rows of the table, in order. The
-/// reports still name the rows of the whole table.
-std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
-                                             RowRange table, std::span<const RowRange> compared,
-                                             const AccuracyOptions& options);
 
 }  // namespace posenc::suite

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "posenc/accuracy.h"
+#include "posenc/backend.h"
 #include "posenc/cpu.h"
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
@@ -86,16 +87,19 @@ struct Measured : MeasuredBackend {
   std::string phases = {};  ///< Backend::phases(); empty for a limit, or if not recorded
 };
 
+/// A backend on a table that is not measured yet.
+Measured row_of(const Backend& backend, const MeasuredTable& table);
+
 /// A row of a document: times and errors.
 struct Measurement : Measured {
   /// Seconds for one table: one median per process. The order of processes is the same for all
   /// measurements of a document. Empty if the row was not timed.
-  std::vector<double> seconds;
+  std::vector<double> seconds = {};
   /// A/A: the ratio of two timings of the row in each process. Empty unless the row was timed
   /// twice.
-  std::vector<double> self_ratios;
-  std::optional<MeasuredError> error;  ///< none for a limit
-  std::optional<Promise> promise;      ///< none for a limit, or for a peer that promises nothing
+  std::vector<double> self_ratios = {};
+  std::optional<MeasuredError> error = {};  ///< none for a limit
+  std::optional<Promise> promise = {};  ///< none for a limit, or for a peer that promises nothing
   /// One line: why the backend cannot compute the table. It then has no errors and no times. Empty
   /// if it can.
   std::string not_available = {};
@@ -124,6 +128,25 @@ struct Measurements {
   std::string left_out = {};
   std::vector<Measurement> all = {};  ///< measurements, by table and then by backend
 };
+
+/// A dense table that is stored as the library decides. Its name is "5000x512", for example. Throws
+/// InvalidArgument if an argument is not allowed, or if there are no rows.
+MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32,
+                       int threads = 1);
+
+/// Tables of all sizes, from the L1 cache to memory, in layouts that real systems use. The first
+/// eleven, up to 8192 x 4096, are the same on all machines. If the largest of them fits in the
+/// caches, a larger twelfth table follows.
+std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
+
+/// The backends that run here, for one ISA or for all. For all ISAs, each peer appears only once,
+/// at its best ISA.
+std::vector<const Backend*> backends_here(std::optional<Isa> isa = {});
+
+/// Removes the tables that need more than `most_bytes` of memory together with a copy. By default
+/// (0), that is half of the memory of the machine. Returns a line that names the removed tables and
+/// the reason; empty if all fit. Throws InvalidArgument with this line if no table is left.
+std::string leave_out_large(std::vector<MeasuredTable>& tables, std::int64_t most_bytes = 0);
 
 /// "backend", "peer" or "limit".
 std::string_view to_string(Role role) noexcept;

@@ -50,10 +50,6 @@ struct Writer {
   }
 };
 
-/// Marks a number that may be negative.
-struct SignedNumber {};
-constexpr SignedNumber signed_number;
-
 /// A value in a document, and its path in the document for messages. Throws InvalidArgument if a
 /// member is not as expected.
 struct Reader {
@@ -86,10 +82,9 @@ struct Reader {
     to = value.get<bool>();
   }
   /// Reads a printable text of at most max_text_bytes.
-  void read(std::string& to, bool may_be_empty = false) const {
+  void read(std::string& to) const {
     to = value.is_string() ? value.get<std::string>() : "";
-    const bool is_absent = !value.is_string() || (to.empty() && !may_be_empty);
-    if (is_absent || to.size() > max_text_bytes || escaped(to) != to) fail("a text");
+    if (!value.is_string() || to.size() > max_text_bytes || escaped(to) != to) fail("a text");
   }
   template <std::integral Integer>
   void read(Integer& to, std::int64_t least, std::int64_t most) const {
@@ -100,15 +95,12 @@ struct Reader {
       fail(format_text("an integer from {} to {}", least, most));
     to = value.get<Integer>();
   }
-  void read(double& to, double if_null = 0) const {
-    if (!value.is_null() &&
-        (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0))
-      fail("a number of at least 0");
-    to = value.is_null() ? if_null : value.get<double>();
-  }
-  void read(double& to, SignedNumber) const {
-    if (!value.is_number() || !std::isfinite(value.get<double>())) fail("a number");
-    to = value.get<double>();
+  /// Reads a finite number of at least `least`. Null stands for `if_null`, because JSON has no
+  /// infinity and no NaN.
+  void read(double& to, double if_null = 0, double least = 0) const {
+    to = value.is_number() ? value.get<double>() : if_null;
+    const bool is_allowed = value.is_number() && std::isfinite(to) && to >= least;
+    if (!value.is_null() && !is_allowed) fail(format_text("a number of at least {}", least));
   }
   void read(std::vector<double>& to) const {
     for (const Reader& each : elements()) {
@@ -171,9 +163,9 @@ void members(auto&& io, MeasuredError& error) {
   io("max_ulp", error.max_ulp, nan);
   io("rms", error.rms, nan);
   if (!io.has("mean")) error.mean = nan;  // older documents lack it
-  if (io.has("mean")) io("mean", error.mean, signed_number);
+  if (io.has("mean")) io("mean", error.mean, nan, -infinity);
   io("correctly_rounded", error.correctly_rounded);
-  error.checked = io.has("checked") ? error.checked : 0;  // older documents compared some
+  if (!io.has("checked")) error.checked = 0;  // older documents compared some
   if (io.has("checked")) io("checked", error.checked);
 }
 
@@ -197,8 +189,8 @@ void members(auto&& io, Cpu& machine) {
 
 void members(auto&& io, Measurement& measured) {
   io("backend", measured.backend);
-  io("isa", measured.isa, true);
-  if (io.has("phases")) io("phases", measured.phases, true);  // older documents lack it
+  io("isa", measured.isa);
+  if (io.has("phases")) io("phases", measured.phases);  // older documents lack it
   io("role", measured.role, parse_role);
   io("table", measured.table);
   io("seconds", measured.seconds);
@@ -207,7 +199,7 @@ void members(auto&& io, Measurement& measured) {
   io("bound", measured.promise);
   constexpr bool writes = requires { io.json; };
   if (writes ? !measured.not_available.empty() : io.has("not_available"))
-    io("not_available", measured.not_available, true);
+    io("not_available", measured.not_available);
 }
 
 /// All members but the measurements.
@@ -215,12 +207,34 @@ void members(auto&& io, Measurements& document) {
   io("machine", document.machine);
   io("compiler", document.compiler);
   io("library_version", document.library_version);
-  io("kernels", document.kernels, true);
+  io("kernels", document.kernels);
   io("measured_at", document.measured_at);
-  io("disturbed", document.disturbed, true);
+  io("disturbed", document.disturbed);
   // Older documents lack these.
-  if (io.has("one_process")) io("one_process", document.one_process, true);
-  if (io.has("left_out")) io("left_out", document.left_out, true);
+  if (io.has("one_process")) io("one_process", document.one_process);
+  if (io.has("left_out")) io("left_out", document.left_out);
+}
+
+/// The context of Google Benchmark's format.
+Json context_of(const Measurements& document) {
+  Json caches = Json::array();
+  const std::int64_t sizes[] = {document.machine.l1_bytes, document.machine.l2_bytes,
+                                document.machine.l3_bytes};
+  for (int level = 1; level <= 3; ++level) {
+    if (sizes[level - 1] == 0) continue;
+    caches.push_back(
+        {{"type", level == 1 ? "Data" : "Unified"}, {"level", level}, {"size", sizes[level - 1]}});
+  }
+  return {{"date", document.measured_at},
+          {"executable", "posenc measure"},
+          {"num_cpus", document.machine.logical_cores},
+          {"caches", caches},
+          {"library_build_type", "release"},
+          {"cpu", document.machine.model},
+          {"compiler", document.compiler},
+          {"posenc_version", document.library_version},
+          {"kernels", document.kernels},
+          {"disturbed", document.disturbed}};
 }
 
 }  // namespace
@@ -270,6 +284,60 @@ std::string text_of(const Json& document) {
   for (const Json& each : *rows) lines += (lines.empty() ? "[\n  " : ",\n  ") + text(each, -1);
   constexpr std::string_view key = "\"measurements\": ";
   return whole.replace(whole.find(key) + key.size(), 2, lines + "\n ]") + "\n";
+}
+
+std::string benchmark_path(const MeasuredTable& table) {
+  const EncodingSpec paper;
+  const EncodingSpec& spec = table.spec;
+  std::string path;
+  const auto say = [&path](bool is_said, std::string_view key, const auto& value) {
+    if (is_said) path += format_text("{}{}:{}", path.empty() ? "" : "/", key, value);
+  };
+  const bool is_preset = table.name != size_name(spec, table.rows);
+  say(is_preset, "preset", table.name);
+  say(table.rows.first != 0 && !is_preset, "first", table.rows.first);
+  say(true, "rows", table.rows.count);
+  say(true, "d", spec.d_model);
+  if (!is_preset) {
+    say(spec.layout != paper.layout, "layout", to_string(spec.layout));
+    say(spec.spacing != paper.spacing, "spacing", to_string(spec.spacing));
+    say(spec.base != paper.base, "base", spec.base);
+    say(!is_base(spec.frequencies), "frequencies", to_string(spec.frequencies));
+  }
+  say(table.stride != spec.d_model, "stride", table.stride);
+  say(table.type != DataType::float32, "dtype", to_string(table.type));
+  say(table.stores != StorePolicy::automatic, "stores", to_string(table.stores));
+  say(table.threads > 1, "threads", table.threads);
+  return path;
+}
+
+Json google_benchmark_document(const Measurements& document) {
+  Json all = Json::array();
+  std::size_t family = 0;
+  for (const Measurement& each : document.all) {
+    if (!each.is_timed()) continue;
+    const std::string name = format_text("{}/{}/{}", each.role == Role::limit ? "limit" : "encode",
+                                         each.full_name(), benchmark_path(each.table));
+    for (std::size_t process = 0; process < each.seconds.size(); ++process) {
+      const double seconds = each.seconds[process], entries = each.table.entries();
+      all.push_back({{"name", name},
+                     {"family_index", family},
+                     {"per_family_instance_index", 0},
+                     {"run_name", name},
+                     {"run_type", "iteration"},
+                     {"repetitions", each.seconds.size()},
+                     {"repetition_index", process},
+                     {"threads", 1},
+                     {"iterations", 1},
+                     {"real_time", 1e9 * seconds},
+                     {"cpu_time", 1e9 * seconds},
+                     {"time_unit", "ns"},
+                     {"items_per_second", entries / seconds},
+                     {"bytes_per_second", static_cast<double>(each.table.bytes()) / seconds}});
+    }
+    ++family;
+  }
+  return {{"context", context_of(document)}, {"benchmarks", std::move(all)}};
 }
 
 Measurement measurement_from(const Json& value, const std::string& path) {

@@ -27,4 +27,13 @@ Measurement measurement_from(const Json& value, const std::string& path = "");
 /// Parses a document. Throws InvalidArgument with a one-line message if the text holds none.
 Measurements measurements_from(const std::string& text);
 
+/// The part of a benchmark's name that describes its table. It is "rows:512/d:512", plus everything
+/// that differs from the paper's float32 table encoded by one thread:
+/// "preset:whisper/rows:1500/d:1280/stride:1296/dtype:float16/stores:cached/threads:2".
+std::string benchmark_path(const MeasuredTable& table);
+
+/// The document in the JSON format of Google Benchmark, which compare.py and dashboards read: one
+/// benchmark for each row that was timed, with one repetition for each process.
+Json google_benchmark_document(const Measurements& document);
+
 }  // namespace posenc::suite

@@ -14,32 +14,30 @@
 
 namespace posenc::suite {
 
+/// Model numbers that follow each other.
+struct ModelRange {
+  int first = -1;    ///< model number, with the extended model
+  int last = first;  ///< model number, at least `first`
+};
+
 /// A core design.
 struct Microarchitecture {
   std::string_view name;        ///< "Zen 5"
-  std::string_view vendor;      ///< "AMD"
   std::string_view other_name;  ///< another name that people use, such as GCC's "znver5"; or empty
-  /// Designs of one series follow each other. Designs of one generation have the same core.
+  /// "AMD Zen". Designs of one series follow each other. Designs of one generation have the same
+  /// core.
   std::string_view series;
-  int generation = 0;         ///< place in the series
-  Isa isa = Isa::portable;    ///< best ISA that posenc uses on it
-  std::int64_t l2_bytes = 0;  ///< L2 cache of one core; 0 if there are several sizes
+  int generation = 0;       ///< place in the series
+  Isa isa = Isa::portable;  ///< best ISA that posenc uses on it
+  int l2_kib = 0;           ///< L2 cache of one core in KiB; 0 if there are several sizes
+  int family = 0;           ///< with the extended family
+  /// The model numbers of its CPUs. Source: Linux, arch/x86/include/asm/intel-family.h and
+  /// arch/x86/kernel/cpu/amd.c.
+  ModelRange models[5];
 };
 
 /// Every design that has a name here, by vendor and age.
 std::span<const Microarchitecture> microarchitectures();
-
-/// A range of model numbers whose CPUs have the same design.
-struct CpuModels {
-  std::string_view design;  ///< name of the microarchitecture
-  int family = 0;           ///< with the extended family
-  int first = 0;            ///< model number, with the extended model
-  int last = 0;             ///< model number, at least `first`
-};
-
-/// All known ranges. Source: Linux, arch/x86/include/asm/intel-family.h and
-/// arch/x86/kernel/cpu/amd.c.
-std::span<const CpuModels> cpu_models();
 
 /// The family and the model of a CPU, as CPUID gives them.
 struct CpuSignature {

@@ -1,6 +1,7 @@
 #include "posenc/suite/reference.h"
 
 #include "posenc/exact/entry.h"
+#include "posenc/exact/sincos.h"
 #include "posenc/support/format.h"
 #include "posenc/support/with_type.h"
 
@@ -20,7 +21,18 @@ double value_of_bits(std::uint64_t bits) noexcept {
   return to_double(std::bit_cast<T>(static_cast<Bits>(bits)));
 }
 
-}  // namespace
+double ulps_per_unit(long double value, DataType type) noexcept {
+  const FloatFormat format = format_of(type);
+  const int ulp = value == 0 ? format.least_exponent : std::ilogb(value) - format.precision + 1;
+  return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
+}
+
+/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
+/// and the rounded rest.
+struct SplitValue {
+  long double leading;
+  double rest;
+};
 
 SplitValue split(const ExactValue<>& value) noexcept {
   constexpr int rest_bits = 128 - std::min(LDBL_MANT_DIG, 64);
@@ -31,18 +43,14 @@ SplitValue split(const ExactValue<>& value) noexcept {
           sign * std::ldexp(static_cast<double>(rest), exponent)};
 }
 
+}  // namespace
+
 std::string_view to_string(ReferenceMethod method) noexcept {
   return method == ReferenceMethod::integers ? "integers" : "long double";
 }
 
 Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
-    : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
-  if (method == ReferenceMethod::long_double && reference_method != method) {
-    throw InvalidArgument(
-        format_text("reference method is long double, which has {} bits here; allowed: integers",
-                    LDBL_MANT_DIG));
-  }
-}
+    : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {}
 
 ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const noexcept {
   if (position < 0) {
@@ -94,6 +102,36 @@ double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine,
     const double below = round(value - margin);
     return below == round(value + margin) ? round(value) : exact();
   });
+}
+
+void fill_exact_pair(const Reference& reference, std::int64_t k, std::int64_t position,
+                     const PairColumns& to, double factor, DataType type,
+                     std::vector<ExactEntry>& row) {
+  const ReferencePair pair = reference(k, position);
+  for (const std::size_t i : {0, 1}) {
+    const bool is_cosine = to.is_cosine[i];
+    const long double value = is_cosine ? pair.cosine : pair.sine,
+                      scaled = value * static_cast<long double>(factor);
+    const double rest = (is_cosine ? pair.cosine_rest : pair.sine_rest) * factor;
+    const auto high = static_cast<double>(scaled);
+    const double nearest_value =
+        factor == 1 ? reference.nearest(k, position, is_cosine, value, type)
+                    : with_type(type, [&]<class T>(T) { return to_double(nearest<T>(high)); });
+    row[static_cast<std::size_t>(to.columns[i])] = {
+        high, static_cast<double>(scaled - static_cast<long double>(high)) + rest, nearest_value,
+        ulps_per_unit(scaled, type)};
+    if (to.columns[0] == to.columns[1]) return;
+  }
+}
+
+void fill_exact_row(const Reference& reference, DataType type, std::int64_t position,
+                    std::vector<ExactEntry>& row) {
+  const EncodingSpec& spec = reference.spec();
+  for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
+    const ChannelPair to = channels_of(spec, k);
+    const PairColumns columns = {{to.sine, to.cosine}, {false, true}};
+    fill_exact_pair(reference, k, position, columns, 1, type, row);
+  }
 }
 
 }  // namespace posenc::suite

@@ -3,22 +3,16 @@
 
 #include "posenc/data_type.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/exact/sincos.h"
 #include "posenc/spec.h"
 
+#include <array>
 #include <cfloat>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace posenc::suite {
-
-/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
-/// and the rounded rest.
-struct SplitValue {
-  long double leading;
-  double rest;
-};
-SplitValue split(const ExactValue<>& value) noexcept;
 
 /// Sine and cosine of one frequency at one position. Each function is the sum of its value and its
 /// rest. The relative error of the sum is at most Reference::relative_error.
@@ -54,8 +48,7 @@ inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_
 /// Exact values at every position up to max_position.
 class Reference {
  public:
-  /// Throws InvalidArgument if the spec is not allowed, or if this platform does not have the
-  /// method.
+  /// Throws InvalidArgument if the spec is not allowed. The platform must have the method.
   explicit Reference(const EncodingSpec& spec, ReferenceMethod method = reference_method);
 
   const EncodingSpec& spec() const noexcept { return spec_; }
@@ -78,5 +71,34 @@ class Reference {
   ReferenceMethod method_;
   Frequencies frequencies_;
 };
+
+/// An exact entry as the sum of two doubles, with values that are derived from it once for all
+/// tables.
+struct ExactEntry {
+  double high;
+  double low;
+  double nearest;
+  double ulps_per_unit;  ///< 1 / the spacing of the type at the value
+
+  /// The distance of a value from the exact one, with a relative error of 2^-52. The first
+  /// difference is exact if the two are within a factor of two of each other.
+  double distance(double value) const noexcept { return std::fabs((value - high) - low); }
+};
+
+/// The two columns of a frequency, and their functions.
+struct PairColumns {
+  std::array<std::int64_t, 2> columns;  ///< equal if the frequency has only one column
+  std::array<bool, 2> is_cosine;
+};
+
+/// Writes the exact entries of frequency k at this position, times a factor, for a table of this
+/// type.
+void fill_exact_pair(const Reference& reference, std::int64_t k, std::int64_t position,
+                     const PairColumns& to, double factor, DataType type,
+                     std::vector<ExactEntry>& row);
+
+/// Writes the exact entries of one row of the reference's encoding.
+void fill_exact_row(const Reference& reference, DataType type, std::int64_t position,
+                    std::vector<ExactEntry>& row);
 
 }  // namespace posenc::suite

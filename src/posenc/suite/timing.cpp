@@ -3,7 +3,6 @@
 #include "posenc/registry.h"
 #include "posenc/simd/store_plan.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
 #include "posenc/suite/memory_loops.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/cache_line.h"
@@ -143,13 +142,14 @@ class TimedTable {
       : table_(what.table),
         memory_(memory),
         write_(what.role == Role::limit ? limit(what) : encoding(what)) {
-    for (rows_per_sample_ = std::min(table_.rows.count, aligned_rows);; rows_per_sample_ *= 2) {
-      const double seconds = sample().passed;
-      if (seconds < seconds_per_sample / 2) continue;
-      rows_per_sample_ =
-          rows_for(seconds_per_sample / seconds * static_cast<double>(rows_per_sample_));
-      break;
+    rows_per_sample_ = std::min(table_.rows.count, aligned_rows);
+    double seconds = sample().passed;
+    while (seconds < seconds_per_sample / 2) {
+      rows_per_sample_ *= 2;
+      seconds = sample().passed;
     }
+    rows_per_sample_ =
+        rows_for(seconds_per_sample / seconds * static_cast<double>(rows_per_sample_));
     next_ = 0;
     sample();
   }
