@@ -76,7 +76,11 @@ if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake --build "build/$target-googletest" --target install
 fi
 
-./scripts/build.sh "$target"
+# The page of WebAssembly needs more targets than the tests.
+targets=(posenc_tests)
+[[ $emulator != wine64 ]] || targets+=(posenc_cli posenc_aligned_move posenc_unaligned_move)
+[[ $emulator != node ]] || targets=(all)
+./scripts/build.sh "$target" "${targets[@]}"
 
 if [[ $emulator == wine64 ]]; then
   # Make a new folder for the Windows of wine; it takes 0.7 GB.
