@@ -21,7 +21,7 @@ import numpy
 import posenc
 import torch
 
-from reporting.command import POSENC, call_posenc, parser_of, run_main
+from reporting.command import call_posenc, parser_of, run_main
 from reporting.documents import read_document
 from reporting.tables import columns_of, markdown, speeds
 
@@ -106,9 +106,6 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=5, metavar="N",
                         help="at least 1 (default: %(default)s)")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="the document")
-    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
-                        help="the posenc command, which describes the machine (default: "
-                             "build/release/bin/posenc)")
     options = parser.parse_args()
     seconds: dict[tuple[str, Shape], list[float]] = {}
     # Use a new process each time: addresses differ between processes, and times with them.
@@ -118,7 +115,7 @@ def main() -> int:
                 seconds.setdefault(key, []).append(each)
     # The document of another measurement describes the machine, and a table.
     words = ("accuracy", "--shape", "1x2", "--backend", "rotation", "--format", "json")
-    document = json.loads(call_posenc(options.posenc, *words)[0])
+    document = json.loads(call_posenc(*words)[0])
     table = document["measurements"][0]["table"]
     document |= {
         "compiler": f"PyTorch {torch.__version__}, NumPy {numpy.__version__}",

@@ -20,7 +20,8 @@ packages_of() {
     torch) echo "python3-torch $python" ;;
     peers) echo "libsleef-dev" ;;
     proofs) echo "g++ python3 sollya gappa coq libcoq-flocq libcoq-interval" ;;
-    avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio busybox-static" ;;
+    avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio \
+      busybox-static" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint libclang-rt-dev python3-torch \
       chromium debootstrap pkg-config python3-venv doxygen $python libsleef-dev" ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;

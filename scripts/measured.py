@@ -6,17 +6,15 @@ regression, on a broken bound, or if the times are not reliable. In the last two
 is never kept."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from reporting.command import CHECK_FAILED, POSENC, ROOT, call_posenc, parser_of, run_main
+from reporting.command import CHECK_FAILED, ROOT, call_posenc, parser_of, run_main
 from reporting.documents import Document, read_document
 from reporting.tables import Rows, columns_of, facts, heading, markdown, speeds, wrapped
 
 FOLDER = ROOT / "docs" / "measured"
 PAGE = ROOT / "docs" / "measured.md"
-
-Kept = Mapping[str, Document]  # documents by name; for each CPU, the newest comes first
 
 
 def cpu_name(document: Document) -> str:
@@ -32,12 +30,13 @@ def document_name(document: Document) -> str:
     return f"{cpu_name(document)}_{document.compiler.replace(' ', '-')}_{document.kernels}"
 
 
-def in_order(documents: Iterable[Document]) -> Kept:
+def in_order(documents: Iterable[Document]) -> dict[str, Document]:
+    """The documents by name; for each CPU, the newest comes first."""
     newest_first = sorted(documents, key=lambda each: each.measured_at, reverse=True)
     return {document_name(each): each for each in sorted(newest_first, key=cpu_name)}
 
 
-def read_kept() -> Kept:
+def read_kept() -> dict[str, Document]:
     return in_order(map(read_document, FOLDER.glob("*.json")))
 
 
@@ -55,7 +54,7 @@ def page_of(document: Document) -> str:
     return f"# {title}, {document.isas[-1]}\n\n{text}\n\n{named(table)}\n"
 
 
-def index_of(page: str, kept: Kept) -> str:
+def index_of(page: str, kept: dict[str, Document]) -> str:
     """The page of all documents: its first part stays, and the table is written anew."""
     rows = [["CPU", "shown as", "ISA", "compiler", "kernels", "date", ""]]
     for name, document in kept.items():
@@ -81,8 +80,6 @@ def main() -> int:
     parser.add_argument("document", type=Path, metavar="DOCUMENT", help="of posenc measure")
     parser.add_argument("--keep", action="store_true",
                         help="keep the document and its page, and write docs/measured.md anew")
-    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
-                        help="the posenc command (default: build/release/bin/posenc)")
     arguments = parser.parse_args()
     now, is_good = read_document(arguments.document), True
     is_broken = any(each.is_bound_broken for each in now.measurements)
@@ -91,8 +88,7 @@ def main() -> int:
     name = document_name(now)
     of_this_cpu = [each for each in read_kept().values() if cpu_name(each) == cpu_name(now)]
     if of_this_cpu:
-        text, is_good = call_posenc(
-            arguments.posenc, "compare", of_this_cpu[0].path, arguments.document)
+        text, is_good = call_posenc("compare", of_this_cpu[0].path, arguments.document)
         print(text, end="")
     else:
         print(f"No document of {now.cpu}, {now.isas[-1]} is kept yet.")

@@ -1,6 +1,7 @@
 """Code that all scripts share: paths, exit codes, failures of one line, and calls of posenc."""
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
-POSENC = ROOT / "build" / "release" / "bin" / "posenc"
+POSENC = os.environ.get("POSENC_COMMAND", ROOT / "build" / "release" / "bin" / "posenc")
 CHECK_FAILED = 1
 BAD_INPUT = 2
 
@@ -32,10 +33,10 @@ def run_main(main: Callable[[], int]) -> NoReturn:
         sys.exit(BAD_INPUT)
 
 
-def call_posenc(command: str | Path, *arguments: str | Path) -> tuple[str, bool]:
+def call_posenc(*arguments: str | Path) -> tuple[str, bool]:
     """Returns the standard output of posenc, and whether its checks are good (exit code 0 and not
     1). If the command fails otherwise, this script ends with the same exit code."""
-    done = subprocess.run([command, *arguments], stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([POSENC, *arguments], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, CHECK_FAILED):
         sys.exit(done.returncode)
     return done.stdout, done.returncode == 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reporting import figures
-from reporting.command import BadInput, call_posenc
+from reporting.command import call_posenc
 from reporting.documents import Document
 from reporting.tables import ERROR_HEADINGS, Rows, columns_of, facts, speeds
 
@@ -55,14 +55,14 @@ def _table(rows: Rows) -> str:
     return f"<table>{line(rows[0], 'th')}{''.join(line(row, 'td') for row in rows[1:])}</table>"
 
 
-def _part_of(document: Document, posenc: str | Path, prefix: str, folder: Path) -> str:
+def _part_of(document: Document, prefix: str, folder: Path) -> str:
     """The part of the page that shows one document. Writes its figures into the folder."""
     body = [f"<h2>{html.escape(document.design or document.cpu)}, {document.session}</h2>\n"]
     said = (f"{document.path.name}: {document.cpu}; {', '.join(document.isas)}; {facts(document)}; "
             f"measured at {document.measured_at}. {document.not_reliable}")  # fmt: skip
     body.append(f"<p>{html.escape(said)}</p>\n")
     if document.plain("backend"):
-        picks, _ = call_posenc(posenc, "pick", document.path)
+        picks, _ = call_posenc("pick", document.path)
         body.append(f"<h3>The fastest backends</h3>\n<pre>{html.escape(picks)}</pre>\n")
     body.append('<div class="figures">')
     for name, figure, caption in figures_of(document):
@@ -78,14 +78,11 @@ def _part_of(document: Document, posenc: str | Path, prefix: str, folder: Path) 
     return "".join(body)
 
 
-def write_page(documents: Sequence[Document], folder: Path, posenc: str | Path) -> Path:
+def write_page(documents: Sequence[Document], folder: Path) -> Path:
     """Writes index.html and the figures. Returns the path of the page."""
     body = ""
     for number, document in enumerate(documents, 1):
-        body += _part_of(document, posenc, f"{number}-" if len(documents) > 1 else "", folder)
-    if "<figure" not in body:
-        allowed = "documents with times or with reports of errors"
-        raise BadInput(f"DOCUMENT has nothing to draw; allowed: {allowed}")
+        body += _part_of(document, f"{number}-" if len(documents) > 1 else "", folder)
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     page = folder / "index.html"
     page.write_text(template.replace("<!-- documents -->\n", body), encoding="utf-8")

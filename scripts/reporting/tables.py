@@ -97,8 +97,8 @@ def markdown(rows: Rows, left: Collection[int] = (0,)) -> str:
 def heading(document: Document) -> str:
     """The heading of a document, such as "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7
     processes"."""
-    timed = document.plain()[0]
-    return f"{document.cpu}, {document.session}; medians of {len(timed.seconds)} processes"
+    processes = len(document.plain()[0].seconds)
+    return f"{document.cpu}, {document.session}; medians of {processes} processes"
 
 
 def facts(document: Document) -> str:

@@ -4,14 +4,14 @@ argument: the folder of the built programs."""
 import json
 
 import script_support
-from script_support import ScriptTest, binary, run
+from script_support import ScriptTest, run
 
 
 class CompareTorchTest(ScriptTest):
     def test_writes_a_document_of_measurements(self):
         output = self.folder / "torch.json"
-        done = run("compare_torch.py", "--processes", 2, "--posenc", binary("posenc"), "--shapes",
-                   "33x20", "8x512", "--output", output)  # fmt: skip
+        done = run("compare_torch.py", "--processes", 2, "--shapes", "33x20", "8x512",
+                   "--output", output)  # fmt: skip
         self.assert_good(done)
         names = ("pytorch", "numpy", "posenc_python")
         self.assertEqual([line.split()[1] for line in sorted(done.stdout.splitlines()[2:])],

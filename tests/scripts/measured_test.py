@@ -4,7 +4,7 @@ these documents. First argument: the folder of the built programs."""
 import json
 
 import script_support
-from script_support import ScriptTest, binary, run
+from script_support import ScriptTest, run
 
 import measured
 
@@ -55,8 +55,7 @@ class MeasuredTest(ScriptTest):
     def compared(self, content, *arguments):
         path = self.write("new.json", content)
         script = self.root / "scripts" / "measured.py"
-        return run(script, path, *arguments, "--posenc", binary("posenc"),
-                   PYTHONDONTWRITEBYTECODE="1")  # fmt: skip
+        return run(script, path, *arguments, PYTHONDONTWRITEBYTECODE="1")
 
     def keep(self, content):
         done = self.compared(content, "--keep")

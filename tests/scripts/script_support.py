@@ -26,6 +26,7 @@ def run(*command, **variables):
     program = [sys.executable, SCRIPTS / command[0]] if str(command[0]).endswith(".py") else (
         [command[0]])  # fmt: skip
     environment = {key: text for key, text in os.environ.items() if not key.startswith("POSENC_")}
+    environment["POSENC_COMMAND"] = binary("posenc")
     return subprocess.run([*map(str, (*program, *command[1:]))], capture_output=True, text=True,
                           env=environment | variables, check=False)  # fmt: skip
 
