@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Configures and builds a preset: build.sh PRESET [TARGET ...]; all targets unless some are named.
-# The output of CMake and the compiler goes to a log. If one of them fails, this prints the failure
-# and exits with its exit code.
+# The output of CMake and the compiler goes to a log. If one of them fails, this prints the failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,15 +9,11 @@ shift
 log=build/logs/build-$preset.log
 
 mkdir -p "$(dirname "$log")"
-printf '== Building preset %s (log: %s)\n' "$preset" "$log"
-status=0
+echo "== Building preset $preset (log: $log)"
 {
   cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
-} >"$log" 2>&1 || status=$?
-[[ $status -eq 0 ]] && exit 0
-{
-  tail -n 40 "$log"
-  printf 'build.sh: building preset %s failed with exit code %d (log: %s)\n' \
-    "$preset" "$status" "$log"
-} >&2
-exit "$status"
+} >"$log" 2>&1 || {
+  tail -n 40 "$log" >&2
+  echo "build.sh: building preset $preset failed (log: $log)" >&2
+  exit 1
+}

@@ -20,7 +20,8 @@ packages_of() {
     torch) echo "python3-torch $python" ;;
     peers) echo "libsleef-dev" ;;
     proofs) echo "g++ python3 sollya gappa coq libcoq-flocq libcoq-interval" ;;
-    avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio" ;;
+    avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio \
+      busybox-static" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint libclang-rt-dev python3-torch \
       chromium debootstrap pkg-config python3-venv doxygen $python libsleef-dev" ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
@@ -35,34 +36,23 @@ packages_of() {
 
 # Sets `missing` to the wanted packages that are not installed.
 look() {
-  local package status
+  local package
   missing=""
   for package in $wanted; do
-    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-    [[ $status == installed || " $missing " == *" $package "* ]] || missing+=${missing:+ }$package
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ||
+      " $missing " == *" $package "* ]] || missing+=${missing:+ }$package
   done
 }
 
 # On a terminal, sudo asks for the password.
-as_root() {
+apt() {
   local sudo=()
   if [[ $(id -u) -ne 0 ]]; then
     sudo=(sudo)
     [[ -t 0 ]] || sudo+=(-n)
   fi
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null >>"$log" 2>&1
-}
-apt() { as_root apt-get -q "$@" -o DPkg::Lock::Timeout=60; }
-# Installs all packages at once. If that fails, finishes an installation that was cut off, and
-# installs one by one, so that a package that cannot be installed does not stop the others.
-install() {
-  local package
-  apt update || true  # The package lists that are already there may be enough.
-  ! apt install -y --no-install-recommends "$@" || return 0
-  as_root id || return 0  # without root, the rest would fail, too
-  as_root dpkg --configure -a || true
-  apt install -y --fix-broken --no-remove || true
-  for package; do apt install -y --no-install-recommends "$package" || true; done
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=60 "$@" \
+    </dev/null >>"$log" 2>&1
 }
 
 wanted=""
@@ -70,15 +60,15 @@ for group in "${@:-build}"; do wanted+=" $(packages_of "$group")" || exit 2; don
 
 look
 [[ -n $missing ]] || exit 0
-reason="there is no apt-get here"
-if command -v apt-get >/dev/null; then
-  mkdir -p "$(dirname "$log")"
-  echo "== Installing $missing (log: $log)"
-  echo "== $(date): $missing" >>"$log"
-  # shellcheck disable=SC2086
-  install $missing
-  look
-  [[ -n $missing ]] || exit 0
-  reason="see $log"
-fi
-echo "install_dependencies.sh: warning: not installed by apt: $missing ($reason)" >&2
+mkdir -p "$(dirname "$log")"
+echo "== Installing $missing (log: $log)"
+apt update || true  # The package lists that are already there may be enough.
+# Install all packages at once. If that fails, install one by one, so that a package that cannot be
+# installed does not stop the others.
+# shellcheck disable=SC2086
+apt install -y --no-install-recommends $missing || for package in $missing; do
+  apt install -y --no-install-recommends "$package" || true
+done
+look
+[[ -z $missing ]] ||
+  echo "install_dependencies.sh: warning: not installed by apt: $missing (see $log)" >&2

@@ -6,19 +6,15 @@ regression, on a broken bound, or if the times are not reliable. In the last two
 is never kept."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from reporting.command import (
-    CHECK_FAILED, POSENC, ROOT, ArgumentParser, call_posenc, run_main, write_file,
-)  # fmt: skip
+from reporting.command import CHECK_FAILED, ROOT, call_posenc, parser_of, run_main
 from reporting.documents import Document, read_document
 from reporting.tables import Rows, columns_of, facts, heading, markdown, speeds, wrapped
 
 FOLDER = ROOT / "docs" / "measured"
 PAGE = ROOT / "docs" / "measured.md"
-
-Kept = Mapping[str, Document]  # documents by name; for each CPU, the newest comes first
 
 
 def cpu_name(document: Document) -> str:
@@ -31,23 +27,17 @@ def cpu_name(document: Document) -> str:
 
 def document_name(document: Document) -> str:
     """The CPU, the compiler and the digest of the kernels: "..._g++-12.2.0_670fae7886d8"."""
-    compiler = str(document.facts["compiler"]).replace(" ", "-")
-    return f"{cpu_name(document)}_{compiler}_{document.facts['kernels']}"
+    return f"{cpu_name(document)}_{document.compiler.replace(' ', '-')}_{document.kernels}"
 
 
-def in_order(documents: Iterable[Document]) -> Kept:
-    newest_first = sorted(documents, key=lambda each: str(each.facts["measured_at"]),
-                          reverse=True)
+def in_order(documents: Iterable[Document]) -> dict[str, Document]:
+    """The documents by name; for each CPU, the newest comes first."""
+    newest_first = sorted(documents, key=lambda each: each.measured_at, reverse=True)
     return {document_name(each): each for each in sorted(newest_first, key=cpu_name)}
 
 
-def read_kept() -> Kept:
+def read_kept() -> dict[str, Document]:
     return in_order(map(read_document, FOLDER.glob("*.json")))
-
-
-def newest(kept: Kept, cpu: str) -> tuple[str, Document] | None:
-    """The newest document of the CPU with this name, and the document's name."""
-    return next((each for each in kept.items() if cpu_name(each[1]) == cpu), None)
 
 
 def named(rows: Rows) -> str:
@@ -64,49 +54,44 @@ def page_of(document: Document) -> str:
     return f"# {title}, {document.isas[-1]}\n\n{text}\n\n{named(table)}\n"
 
 
-def index_of(page: str, kept: Kept) -> str:
+def index_of(page: str, kept: dict[str, Document]) -> str:
     """The page of all documents: its first part stays, and the table is written anew."""
     rows = [["CPU", "shown as", "ISA", "compiler", "kernels", "date", ""]]
     for name, document in kept.items():
-        at, compiler = document.facts["measured_at"][:10], document.facts["compiler"]
         rows.append([document.design or "not recognised", document.cpu, document.isas[-1],
-                     compiler, document.facts["kernels"],
-                     f"[{at}](measured/{name}.md)", f"[JSON](measured/{name}.json)"])  # fmt: skip
+                     document.compiler, document.kernels,
+                     f"[{document.measured_at[:10]}](measured/{name}.md)",
+                     f"[JSON](measured/{name}.json)"])  # fmt: skip
     return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(7)), "\n"])
 
 
 def keep(path: Path, document: Document) -> None:
     """Writes the document, its page and the index. Writes nothing if the index cannot be made.
     Older documents of the CPU stay."""
-    kept = in_order([*read_kept().values(), document])
-    index = index_of(PAGE.read_text(encoding="utf-8"), kept)
+    index = index_of(PAGE.read_text(encoding="utf-8"), in_order([*read_kept().values(), document]))
     FOLDER.mkdir(exist_ok=True)
-    write_file(FOLDER / f"{document_name(document)}.json", path.read_bytes())
-    write_file(FOLDER / f"{document_name(document)}.md", page_of(document))
-    write_file(PAGE, index)
+    (FOLDER / f"{document_name(document)}.json").write_bytes(path.read_bytes())
+    (FOLDER / f"{document_name(document)}.md").write_text(page_of(document), encoding="utf-8")
+    PAGE.write_text(index, encoding="utf-8")
 
 
 def main() -> int:
-    parser = ArgumentParser("measured.py measured.json --keep", __doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("document", type=Path, metavar="DOCUMENT", help="of posenc measure")
     parser.add_argument("--keep", action="store_true",
                         help="keep the document and its page, and write docs/measured.md anew")
-    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
-                        help="the posenc command (default: build/release/bin/posenc)")
     arguments = parser.parse_args()
     now, is_good = read_document(arguments.document), True
     is_broken = any(each.is_bound_broken for each in now.measurements)
     why_not = now.not_reliable or ("A bound is broken." if is_broken else "")
 
     name = document_name(now)
-    if before := newest(read_kept(), cpu_name(now)):
-        text, is_good = call_posenc(
-            arguments.posenc, "compare", str(FOLDER / f"{before[0]}.json"), str(arguments.document)
-        )
-        print(text.decode(), end="")
+    of_this_cpu = [each for each in read_kept().values() if cpu_name(each) == cpu_name(now)]
+    if of_this_cpu:
+        text, is_good = call_posenc("compare", of_this_cpu[0].path, arguments.document)
+        print(text, end="")
     else:
-        cpu = f"{now.cpu}, {now.isas[-1]}"
-        print(f"No document of {cpu}, is kept; --keep makes it docs/measured/{name}.json")
+        print(f"No document of {now.cpu}, {now.isas[-1]} is kept yet.")
     if why_not:
         print(f"Never kept. {why_not}")
     elif arguments.keep:

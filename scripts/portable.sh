@@ -5,21 +5,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-target=${1:-}
-case $target in
-  x86_64 | aarch64) ;;
-  *)
-    echo "portable.sh: target is '$target'; allowed: x86_64, aarch64" >&2
-    exit 2
-    ;;
-esac
-
+target=${1:?usage: portable.sh x86_64|aarch64}
 ./scripts/install_dependencies.sh build
 if [[ $target != "$(uname -m)" ]]; then
-  [[ $target == aarch64 ]] || {
-    echo "portable.sh: target is '$target' on $(uname -m); allowed: aarch64" >&2
-    exit 2
-  }
   ./scripts/install_dependencies.sh "$target"
   ./scripts/stage_headers.sh "$PWD/build/$target-prefix"
 fi

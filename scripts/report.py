@@ -5,32 +5,28 @@ compiler and date. Figures of two documents are never mixed.
 
 Prints Gfloat/s of one thread for each table and each backend at its best ISA, beside a copy of a
 finished table and the limit of the memory. With --page, it writes index.html, which contains the
-figures, and each figure as SVG."""
+figures and the picks of posenc, and each figure as SVG."""
 
 from pathlib import Path
 
-from reporting.command import POSENC, ArgumentParser, BadInput, run_main
+from reporting.command import BadInput, parser_of, run_main
 from reporting.documents import read_document
 from reporting.tables import aligned, columns_of, heading, markdown, speeds, wrapped
 
 
 def main() -> int:
-    parser = ArgumentParser("report.py build/results/*.json --page build/report", __doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
     parser.add_argument("--peers", action="store_true",
                         help="print a row for each backend and each other library, as Markdown")
-    parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
-    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
-                        help="the posenc command, which picks, and computes what the page draws "
-                             "(default: build/release/bin/posenc)")
+    parser.add_argument("--page", type=Path, metavar="FOLDER", help="made if it is missing")
     arguments = parser.parse_args()
     documents = list(map(read_document, arguments.documents))
     if arguments.page:
         from reporting.page import write_page  # needs matplotlib
 
-        Path(arguments.page).mkdir(parents=True, exist_ok=True)
-        paths = write_page(documents, arguments.page, arguments.posenc)
-        print(f"{paths[0]}, and {len(paths) - 1} figures beside it")
+        arguments.page.mkdir(parents=True, exist_ok=True)
+        print(write_page(documents, arguments.page))
         return 0
     texts = []
     roles = ("backend", "peer") if arguments.peers else ("backend",)

@@ -10,6 +10,8 @@ processes=3  # for figures to quote, use 7, the default of posenc measure
 bin=build/release/bin
 results=build/results
 measured=$results/measurements.json
+long=$results/accuracy_long_context.json
+far=$results/accuracy_far.json
 torch=$results/torch.json
 profile=$results/profile.json
 page=$results/report/index.html
@@ -24,11 +26,6 @@ may_fail() {
   shift
   "$@" || status=$?
   [[ $status -eq 0 || $status -eq $allowed ]] || exit "$status"
-}
-
-# accuracy NAME OPTION...: writes build/results/accuracy_NAME.json.
-accuracy() {
-  "$bin/posenc_peers" accuracy "${@:2}" --format json --output "$results/accuracy_$1.json"
 }
 
 ./scripts/install_dependencies.sh build report peers
@@ -56,43 +53,29 @@ step "Errors of the tutorial's table"
 # Measure a whole long table, and the first rows of every octave of positions up to 10^12.
 firsts=0
 for ((first = 256; first <= 10 ** 12; first *= 2)); do firsts+=,$first; done
-accuracy long_context --shape 131072x128
-accuracy far --shape 256x64 --first "$firsts" --backend naive,div_term,xsimd,rotation,rotation32
+"$bin/posenc_peers" accuracy --shape 131072x128 --output "$long"
+"$bin/posenc" accuracy --shape 256x64 --first "$firsts" --output "$far" \
+  --backend naive,div_term,xsimd,rotation,rotation32
 
 step "How the backends compare: bench_encode"
-# Google Benchmark describes the machine on standard error.
-"$bin/bench_encode" --benchmark_min_time=0.1 2>"$results/bench_encode.log" || {
-  cat "$results/bench_encode.log" >&2
-  exit 1
-}
+"$bin/bench_encode" --benchmark_min_time=0.1
 
 step "Times, errors and the limits of the memory, for tables of all sizes"
 # Exit code 1 means that other work disturbed the times, or that a bound is broken.
 may_fail "$check_failed" "$bin/posenc_peers" measure --processes "$processes" --format json \
   --output "$measured"
-may_fail "$skipped" ./scripts/python_with.sh torch numpy -- \
-  ./scripts/compare_torch.py --processes "$processes" --output "$torch"
+PYTHONPATH=$PWD/build/release/python may_fail "$skipped" ./scripts/python_with.sh \
+  torch numpy posenc -- ./scripts/compare_torch.py --processes "$processes" --output "$torch"
 
 step "Gfloat/s of each backend at its best ISA"
 ./scripts/report.py "$measured"
-documents=("$measured" "$results/accuracy_long_context.json" "$results/accuracy_far.json")
-if [[ -e $torch ]]; then documents+=("$torch"); fi
+if [[ ! -e $torch ]]; then torch=; fi
 may_fail "$skipped" ./scripts/python_with.sh matplotlib numpy -- \
-  ./scripts/report.py "${documents[@]}" --page "${page%/*}"
+  ./scripts/report.py "$measured" "$long" "$far" ${torch:+"$torch"} --page "${page%/*}"
 
 step "The answer"
 may_fail "$check_failed" "$bin/posenc" pick "$measured" --save "$profile"
 printf '\nDocuments: %s\n' "$results"
 if [[ -e $page ]]; then echo "Figures:   $page"; fi
 if [[ -e $profile ]]; then echo "Profile:   $profile, for posenc::suite::Profile::load()"; fi
-cat <<USAGE
-
-For a shape of your own, or another CPU:
-  $bin/bench_encode --shape 777x768     every backend, ISA, type and number of threads
-  $bin/bench_rows --shape 100x768       single rows, a cursor, a gather
-  $bin/bench_layers --shape 2048x4096   sums and rotary embeddings
-  $bin/posenc measure --shape 777x768 --format json --output shape.json
-  $bin/posenc pick shape.json
-  $bin/posenc pick --cpu "Zen 4"        by measurements that come with posenc
-Each takes --help.
-USAGE
+echo "README.md shows how to measure a shape of your own, and how to pick for another CPU."

@@ -4,7 +4,7 @@ figure belongs to one document: two documents are never merged, even if they are
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 from reporting.command import BadInput
 
 VERSION = 4
-BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
 USUAL = {
     "base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base",
     "first": 0, "dtype": "float32", "threads": 1, "stores": "automatic",
@@ -26,10 +25,9 @@ class Table:
 
     rows: int
     d_model: int
-    first: int = 0
-    dtype: str = "float32"
-    threads: int = 1
-    unusual: str = ""  # differences from the paper's float32 table, such as "layout halves"
+    first: int
+    unusual: str  # differences from the paper's float32 table, such as "layout halves"
+    is_plain: bool  # float32, computed by one thread
 
     @property
     def entries(self) -> int:
@@ -37,7 +35,8 @@ class Table:
 
     @property
     def bytes(self) -> int:
-        return self.entries * BYTES_OF_TYPE[self.dtype]
+        """The size of a plain table."""
+        return 4 * self.entries
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -53,26 +52,6 @@ class Table:
         return f"{self.size} ({self.unusual})" if self.unusual else self.size
 
 
-@dataclass(frozen=True)
-class ErrorMap:
-    """The largest error in each cell of a grid over a table."""
-
-    rows: int  # parts of the positions
-    columns: int  # parts of the channels
-    largest: list[float]  # row by row
-
-
-@dataclass(frozen=True)
-class Error:
-    """Errors against exact values."""
-
-    max_abs: float
-    correctly_rounded: float  # share of the entries
-    checked: float  # share of the table's entries; 0 if the document does not say how many
-    by_position: list[tuple[int, float]]  # last position and largest error of each octave
-    map: "ErrorMap | None"  # only in a report of posenc accuracy
-
-
 @dataclass
 class Measurement:
     """One backend, library or memory loop on one table."""
@@ -80,12 +59,12 @@ class Measurement:
     backend: str
     isa: str
     role: str  # "backend", "peer" or "limit"
+    phases: str  # how phases are rounded before the sine: "exact", "double", "float32"
     table: Table
     seconds: list[float]  # one median per process
-    error: Error | None
-    bound: float  # proven
-    is_correctly_rounded: bool  # proven
-    phases: str  # how phases are rounded before the sine: "exact", "double", "float32"
+    error: Mapping[str, Any]  # the errors against exact values; empty if they were not measured
+    bound: Mapping[str, Any]  # what is proven of the errors; empty if nothing is
+    report: Mapping[str, Any]  # only from posenc accuracy: errors by position, and a map
 
     @property
     def name(self) -> str:
@@ -98,26 +77,35 @@ class Measurement:
 
     @property
     def max_abs(self) -> float:
-        return self.error.max_abs if self.error else math.nan
+        """The largest error; NaN if it was not measured."""
+        return number(self.error.get("max_abs"))
+
+    @property
+    def max_bound(self) -> float:
+        """The proven bound of the largest error; NaN if there is none."""
+        return number(self.bound.get("max_abs"))
 
     @property
     def is_bound_broken(self) -> bool:
-        is_known = self.error is not None and not math.isnan(self.bound)
-        return is_known and not self.max_abs <= self.bound
+        is_known = bool(self.error) and not math.isnan(self.max_bound)
+        return is_known and not self.max_abs <= self.max_bound
 
 
 @dataclass(eq=False)
 class Document:
     """The measurements of one session on one CPU."""
 
+    path: Path
     cpu: str
     design: str  # the microarchitecture, such as "Zen 5"; empty if it is not recognised
-    facts: dict[str, Any]  # compiler, kernels, measured_at, logical_cores
     isas: list[str]  # in ascending order
     caches: dict[str, int]  # bytes, by level
-    measurements: list[Measurement] = field(default_factory=list)
-    disturbed: str = ""  # why the times are not reliable; empty if they are
-    path: Path = Path()
+    logical_cores: int
+    compiler: str
+    kernels: str  # the digest of the kernels' sources
+    measured_at: str
+    disturbed: str  # why the times are not reliable; empty if they are
+    measurements: list[Measurement]
 
     @property
     def not_reliable(self) -> str:
@@ -127,19 +115,14 @@ class Document:
     @property
     def session(self) -> str:
         """Further influences on the times, besides the CPU: "avx512; g++ 12.2.0, 2026-11-27"."""
-        return f"{self.isas[-1]}; {self.facts['compiler']}, {self.facts['measured_at'][:10]}"
-
-    @property
-    def label(self) -> str:
-        """The short name of the CPU, and the session."""
-        return f"{self.design or self.cpu}, {self.session}"
+        return f"{self.isas[-1]}; {self.compiler}, {self.measured_at[:10]}"
 
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
         """The measurements that `kept` accepts; for each backend and table, only the best ISA."""
         rank = {isa: place for place, isa in enumerate(self.isas)}
         lowest_first = sorted(self.measurements, key=lambda each: rank.get(each.isa, -1))
-        return list({(each.backend, each.table): each for each in lowest_first if kept(each)}
-                    .values())  # fmt: skip
+        best = {(each.backend, each.table): each for each in lowest_first if kept(each)}
+        return list(best.values())
 
     def plain(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
         """Measurements with times, for float32 tables and one thread, of encoders with these roles
@@ -147,8 +130,8 @@ class Document:
         best ISA is returned, unless `every_isa`."""
 
         def is_wanted(each: Measurement) -> bool:
-            is_plain = each.table.threads == 1 and each.table.dtype == "float32"
-            return bool(each.seconds) and is_plain and each.role in (roles or ("backend", "peer"))
+            has_role = each.role in (roles or ("backend", "peer"))
+            return bool(each.seconds) and each.table.is_plain and has_role
 
         found = filter(is_wanted, self.measurements) if every_isa else self.best_isas(is_wanted)
         return sorted(found, key=lambda each: (each.table.entries, each.table.d_model, -each.speed))
@@ -163,55 +146,25 @@ class Document:
         return max((speed for name, speed in self.loops(table).items() if name != COPY), default=0)
 
 
-def _number(value: float | None) -> float:
+def number(value: float | None) -> float:
     """Reads null as NaN, which JSON does not have."""
     return math.nan if value is None else float(value)
 
 
 def _table_of(values: Mapping[str, Any]) -> Table:
-    spec, first = values["spec"], int(values["rows"]["first"])
-    rows, d_model = int(values["rows"]["count"]), int(spec["d_model"])
-    said: dict[str, Any] = {**USUAL, **spec, **values, "first": first}
-    usual: dict[str, Any] = {**USUAL, "stride": d_model}
-    unusual = [f"{key} {said[key]}" for key in usual if said[key] != usual[key]]
-    dtype, threads = str(values["dtype"]), int(values["threads"])
-    return Table(rows, d_model, first, dtype, threads, ", ".join(unusual))
-
-
-def _map_of(values: Mapping[str, Any]) -> ErrorMap:
-    largest = list(map(_number, values["largest"]))
-    found = ErrorMap(int(values["rows"]), int(values["columns"]), largest)
-    if found.rows * found.columns != len(largest):
-        raise ValueError("map has another size than it says")
-    return found
-
-
-def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
-    """The errors of a measurement. A report of posenc accuracy covers all rows."""
-    return Error(
-        _number(values["max_abs"]), float(values["correctly_rounded"]),
-        float(values.get("checked", bool(report))),
-        [(int(each["first"]) + int(each["count"]) - 1, _number(each["max_abs"]))
-         for each in report.get("by_position", ())],
-        _map_of(report["map"]) if report.get("map") else None,
-    )  # fmt: skip
+    spec, rows = values["spec"], values["rows"]
+    said = {**USUAL, **spec, **values, "first": rows["first"]}
+    usual = {**USUAL, "stride": spec["d_model"]}
+    unusual = ", ".join(f"{key} {said[key]}" for key in usual if said[key] != usual[key])
+    is_plain = values["dtype"] == "float32" and values["threads"] == 1
+    return Table(rows["count"], spec["d_model"], rows["first"], unusual, is_plain)
 
 
 def _measurement_of(values: Mapping[str, Any]) -> Measurement:
-    seconds = [float(each) for each in values["seconds"]]
-    role, dtype, bound = values["role"], values["table"]["dtype"], values["bound"] or {}
-    for name, value, is_known in (
-        ("seconds", seconds, all(0 < each < math.inf for each in seconds)),
-        ("role", role, role in ("backend", "peer", "limit")),
-        ("dtype", dtype, dtype in BYTES_OF_TYPE),
-    ):
-        if not is_known:
-            raise ValueError(f"{name} is {value!r}")
     return Measurement(
-        str(values["backend"]), str(values["isa"]), role, _table_of(values["table"]), seconds,
-        _error_of(values["error"], values.get("report") or {}) if values["error"] else None,
-        _number(bound.get("max_abs")), bool(bound.get("correctly_rounded")),
-        str(values.get("phases", "")),
+        values["backend"], values["isa"], values["role"], values.get("phases", ""),
+        _table_of(values["table"]), list(map(float, values["seconds"])),
+        values["error"] or {}, values["bound"] or {}, values.get("report") or {},
     )  # fmt: skip
 
 
@@ -220,23 +173,19 @@ def read_document(path: str | Path) -> Document:
     path = Path(path)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        values = document["machine"]
+        machine = document["machine"]
         if document["version"] != VERSION:
             raise ValueError(f"version is {document['version']}, not {VERSION}")
-        isas = list(map(str, values["isas"]))
-        if not isas:
-            raise ValueError("isas is empty")
-        facts = {each: document[each] for each in ("compiler", "kernels", "measured_at")}
-        facts["logical_cores"] = values["logical_cores"]
-        caches = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
-        design = str(values.get("microarchitecture", ""))
+        caches = {level: machine[f"{level.lower()}_bytes"] for level in ("L1", "L2", "L3")}
+        design = machine.get("microarchitecture", "")
         return Document(
-            str(values["cpu"]), "" if design.startswith("not recognised") else design, facts, isas,
-            {level: size for level, size in caches.items() if size},
-            [_measurement_of(each) for each in document["measurements"]],
-            str(document["disturbed"]), path,
+            path, machine["cpu"], "" if design.startswith("not recognised") else design,
+            machine["isas"], {level: size for level, size in caches.items() if size},
+            machine["logical_cores"], document["compiler"], document["kernels"],
+            document["measured_at"], document["disturbed"],
+            list(map(_measurement_of, document["measurements"])),
         )  # fmt: skip
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         allowed = "what posenc measure and posenc accuracy write with --format json"
         reason = f"no document of measurements ({error!r}); allowed: {allowed}"
         raise BadInput(f"{path}: {reason}") from error

@@ -52,23 +52,23 @@ def size_text(size: int) -> str:
     return f"{size} B"
 
 
-def of_which_rows(each: Measurement) -> str:
-    """The rows that the error covers: "of 2 % of the rows"."""
-    checked = each.error.checked if each.error else 0
+def checked_rows(each: Measurement) -> str:
+    """The rows that the error covers: "2 % of the rows". Old documents do not say how many."""
+    checked = each.error["checked"]
     if checked in (0, 1):
-        return "of all rows" if checked else "of sampled rows"
-    return f"of {100 * checked:.{0 if checked >= 0.01 else 2}f} % of the rows"
+        return "all rows" if checked else "sampled rows"
+    return f"{100 * checked:.{0 if checked >= 0.01 else 2}f} % of the rows"
 
 
-def error_cells(each: Measurement) -> list[str]:
+def error_cells(each: Measurement | None) -> list[str]:
     """The largest error, its proven bound, and the share of correctly rounded entries, over the
-    rows that of_which_rows() names. "all" is either proven or counted."""
-    if each.error is None:
+    rows that checked_rows() names. "all" is either proven or counted."""
+    if not each or not each.error:
         return ["", "", ""]
-    at_most = "" if math.isnan(each.bound) else bound_text(each.bound)
-    rounded = share_text(each.error.correctly_rounded, each.error.checked == 1)
-    rounded = "all" if each.is_correctly_rounded else rounded
-    return [error_text(each.error.max_abs), at_most, rounded]
+    at_most = "" if math.isnan(each.max_bound) else bound_text(each.max_bound)
+    rounded = share_text(each.error["correctly_rounded"], each.error["checked"] == 1)
+    is_proven = each.bound.get("correctly_rounded")
+    return [error_text(each.max_abs), at_most, "all" if is_proven else rounded]
 
 
 def wrapped(text: str) -> str:
@@ -97,16 +97,15 @@ def markdown(rows: Rows, left: Collection[int] = (0,)) -> str:
 def heading(document: Document) -> str:
     """The heading of a document, such as "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7
     processes"."""
-    # A row of the library tells how many processes were timed.
-    timed = min((each for each in document.measurements if each.seconds), key=lambda e: e.role)
-    return f"{document.cpu}, {document.session}; medians of {len(timed.seconds)} processes"
+    processes = len(document.plain()[0].seconds)
+    return f"{document.cpu}, {document.session}; medians of {processes} processes"
 
 
 def facts(document: Document) -> str:
     """Facts such as "L1 32 KiB, L2 512 KiB, 2 logical cores, kernels 3f9c0a"."""
-    said = [f"{level} {size_text(size)}" for level, size in document.caches.items()]
-    said.append(f"{document.facts['logical_cores']} logical cores")
-    return ", ".join([*said, f"kernels {document.facts['kernels']}"])
+    caches = (f"{level} {size_text(size)}" for level, size in document.caches.items())
+    cores, kernels = f"{document.logical_cores} logical cores", f"kernels {document.kernels}"
+    return ", ".join([*caches, cores, kernels])
 
 
 def columns_of(document: Document, *roles: str) -> list[Column]:
@@ -125,35 +124,29 @@ def speeds(
     """Returns a sentence about the errors, and a table with a row for each encoder of these roles,
     by name or also by ISA. Encoders that are proven to round correctly come first, and in each
     group the fastest. Other libraries are marked by a star. The last columns are errors of the
-    table that reaches furthest; the sentence names the rows that they cover. The last rows are a
-    copy and the limit of the memory."""
+    table that reaches furthest, which the sentence names. The last rows are a copy and the limit of
+    the memory."""
     found: dict[str, dict[Table, Measurement]] = {}
     for each in document.plain(*roles, every_isa=by_isa):
         name = (each.name if by_isa else each.backend) + "*" * (each.role == "peer")
         found.setdefault(name, {})[each.table] = each
-    furthest: dict[str, Measurement] = {}
-    for name, of_name in found.items():
-        if with_error := [each for each in of_name.values() if each.error]:
-            furthest[name] = max(with_error, key=lambda each: (each.table.reach, each.max_abs))
 
     def order(name: str) -> tuple[bool, float]:
         all_tables = found[name].values()
-        is_rounded = any(each.is_correctly_rounded for each in all_tables)
+        is_rounded = any(each.bound.get("correctly_rounded") for each in all_tables)
         return not is_rounded, -median(each.speed for each in all_tables)
 
-    of_what = {name: f"{of_which_rows(each)} of {each.table.size}"
-               for name, each in furthest.items()}  # fmt: skip
-    is_same = len(set(of_what.values())) == 1
+    with_error = [each for of_name in found.values() for each in of_name.values() if each.error]
+    furthest = max(with_error, key=lambda each: each.table.reach, default=None)
     rows = [["", *(text for text, _ in columns), *ERROR_HEADINGS]]
     for name in sorted(found, key=order):
         at = [found[name].get(table) for _, table in columns]
-        errors = error_cells(furthest[name]) if name in furthest else ["", "", ""]
-        errors[0] += f" ({of_what[name]})" if name in furthest and not is_same else ""
+        errors = error_cells(found[name].get(furthest.table) if furthest else None)
         rows.append([name, *(speed_text(each.speed) if each else "" for each in at), *errors])
     copies = (document.loops(table).get(COPY, 0.0) for _, table in columns)
     limits = (document.limit(table) for _, table in columns)
     for text, of_memory in ((COPY, copies), ("limit", limits)):
         if any(values := list(of_memory)):
             rows.append([text, *map(speed_text, values), "", "", ""])
-    rows_of = f" over {min(of_what.values()).removeprefix('of ')}" if is_same else ""
-    return f'Errors are the largest{rows_of}. "At most" is the proven bound, rounded up.', rows
+    over = f" over {checked_rows(furthest)} of {furthest.table.size}" if furthest else ""
+    return f'Errors are the largest{over}. "At most" is the proven bound, rounded up.', rows

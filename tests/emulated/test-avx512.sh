@@ -19,14 +19,6 @@ time_limit=900  # seconds, for the emulator
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
 fail() { echo "test-avx512.sh: $1" >&2; exit 1; }
 
-# Prints one flag per line: the arguments, or the filter above if there are none.
-print_flags() {
-  printf '%s\n' --gtest_color=no
-  [[ $# -gt 0 ]] ||
-    set -- --gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${emulated[*]}")$left_out"
-  printf '%s\n' "$@"
-}
-
 fetch_kernel() {
   [[ ! -f $machine/vmlinuz ]] || return 0
   local package
@@ -38,15 +30,28 @@ fetch_kernel() {
   rm -r "$machine/kernel" "$machine/$package"_*.deb
 }
 
-# make_initramfs and make_iso [FLAG...]
+# The first process of the machine runs the tests with their output on the second serial port, and
+# then writes the exit code to the first one.
+init='#!/busybox sh
+/busybox --install /bin
+mount -t devtmpfs devtmpfs /dev
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+stty -F /dev/ttyS1 raw
+/posenc_tests --gtest_flagfile=/flags >/dev/ttyS1 2>&1
+echo $? >/dev/ttyS0
+sleep 1000
+'
+
 make_initramfs() {
   local root=$machine/root
   rm -rf "$root"
-  mkdir -p "$root"
-  g++ -std=c++20 -O2 -Wall -Wextra -static -o "$root/init" tests/emulated/emulated_init.cpp
-  cp build/static/bin/posenc_tests "$root/"
-  strip "$root/posenc_tests"
-  print_flags "$@" >"$root/flags"
+  mkdir -p "$root"/{bin,dev,proc,sys,tmp}
+  echo "$init" >"$root/init"
+  chmod +x "$root/init"
+  cp /bin/busybox "$root/"
+  strip -o "$root/posenc_tests" build/static/bin/posenc_tests
+  printf '%s\n' --gtest_color=no "$@" >"$root/flags"
   (cd "$root" && find . | cpio --quiet --create --format=newc) |
     gzip -1 >"$machine/iso/initramfs.gz"
 }
@@ -90,9 +95,12 @@ plugin_ctrl: speaker=0
 CONFIG
   echo c >"$machine/debugger"  # Debian's build starts in its debugger: "c" continues.
   rm -f "$machine/exit_code" "$machine/output"
-  # Bochs ignores SIGTERM. Its exit code is meaningless: it may crash while it shuts down.
-  (TERM=${TERM:-vt100} timeout -s KILL "$time_limit" bochs-bin -q -f "$machine/bochsrc" \
-    -rc "$machine/debugger" || true) </dev/null >"$machine/screen" 2>&1
+  local deadline=$((SECONDS + time_limit))
+  TERM=${TERM:-vt100} bochs-bin -q -f "$machine/bochsrc" -rc "$machine/debugger" \
+    </dev/null >"$machine/screen" 2>&1 &
+  until [[ -s $machine/exit_code || $SECONDS -gt $deadline ]]; do sleep 1; done
+  sleep 1  # until the code is complete
+  kill -KILL $!  # Bochs ignores SIGTERM.
 }
 
 ./scripts/install_dependencies.sh build avx512
@@ -100,6 +108,7 @@ CONFIG
 machine=$PWD/build/avx512-machine
 mkdir -p "$machine"
 fetch_kernel
+[[ $# -gt 0 ]] || set -- --gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${emulated[*]}")$left_out"
 make_iso "$@"
 step "Testing AVX-512 under Bochs"
 run_bochs

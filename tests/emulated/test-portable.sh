@@ -11,6 +11,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
+skip() { echo "Skipped: $*"; exit 77; }
 
 # expect TEXT COMMAND...: expects that the command's output contains TEXT, and that its exit code is
 # 0, or 1 if other work ran.
@@ -38,16 +39,11 @@ try() {
 in_empty_root() { "${enter[@]}" "$place" /posenc "$@"; }
 
 test_x86_64() {
-  ./scripts/portable.sh x86_64
-  local file=build/portable-x86_64/bin/posenc
-  expect "not a dynamic executable" ldd "$file"
-  cp "$file" "$place/posenc"
+  cp build/portable-x86_64/bin/posenc "$place/posenc"
+  expect "not a dynamic executable" ldd "$place/posenc"
   enter=(chroot)
   [[ $(id -u) -eq 0 ]] || enter=(unshare --map-root-user chroot)
-  in_empty_root --version >/dev/null || {
-    echo "Skipped: no folder can be made the root of a program."
-    exit 77
-  }
+  in_empty_root --version >/dev/null || skip "no folder can be made the root of a program"
   out=/ try in_empty_root
   ! grep -q '"one_process": "."' "$place/here.json" || fail "it did not start itself"
   rm "$place/here.json" "$place/table.npy"
@@ -55,27 +51,14 @@ test_x86_64() {
 }
 
 test_aarch64() {
-  local emulator=
-  ./scripts/portable.sh aarch64
-  if [[ $(uname -m) != aarch64 ]]; then
-    emulator=qemu-aarch64
-    command -v "$emulator" >/dev/null || {
-      echo "Skipped: $emulator is not there."
-      exit 77
-    }
-  fi
-  out=$place try ${emulator:+"$emulator"} build/portable-aarch64/bin/posenc
-  [[ -z $emulator ]] || grep -q '"one_process": "a process that times cannot be run' \
-    "$place/here.json" || fail "the document does not say that one process timed"
+  command -v qemu-aarch64 >/dev/null || skip "qemu-aarch64 is not there"
+  out=$place try qemu-aarch64 build/portable-aarch64/bin/posenc
+  grep -q '"one_process": "a process that times cannot be run' "$place/here.json" ||
+    fail "the document does not say that one process timed"
 }
 
 for target in "${@:-x86_64}"; do
-  case $target in
-    x86_64 | aarch64) "test_$target" ;;
-    *)
-      echo "test-portable.sh: target is '$target'; allowed: x86_64, aarch64" >&2
-      exit 2
-      ;;
-  esac
+  ./scripts/portable.sh "$target"
+  "test_$target"
 done
 echo "The static command runs: ${*:-x86_64}"

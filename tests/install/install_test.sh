@@ -52,7 +52,6 @@ done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' ! -name c_api.h
 
 "$scratch/build/consumer"
 "$scratch/build_c/c_consumer"
-"$scratch/build/suite_consumer"
 "$scratch/build/native_types"
 for example in "${examples[@]}"; do
   name=$(basename "$example")
@@ -70,7 +69,7 @@ if command -v pkg-config >/dev/null; then
     "$scratch/linked"
   }
   link posenc "$compiler" -std=c++20 "$source/tests/install/consumer.cpp"
-  link posenc-suite "$compiler" -std=c++20 "$source/tests/install/suite_consumer.cpp"
+  link posenc-suite "$compiler" -std=c++20 "$scratch/example_using_2.cpp"
   link posenc-c "$c_compiler" -std=c99 "$scratch/example_from-c_1.c"
   link posenc-c "$c_compiler" -std=c99 "$source/tests/install/c_consumer.c"
 fi

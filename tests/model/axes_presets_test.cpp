@@ -1,6 +1,7 @@
 // Golden tests of presets with several axes: each against the formula of its system, written as
 // that system writes it, in long double. The formulas use nothing of the library.
 #include "posenc/model/axes_presets.h"
+#include "posenc/model/axes_encoder.h"
 
 #include "posenc/model/axes_encoder.h"
 

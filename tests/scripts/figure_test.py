@@ -2,22 +2,16 @@
 no text is cut or covers another text. First argument: the folder of the built programs."""
 
 import html
-import pathlib
 import re
-import subprocess
 import warnings
 
-import script_support
-from script_support import (
-    LARGE, LOOPS, ROOT, ScriptTest, binary, document, row, skip_without, table,
-)  # fmt: skip
-
-skip_without("matplotlib", "numpy")
 import matplotlib.pyplot
 import matplotlib.text
-import numpy
 
-from reporting import computed, figures
+import script_support
+from script_support import LARGE, LOOPS, ROOT, ScriptTest, binary, document, row, run, sample, table
+
+from reporting import figures
 from reporting.documents import read_document
 from reporting.page import figures_of
 
@@ -50,7 +44,7 @@ def looks_of(axes):
 def labels_of(figure):
     """The labels with lines to their points."""
     texts = figure.findobj(matplotlib.text.Text)
-    return [text for text in texts if getattr(text, "arrow_patch", None) is not None]
+    return [text.get_text() for text in texts if getattr(text, "arrow_patch", None) is not None]
 
 
 def hidden_of(figure):
@@ -96,21 +90,21 @@ class FigureTest(ScriptTest):
         }
 
     def test_many_backends_stay_legible(self):
-        drawings = list(figures_of(self.read(crowd())))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # matplotlib warns of axes without room
+            drawings = [(name, self.drawn(figure))
+                        for name, figure, _ in figures_of(self.read(crowd()))]  # fmt: skip
         self.assertEqual(len(drawings), 5)
-        for name, draw, _ in drawings:
-            with self.subTest(name), warnings.catch_warnings():
-                warnings.simplefilter("error")  # matplotlib warns of axes without room
-                figure = self.drawn(draw())
-                self.assertEqual(cut_or_covered(figure), [])
-                for axes in figure.axes:
-                    looks = looks_of(axes)
-                    self.assertEqual(len(set(looks)), len(looks))
-                if name.startswith("speed_error"):
-                    self.assertEqual(len(labels_of(figure)), len(BACKENDS))
+        for name, figure in drawings:
+            self.assertEqual(cut_or_covered(figure), [], name)
+            for axes in figure.axes:
+                looks = looks_of(axes)
+                self.assertEqual(len(set(looks)), len(looks), name)
+            if name.startswith("speed_error"):
+                self.assertEqual(len(labels_of(figure)), len(BACKENDS))
 
     def test_speed_against_error(self):
-        found = self.read(script_support.sample())
+        found = self.read(sample())
         figure = self.drawn(figures.speed_against_error(found, found.plain()[-1].table))
         (axes,) = figure.axes
         points = self.points_of(axes)
@@ -119,8 +113,7 @@ class FigureTest(ScriptTest):
         (sleef,) = [line for line in axes.get_lines() if line.get_xydata().round(9).tolist() ==
                     [[4e-4, 0.5]]]  # fmt: skip
         self.assertEqual(sleef.get_marker(), figures.PHASES["float32"])
-        names = {each.get_text() for each in labels_of(figure)}
-        self.assertEqual(names, {"rotation", "rotation32", "sleef"})
+        self.assertEqual(set(labels_of(figure)), {"rotation", "rotation32", "sleef"})
         texts = [label.get_text() for label in axes.get_yticklabels()]
         self.assertIn("0.5", texts)
         self.assertIn("10", texts)
@@ -129,7 +122,7 @@ class FigureTest(ScriptTest):
         self.assertIn("one thread; line: limit of the memory, 10", notes)
 
     def test_throughput(self):
-        figure = self.drawn(figures.throughput(self.read(script_support.sample())))
+        figure = self.drawn(figures.throughput(self.read(sample())))
         points = self.points_of(figure.axes[0])
         sizes = (8 * 512 * 4, 5000 * 512 * 4)
         for label, speeds in (("rotation", (4.0, 2.0)), ("limit: stores", (20.0, 10.0)),
@@ -138,16 +131,7 @@ class FigureTest(ScriptTest):
         caches = 2
         self.assertEqual(len(points), 2 + len(LOOPS) + caches)  # without sleef
 
-    def test_errors(self):
-        octaves = [0.0, 1e-8, 2e-8, 4e-8]
-        measured = self.read(document(row("x:avx2", LARGE, 0, 4e-8, by_position=octaves)))
-        figure = self.drawn(figures.error_by_position(measured))
-        expected = [[1, 1e-8], [3, 2e-8], [7, 4e-8]]
-        self.assertEqual(figure.axes[0].get_lines()[0].get_xydata().tolist(), expected)
-        figure = self.drawn(figures.error_maps(measured))
-        self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (2, 3))
-
-    def test_no_line_where_nothing_was_measured(self):
+    def test_errors_and_no_line_where_nothing_was_measured(self):
         """Positions 0 to 7, 8 to 11 of another table, and positions from 10^12: there is a gap."""
         near = row("x:avx2", LARGE, 0, 4e-8, by_position=[0.0, 1e-8, 2e-8, 4e-8])
         far = []
@@ -155,80 +139,35 @@ class FigureTest(ScriptTest):
             of_table = {**table(count, 512), "rows": {"first": first, "count": count}}
             far.append(row("x:avx2", of_table, 0, error, by_position=[error]))
             far[-1]["report"]["by_position"] = [{"first": first, "count": count, "max_abs": error}]
-        (line, _) = self.drawn(figures.error_by_position(
-            self.read(document(near, *far)))).axes[0].get_lines()  # fmt: skip
-        positions = line.get_xdata().tolist()
-        self.assertEqual(positions[:4], [1, 3, 7, 11])
-        self.assertNotEqual(positions[4], positions[4], "a line is interrupted by a NaN")
-        self.assertEqual(positions[5:], [10**12 + 999])
-
-    def test_labels_of_an_axis_have_one_form(self):
-        octaves = [0.0, *(10.0**-power for power in range(8, 1, -1))]
-        measured = self.read(document(row("x:avx2", LARGE, 0, 4e-8, by_position=octaves)))
-        for axis in (axis for axes in self.drawn(figures.error_by_position(measured)).axes
-                     for axis in (axes.xaxis, axes.yaxis)):  # fmt: skip
-            labels = [label.get_text() for label in axis.get_ticklabels() if label.get_text()]
-            self.assertEqual(len({label.isascii() for label in labels}), 1, labels)
-
-    def test_pictures_of_the_table(self):
-        values = computed.table(binary("posenc"), 100, 20)
-        (axes,) = self.drawn(figures.some_channels(values)).axes
-        lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-        self.assertEqual(list(lines), ["dim 4", "dim 5", "dim 6", "dim 7"])
-        self.assertEqual(axes.get_title(loc="left"), "Positional encoding")
-        position = numpy.arange(100)
-        for channel, wave in ((4, numpy.sin), (5, numpy.cos), (6, numpy.sin), (7, numpy.cos)):
-            exact = wave(position / 10000 ** (channel // 2 * 2 / 20))
-            self.assertLess(abs(lines[f"dim {channel}"] - exact).max(), 1e-7)
-        image = self.drawn(figures.table_map(values)).axes[0].get_images()[0]
-        self.assertTrue((image.get_array() == values).all())
-
-    def test_relative_positions_are_a_rotation(self):
-        errors = computed.shift_errors(binary("posenc"), 20000, 64, 100, ("rotation", "div_term"))
-        self.assertLess(errors["rotation"].max(), 2**-25 * (1 + 2**0.5))  # three roundings
-        self.assertGreater(errors["div_term"].max(), 1e-4)
-        figure = self.drawn(figures.shift_error(errors, 100, 64))
-        self.assertEqual(len(looks_of(figure.axes[0])), 2)
-        self.assertEqual(cut_or_covered(figure), [])
-
-    def test_several_cpus_stand_side_by_side_on_common_tables(self):
-        """Three CPUs, one with a table that the others lack, and one CPU on another day."""
-        names = ("A CPU", "B CPU", "C CPU")
-        later = {**script_support.sample(), "measured_at": "2026-11-30T05:00:00Z"}
-        documents = [*map(script_support.sample, names[:2]), document(
-            row("rotation:avx2", LARGE, 3, 3e-8), row("rotation:avx2", table(9, 64), 1, 3e-8),
-            cpu=names[2]), later]  # fmt: skip
-        documents = list(map(read_document, self.write_all(*documents)))
-        figure = self.drawn(figures.across_cpus(documents))
-        points = self.points_of(figure.axes[0])
-        size, by = 5000 * 512 * 4, ", avx2; g++ 12.2.0, 2026-11-"
-        speeds = {"A CPU{}24": 2.0, "B CPU{}24": 2.0, "C CPU{}24": 3.0, "A CPU{}30": 2.0}
-        expected = {name.format(by): [(size, speed)] for name, speed in speeds.items()}
-        self.assertEqual(points, expected)
-        self.assertEqual(len(set(looks_of(figure.axes[0]))), 4)
-        self.assertEqual(cut_or_covered(figure), [])
-        self.assertIsNone(figures.across_cpus(documents[:1]))
+        measured = self.read(document(near, *far))
+        line, _ = self.drawn(figures.error_by_position(measured)).axes[0].get_lines()
+        points = [point for point in line.get_xydata().tolist() if point[0] == point[0]]
+        last = [10**12 + 999, 0.5]
+        self.assertEqual(points, [[1, 1e-8], [3, 2e-8], [7, 4e-8], [11, 5e-8], last])
+        gap = line.get_xdata()[4:-1]
+        self.assertGreater(len(gap), 0)
+        self.assertTrue((gap != gap).all(), "a line is interrupted by a NaN")
+        figure = self.drawn(figures.error_maps(measured))
+        self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (2, 3))
 
     def test_what_was_not_measured_is_not_drawn(self):
-        drawn = [draw() for _, draw, _ in figures_of(self.read(document()))]
+        drawn = [figure for _, figure, _ in figures_of(self.read(document()))]
         self.assertEqual(drawn, [None] * 3)
 
 
 class SvgTest(ScriptTest):
-    """Tests the pictures of the documentation."""
-
-    def shown(self, name):
-        """The points of a picture, by series."""
-        text = pathlib.Path(ROOT, "docs", name).read_text(encoding="utf-8")
-        (found,) = re.findall("<desc>(.*?)</desc>", text)
-        return self.series(html.unescape(found))
+    """Tests that the pictures of the documentation show what was measured."""
 
     def series(self, data):
         named = (each.split(": ", 1) for each in data.split("; "))
         return {name: [tuple(map(float, point.split(","))) for point in points.split()]
                 for name, points in named}  # fmt: skip
 
-    def assert_same(self, shown, drawn):
+    def assert_shown(self, name, figure):
+        self.addCleanup(matplotlib.pyplot.close, figure)
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        (found,) = re.findall("<dc:description>(.*?)</dc:description>", text)
+        shown, drawn = self.series(html.unescape(found)), self.series(figures.data_of(figure))
         self.assertEqual(shown.keys(), drawn.keys())
         for name, points in shown.items():
             self.assertEqual(len(points), len(drawn[name]), name)
@@ -236,38 +175,21 @@ class SvgTest(ScriptTest):
                 self.assertLess(abs(x - new_x), 0.05 * abs(x) + 1e-12, name)
                 self.assertLess(abs(y - new_y), 0.05 * abs(y) + 1e-12, name)
 
-    def test_they_are_small(self):
-        found = sorted(pathlib.Path(ROOT, "docs").glob("*.svg"))
-        texts = [path.read_text(encoding="utf-8") for path in found]
-        self.assertLess(sum(map(len, texts)), 300_000)
-        for path, text in zip(found, texts):
-            self.assertLess(text.count("\n"), 500, path)
-            self.assertTrue(re.match(r"<svg\b.*</svg>\n$", text, re.DOTALL), path)
-            self.assertIn("prefers-color-scheme:dark", text)
-
     def test_speed_and_error_are_of_the_document_that_the_readme_shows(self):
-        readme = pathlib.Path(ROOT, "README.md").read_text(encoding="utf-8")
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
         (name,) = re.findall(r"<!-- output of report.py (\S+) -->", readme)
-        (path,) = pathlib.Path(ROOT).glob(name)
+        (path,) = ROOT.glob(name)
         found = read_document(path)
         (table,) = {each.table for each in found.plain() if each.table.size == "5000 x 512"}
-        figure = self.drawn(figures.speed_against_error(found, table))
-        self.assert_same(self.shown("speed_error.svg"), self.series(figures.data_of(figure)))
+        self.assert_shown("speed_error.svg", figures.speed_against_error(found, table))
 
     def test_drift_is_what_posenc_accuracy_measures(self):
         firsts = ",".join(["0", *(str(256 << octave) for octave in range(33))])
         path = self.folder / "far.json"
-        done = subprocess.run(
-            [binary("posenc"), "accuracy", "--shape", "256x64", "--first", firsts,
-             "--backend", "naive,div_term,xsimd,rotation,rotation32", "--output", path],
-            check=False, capture_output=True, text=True)  # fmt: skip
-        self.assert_good(done)
-        figure = self.drawn(figures.error_by_position(read_document(path)))
-        self.assert_same(self.shown("drift.svg"), self.series(figures.data_of(figure)))
-
-    def drawn(self, figure):
-        self.addCleanup(matplotlib.pyplot.close, figure)
-        return figure
+        self.assert_good(run(
+            binary("posenc"), "accuracy", "--shape", "256x64", "--first", firsts,
+            "--backend", "naive,div_term,xsimd,rotation,rotation32", "--output", path))  # fmt: skip
+        self.assert_shown("drift.svg", figures.error_by_position(read_document(path)))
 
 
 if __name__ == "__main__":

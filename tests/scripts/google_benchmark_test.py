@@ -3,11 +3,10 @@ Google Benchmark reads them. First argument: the folder of the built programs.""
 
 import json
 import pathlib
-import subprocess
 import sys
 
 import script_support
-from script_support import LARGE, SKIPPED, ScriptTest, binary, document, row, sample, table
+from script_support import LARGE, ScriptTest, binary, document, row, run, sample, table
 
 # The paths in Debian's libbenchmark-tools, and of the Python that has the modules of compare.py.
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
@@ -18,12 +17,8 @@ class GoogleBenchmarkTest(ScriptTest):
     def exported(self, name, content):
         """The path and the content of the exported document."""
         path = self.folder / f"{name}_google.json"
-        done = subprocess.run(
-            [binary("posenc"), "measure", self.write(f"{name}.json", content),
-             "--format", "google-benchmark", "--output", path],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        self.assert_good(done)
+        self.assert_good(run(binary("posenc"), "measure", self.write(f"{name}.json", content),
+                             "--format", "google-benchmark", "--output", path))  # fmt: skip
         return path, json.loads(path.read_text(encoding="utf-8"))
 
     def test_each_process_is_a_repetition(self):
@@ -55,10 +50,7 @@ class GoogleBenchmarkTest(ScriptTest):
         for each in slower["measurements"]:
             each["seconds"] = [2 * seconds for seconds in each["seconds"]]
         after, _ = self.exported("b", slower)
-        done = subprocess.run(
-            [PYTHON, COMPARE, "--no-color", "benchmarks", before, after],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = run(PYTHON, COMPARE, "--no-color", "benchmarks", before, after)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"encode/rotation:avx2/rows:5000/d:512 +\+1\.0000 ")
         self.assertRegex(done.stdout, r"rows:5000/d:512_pvalue .* U Test, Repetitions: 3 vs 3")
@@ -67,5 +59,5 @@ class GoogleBenchmarkTest(ScriptTest):
 if __name__ == "__main__":
     if not COMPARE.exists():
         print(f"skipped: there is no {COMPARE} (Debian: libbenchmark-tools)")
-        sys.exit(SKIPPED)
+        sys.exit(77)
     script_support.main()

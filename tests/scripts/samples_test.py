@@ -4,14 +4,11 @@ for lines that are left out, and "*" for a part of a path. First argument: the f
 programs."""
 
 import os
-import pathlib
 import re
 import shlex
-import subprocess
-import sys
 
 import script_support
-from script_support import ROOT, ScriptTest, binary
+from script_support import ROOT, ScriptTest, binary, run
 
 SAMPLE = re.compile(r"^<!-- output of (.+?) -->\n\n(?:```\n(.+?)^```\n|((?:\|[^\n]*\n)+))",
                     re.DOTALL | re.MULTILINE)
@@ -21,8 +18,8 @@ def expanded(argument):
     """A path of the project, which may be a pattern that one file matches."""
     if not argument.startswith("docs/"):
         return argument
-    found = list(map(str, pathlib.Path(ROOT).glob(argument)))
-    return found[0] if len(found) == 1 else f"{argument} matches {len(found)} files"
+    (found,) = ROOT.glob(argument)
+    return found
 
 
 class SamplesTest(ScriptTest):
@@ -30,15 +27,13 @@ class SamplesTest(ScriptTest):
         """The output of the last of the commands, which "&&" joins. Each may fail a check. They run
         in a folder of their own. The result is None if this CPU lacks an ISA that they name, or if
         the build lacks a program or another library."""
+        os.chdir(self.folder)
         for command in " ".join(commands.split()).split(" && "):
             name, *arguments = shlex.split(command)
-            arguments = list(map(expanded, arguments))
-            program = [sys.executable, str(pathlib.Path(ROOT, "scripts", name))] if (
-                name.endswith(".py")) else [binary(name)]  # fmt: skip
-            if not os.path.exists(program[-1]):
+            program = name if name.endswith(".py") else binary(name)
+            if not name.endswith(".py") and not os.path.exists(program):
                 return None
-            done = subprocess.run([*program, *arguments], capture_output=True, text=True,
-                                  check=False, cwd=self.folder)  # fmt: skip
+            done = run(program, *map(expanded, arguments))
             is_left_out = "ISA is" in done.stderr or name == "posenc_peers"
             if done.returncode == 2 and is_left_out:
                 return None
@@ -47,7 +42,7 @@ class SamplesTest(ScriptTest):
 
     def test_commands_print_what_the_pages_show(self):
         count = 0
-        for page in [pathlib.Path(ROOT, "README.md"), *pathlib.Path(ROOT, "docs").glob("*.md")]:
+        for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
             for commands, block, table in SAMPLE.findall(page.read_text(encoding="utf-8")):
                 with self.subTest(page=page.name, command=commands):
                     if (output := self.printed(commands)) is None:
