@@ -1,6 +1,6 @@
 #include "cli/report.h"
 
-#include "posenc/check/arrangement.h"
+#include "posenc/check/report.h"
 #include "posenc/check/columns.h"
 #include "posenc/frequency_rule_text.h"
 #include "posenc/support/printable.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/check/arrangement.h"
+#include "posenc/check/report.h"
 #include "posenc/check/frequencies.h"
 #include "posenc/check/heads.h"
 #include "posenc/check/table.h"

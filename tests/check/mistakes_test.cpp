@@ -1,6 +1,6 @@
 // Tables as other programs make them, right ones and wrong ones, each a line of a table: what the
 // program computes, with its rounding, and what a check must say of it.
-#include "posenc/check/arrangement.h"
+#include "posenc/check/report.h"
 #include "posenc/check/columns.h"
 #include "posenc/check/frequencies.h"
 #include "posenc/check/table.h"

@@ -1,8 +1,8 @@
 // posenc::check::table() and check::frequencies(): what they find, judge, report and refuse.
 #include "posenc/check/table.h"
-#include "posenc/check/arrangement.h"
 #include "posenc/check/columns.h"
 #include "posenc/check/frequencies.h"
+#include "posenc/check/report.h"
 #include "posenc/data_type.h"
 #include "posenc/model/grid.h"
 #include "posenc/presets.h"
@@ -307,14 +307,14 @@ TEST(Check, AClaimRestrictsWhatItNamesAndNothingElse) {
   const Matrix table = exact_table(whisper, {0, 512});
   const EncodingSpec base_alone = {.d_model = 0, .base = 1e4};
   const check::TableReport found = check::table(
-      table.view(), {.spec = base_alone, .unclaimed = {.spacing = true, .frequencies = true}});
+      table.view(), {.spec = base_alone, .claimed = {.spacing = false, .frequencies = false}});
   EXPECT_TRUE(found.is_good) << to_string(found);
   EXPECT_EQ(found.identity.spec.spacing, Spacing::inclusive);
   EXPECT_FALSE(check::table(table.view(), {.spec = base_alone}).is_good) << "all of it is claimed";
 
   const check::TableReport other =
       check::table(table.view(), {.spec = EncodingSpec{.d_model = 0, .base = 5e5},
-                                  .unclaimed = {.spacing = true, .frequencies = true}});
+                                  .claimed = {.spacing = false, .frequencies = false}});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(to_string(other), HasSubstr("the base is 10000, not 500000"));
 }

@@ -1,6 +1,6 @@
 // The list of ways to compute phases that a check knows: every form of frequencies and every
 // rounding of a phase is named, by tables of plain formulas.
-#include "posenc/check/arrangement.h"
+#include "posenc/check/report.h"
 #include "posenc/check/identify.h"
 #include "posenc/check/table.h"
 #include "posenc/data_type.h"

@@ -4,8 +4,6 @@
 
 #include "posenc/check/columns.h"
 #include "posenc/check/identify.h"
-#include "posenc/check/limit.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/grid.h"
 
@@ -37,15 +35,11 @@ struct AxesColumn {
 };
 
 std::vector<AxesColumn> columns_of(const TableIdentity& is, std::int64_t columns) {
-  std::vector<std::vector<double>> frequencies;
-  for (const AxisPairs& part : is.axes->spec.parts)
-    frequencies.push_back(frequencies_of(part.spec));
   std::vector<AxesColumn> all(static_cast<std::size_t>(columns));
   for (const TablePair& pair : pairs_of_table(is, columns))
     for (const std::size_t i : {0, 1})
-      all[static_cast<std::size_t>(pair.to.columns[i])] = {
-          pair.axis, frequencies[pair.part][static_cast<std::size_t>(pair.k)],
-          pair.to.is_cosine[i]};
+      all[static_cast<std::size_t>(pair.to.columns[i])] = {pair.axis, pair.frequency,
+                                                           pair.to.is_cosine[i]};
   return all;
 }
 
@@ -202,23 +196,6 @@ class AxesIdentification {
 };
 
 }  // namespace
-
-std::vector<TablePair> pairs_of_table(const TableIdentity& is, std::int64_t columns) {
-  std::vector<TablePair> all;
-  if (!is.axes) {
-    for (std::int64_t k = 0; k < frequencies_in(is.arrangement, columns); ++k)
-      all.push_back({0, 0, k, pair_columns(is.arrangement, columns, k)});
-    return all;
-  }
-  const AxesSpec& spec = is.axes->spec;
-  for (const AxisPair& pair : pairs_of(spec)) {
-    const PairColumns of_part = {{pair.channels.sine, pair.channels.cosine}, {false, true}};
-    all.push_back(
-        {pair.part, spec.parts[pair.part].axis, pair.k,
-         spec.parts_have_layouts ? of_part : pair_columns(is.arrangement, columns, pair.place)});
-  }
-  return all;
-}
 
 std::optional<TableIdentity> identify_axes(const SampledTable& sample,
                                            const TableOptions& options) {

@@ -1,9 +1,7 @@
 #include "posenc/check/causes.h"
 
 #include "posenc/check/columns.h"
-#include "posenc/check/limit.h"
 #include "posenc/check/recover.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/text.h"
 #include "posenc/check/ways.h"
 #include "posenc/support/format.h"

@@ -1,7 +1,8 @@
-// The order of entries in the columns of a table. Internal: not installed.
+// The contents of the columns of a right table: functions, frequencies, and the error that is
+// allowed. Internal: not installed.
 #pragma once
 
-#include "posenc/check/arrangement.h"
+#include "posenc/check/report.h"
 #include "posenc/suite/exact_entries.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <vector>
 
 namespace posenc::check {
 
@@ -86,5 +88,34 @@ inline suite::PairColumns pair_columns(Arrangement arrangement, std::int64_t col
           {content_of(arrangement, columns, of[0]).is_cosine,
            content_of(arrangement, columns, of[1]).is_cosine}};
 }
+
+/// Completes a spec without d_model for a table of this odd width. With paper spacing, w_k =
+/// base^(-2 k / width).
+EncodingSpec of_odd_width(EncodingSpec spec, std::int64_t width);
+
+/// Frequency k of the spec's base, divided by the factor of LinearScaling if the spec has that
+/// rule.
+double frequency_of(const EncodingSpec& spec, std::int64_t k) noexcept;
+
+/// The frequencies of a spec as doubles, in radians per position. Frequencies of the base, of
+/// LinearScaling and of OwnFrequencies are not reduced. Other rules give them from -pi to pi.
+std::vector<double> frequencies_of(const EncodingSpec& spec);
+
+/// A frequency of a table, and the columns that it fills.
+struct TablePair {
+  std::size_t part;    ///< index into the parts of the axes; 0 if the table has no axes
+  std::int64_t axis;   ///< the axis whose positions it encodes
+  std::int64_t k;      ///< number of the frequency in the part's encoding
+  std::int64_t place;  ///< number of the pair in the table
+  double frequency;    ///< in radians per position
+  suite::PairColumns to;
+};
+
+/// All pairs of a table with this number of columns.
+std::vector<TablePair> pairs_of_table(const TableIdentity& identity, std::int64_t columns);
+
+/// The largest error that is good at this phase, for entries of this type and factor. table.h
+/// states the rule.
+double allowed_error(DataType type, double factor, double phase) noexcept;
 
 }  // namespace posenc::check

@@ -4,7 +4,6 @@
 #include "posenc/check/columns.h"
 #include "posenc/check/recover.h"
 #include "posenc/check/sample.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/text.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/format.h"

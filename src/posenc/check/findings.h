@@ -2,7 +2,6 @@
 #pragma once
 
 #include "posenc/check/report.h"
-#include "posenc/check/table_view.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "posenc/check/frequencies.h"
 
 #include "posenc/check/causes.h"
+#include "posenc/check/columns.h"
 #include "posenc/check/identify.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/text.h"
 #include "posenc/check/ways.h"
 #include "posenc/support/format.h"

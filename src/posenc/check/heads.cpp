@@ -1,9 +1,8 @@
 #include "posenc/check/heads.h"
 
 #include "posenc/check/causes.h"
+#include "posenc/check/columns.h"
 #include "posenc/check/identify.h"
-#include "posenc/check/limit.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/text.h"
 #include "posenc/check/ways.h"
 #include "posenc/model/rotary_config.h"

@@ -1,8 +1,7 @@
 #include "posenc/check/identify.h"
 
-#include "posenc/check/limit.h"
+#include "posenc/check/columns.h"
 #include "posenc/check/recover.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/ways.h"
 #include "posenc/suite/statistics.h"
 

@@ -5,7 +5,7 @@
 // refines the frequency. The angle of row 0 gives the first position.
 #include "posenc/check/recover.h"
 
-#include "posenc/check/spec_frequencies.h"
+#include "posenc/check/columns.h"
 #include "posenc/suite/statistics.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Texts for the findings of a check. Internal: not installed.
 #pragma once
 
-#include "posenc/check/identity.h"
+#include "posenc/check/report.h"
 #include "posenc/check/sample.h"
 #include "posenc/spec.h"
 

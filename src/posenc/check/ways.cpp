@@ -1,7 +1,6 @@
 #include "posenc/check/ways.h"
 
-#include "posenc/check/limit.h"
-#include "posenc/check/spec_frequencies.h"
+#include "posenc/check/columns.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/suite/statistics.h"
 
