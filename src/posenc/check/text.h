@@ -6,11 +6,15 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace posenc::check {
+
+/// "(5, 64)", "(5,)"
+std::string shape_text(std::span<const std::int64_t> sizes);
 
 /// "2.5 %"
 std::string percent_text(double share);
