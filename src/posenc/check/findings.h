@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/check/report.h"
+#include "posenc/check/sample.h"
 
 #include <cstdint>
 #include <vector>
@@ -15,6 +16,6 @@ struct Deviations {
 
 /// Adds to the report which columns and frequencies of a judged table are off, and by how much, if
 /// others are right. If one factor explains all of them, it adds a cause, too.
-void add_findings(TableReport& report, const TableView& table, const Deviations& off);
+void add_findings(TableReport& report, const SampledTable& sample, const Deviations& off);
 
 }  // namespace posenc::check

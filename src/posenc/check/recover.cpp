@@ -225,13 +225,9 @@ bool shows_waves(const SampledTable& sample) {
   return false;
 }
 
-std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
-                                            std::span<const std::int64_t> numbers) {
-  const std::int64_t start = even_start(sample, arrangement);
-  std::vector<FrequencyEstimate> all;
-  for (const std::int64_t k : numbers)
-    all.push_back(estimate(Circle(sample, arrangement, k), k, sample.table.rows, start));
-  return all;
+FrequencyEstimate estimate_of(const SampledTable& sample, Arrangement arrangement, std::int64_t k) {
+  return estimate(Circle(sample, arrangement, k), k, sample.table.rows,
+                  even_start(sample, arrangement));
 }
 
 double quantum_of(const SampledTable& sample) {

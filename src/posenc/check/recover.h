@@ -49,9 +49,8 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
                                            std::span<const double> frequencies,
                                            const SampledTable& sample, std::int64_t usual);
 
-/// Estimates the frequencies with these numbers k.
-std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
-                                            std::span<const std::int64_t> numbers);
+/// Estimates frequency k.
+FrequencyEstimate estimate_of(const SampledTable& sample, Arrangement arrangement, std::int64_t k);
 
 /// The size of the steps that all entries of the sample are multiples of; 0 if there is none. Only
 /// steps that tables are quantised with count (1 / 127, 2^-15, 10^-4), and only if they are coarser

@@ -370,7 +370,7 @@ TableReport judged_as_found(const SampledTable& sample, const TableOptions& opti
     return report;
   }
   report.causes = causes_of(sample, off, report, found);
-  if (report.causes.empty()) add_findings(report, sample.table, off);
+  if (report.causes.empty()) add_findings(report, sample, off);
   return report;
 }
 
@@ -456,7 +456,7 @@ TableReport check_axes(const TableView& table, const TableOptions& options) {
         "table has {} columns; allowed with these axes: {}, or {} with cosines or sines "
         "alone",
         table.columns, spec.d_model(), spec.d_model() / 2);
-  if (!best->report.is_good) add_findings(best->report, table, best->off);
+  if (!best->report.is_good) add_findings(best->report, sample, best->off);
   return best->report;
 }
 
