@@ -122,8 +122,7 @@ TEST(CheckKinds, PositionsOnTheAxesOfAModelAreFound) {
   const Rotary rotary(RotarySpec{.angles = spec});
   Matrix cache(84, 128);
   rotary.cache(RowPositions(positions.data(), 3, 84, 84), RotaryLayout::halves, cache.view());
-  Matrix cosines =
-      table_of(84, 128, [&](int row, int column) { return cache(row, column % 64); });
+  Matrix cosines = table_of(84, 128, [&](int row, int column) { return cache(row, column % 64); });
   const check::TableOptions of_model = {
       .spec = spec_of_equal_positions(spec), .first = 0, .axes = TableAxes{.spec = spec}};
   for (const Matrix* const table : {&cache, &cosines}) {

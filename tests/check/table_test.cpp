@@ -204,13 +204,9 @@ TEST(Check, ReadsWhatMayBeSeveralAsTheArrangementAskedFor) {
 TEST(Check, ReadsAnyStrides) {
   const EncodingSpec spec = {.d_model = 32};
   const Matrix table = exact_table(spec, some_rows);
-  std::vector<float> column_major(300 * 32);
-  for (std::int64_t row = 0; row < 300; ++row) {
-    for (std::int64_t column = 0; column < 32; ++column)
-      column_major[static_cast<std::size_t>(column * 300 + row)] = table(row, column);
-  }
+  const Matrix columns = table_of(32, 300, [&](int column, int row) { return table(row, column); });
   TableView view = table.view();
-  view.data = column_major.data();
+  view.data = columns.data();
   view.row_stride = 1;
   view.column_stride = 300;
   EXPECT_TRUE(check::table(view, {.spec = spec, .first = 0}).is_good);
@@ -271,19 +267,6 @@ TEST(Check, AnExcludedPairingIsWrong) {
   const check::TableReport report = check::table(repeated.view(), options);
   EXPECT_FALSE(report.is_good);
   EXPECT_THAT(to_string(report), HasSubstr("the table is cosines_repeated, not cosines_twice"));
-}
-
-TEST(Check, PositionsThatWrapAreNoPositionsOfTheirOwn) {
-  const EncodingSpec spec = {.d_model = 64, .layout = Layout::halves_cos_first};
-  std::vector<std::int64_t> positions;
-  for (std::int64_t row = 0; row < 40000; ++row)
-    positions.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(row)));
-  Matrix table(std::ssize(positions), 64);
-  backend("rotation").plan(spec)->encode(positions, table.view());
-  const check::TableReport report = check::table(table.view());
-  EXPECT_FALSE(report.is_good);
-  EXPECT_THAT(to_string(report),
-              HasSubstr("positions that wrap at 16 bits, with phases in double"));
 }
 
 TEST(Check, PositionsBeyondDoublesAreRefused) {

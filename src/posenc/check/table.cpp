@@ -3,7 +3,6 @@
 #include "posenc/check/axes_tables.h"
 #include "posenc/check/causes.h"
 #include "posenc/check/columns.h"
-#include "posenc/check/findings.h"
 #include "posenc/check/identify.h"
 #include "posenc/presets.h"
 #include "posenc/suite/error_tally.h"

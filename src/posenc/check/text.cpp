@@ -9,22 +9,21 @@
 namespace posenc::check {
 
 std::string numbers_text(const std::vector<std::int64_t>& numbers) {
-  std::vector<std::string> runs;
-  std::size_t said = 0;
   constexpr std::size_t most_runs = 6;
-  for (std::size_t i = 0; i < numbers.size() && runs.size() < most_runs;) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    const bool is_run = last > i + 1;
-    if (!is_run) last = i;
-    runs.push_back(is_run ? format_text("{} .. {}", numbers[i], numbers[last])
-                          : format_text("{}", numbers[i]));
-    said += last + 1 - i;
-    i = last + 1;
+  std::vector<std::string> runs;
+  std::size_t end = 0;  // of the numbers that the runs hold
+  while (end < numbers.size() && runs.size() < most_runs) {
+    const std::size_t first = end++;
+    const std::int64_t step = end < numbers.size() ? numbers[end] - numbers[first] : 0;
+    while (std::abs(step) == 1 && end < numbers.size() && numbers[end] - numbers[end - 1] == step)
+      ++end;
+    const bool is_run = end > first + 2;
+    if (!is_run) end = first + 1;
+    runs.push_back(is_run ? format_text("{} .. {}", numbers[first], numbers[end - 1])
+                          : format_text("{}", numbers[first]));
   }
   const std::string text = join(runs, ", ");
-  return said == numbers.size() ? text
-                                : format_text("{} and {} others", text, numbers.size() - said);
+  return end == numbers.size() ? text : format_text("{} and {} others", text, numbers.size() - end);
 }
 
 std::string shape_text(std::span<const std::int64_t> sizes) {
@@ -43,25 +42,12 @@ std::string rule_text(const FrequencyRule& rule) {
 }
 
 std::string positions_text(const TableIdentity& is, std::int64_t rows) {
+  if (!is.positions.empty()) return numbers_text(is.positions);
   const std::int64_t last = is.position(rows - 1);
-  if (is.positions.empty() && rows > 2 && std::abs(is.step) != 1)
-    return format_text("{}, {} .. {}", is.first, is.first + is.step, last);
-  std::vector<std::string> parts;
-  constexpr std::size_t most_parts = 6;
-  for (std::int64_t row = 0; row < rows;) {
-    if (parts.size() == most_parts) return join(parts, ", ") + ", ...";
-    const std::int64_t first = is.position(row);
-    const std::int64_t step = row + 1 < rows ? is.position(row + 1) - first : 0;
-    std::int64_t end = row + 1;  // end of a run
-    while (std::abs(step) == 1 && end < rows && is.position(end) - is.position(end - 1) == step)
-      ++end;
-    const bool is_run = end > row + 2 || end == rows;
-    if (!is_run) end = row + 1;
-    parts.push_back(end == row + 1 ? format_text("{}", first)
-                                   : format_text("{} .. {}", first, is.position(end - 1)));
-    row = end;
-  }
-  return join(parts, ", ");
+  if (rows == 1) return format_text("{}", is.first);
+  return std::abs(is.step) == 1 || rows == 2
+             ? format_text("{} .. {}", is.first, last)
+             : format_text("{}, {} .. {}", is.first, is.first + is.step, last);
 }
 
 std::string axes_text(const TableAxes& axes) {

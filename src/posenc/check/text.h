@@ -22,7 +22,7 @@ std::string percent_text(double share);
 /// The text of the rule without attention_factor=0, which stands for the rule's own factor.
 std::string rule_text(const FrequencyRule& rule);
 
-/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
+/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199"
 std::string positions_text(const TableIdentity& is, std::int64_t rows);
 
 /// ", axes mae on a grid of 14 x 14", ", 3 axes"
