@@ -20,8 +20,6 @@ namespace posenc::check {
 using namespace suite;
 namespace {
 
-constexpr Noun row_noun = {"row", "rows", {"has other values", "is zero", "has NaN or infinity"}};
-
 /// Pairs of arrangements that are mistaken for each other.
 constexpr struct {
   CauseKind kind;
@@ -195,12 +193,14 @@ Cause scaled_cause(const TableIdentity& is, std::int64_t all,
     of_columns += content_of(is.arrangement, all, column).is_cosine;
   const bool is_cosines = of_columns == cosines && of_columns == std::ssize(columns),
              is_sines = of_columns == 0 && std::ssize(columns) == all - cosines;
-  const std::string which = is_cosines ? "the cosines are"
-                            : is_sines ? "the sines are"
-                                       : several_text("column", "columns", columns);
-  if (std::fabs(factor + 1) < 1e-6) return {CauseKind::other_arrangement, which + " negated"};
-  return {CauseKind::attention_factor,
-          format_text("{} multiplied by {}, the others are right", which, digits_text(factor, 6))};
+  const bool is_negated = std::fabs(factor + 1) < 1e-6;
+  const std::string fault =
+      is_negated ? "is negated"
+                 : format_text("is multiplied by {}, the others are right", digits_text(factor, 6));
+  return {is_negated ? CauseKind::other_arrangement : CauseKind::attention_factor,
+          is_cosines ? "the cosines are" + fault.substr(2)
+          : is_sines ? "the sines are" + fault.substr(2)
+                     : fault_text(column_noun, columns, fault)};
 }
 
 }  // namespace
@@ -242,13 +242,14 @@ std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypoth
 std::vector<Cause> unset_rows(const SampledTable& sample,
                               const std::function<bool(std::int64_t)>& is_wanted) {
   Causes causes;
-  for (const RowState state : {RowState::zero, RowState::not_finite}) {
+  for (const auto& [state, fault] :
+       {std::pair(RowState::zero, "is zero"), {RowState::not_finite, "has NaN or infinity"}}) {
     std::vector<std::int64_t> which;
     for (std::int64_t row = 0; row < sample.table.rows; ++row)
       if (sample.states[static_cast<std::size_t>(row)] == state && is_wanted(row))
         which.push_back(row);
     if (!which.empty())
-      causes.push_back({CauseKind::unset_rows, fault_text(row_noun, state, which)});
+      causes.push_back({CauseKind::unset_rows, fault_text(row_noun, which, fault)});
   }
   return causes;
 }
@@ -281,7 +282,7 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
     are_arbitrary = are_arbitrary && (of_row == 0 || 2 * of_row > sample.table.columns);
   }
   if (are_arbitrary && 2 * rows.size() <= off.by_row.size())
-    return {{CauseKind::unset_rows, fault_text(row_noun, RowState::set, rows)}};
+    return {{CauseKind::unset_rows, fault_text(row_noun, rows, "has other values")}};
   if (const double step = quantum_of(sample); step > 0 && report.errors.error.max_abs <= step) {
     return {{CauseKind::narrow_entries,
              format_text("entries are multiples of {}: they were rounded to steps of that size",
@@ -315,8 +316,8 @@ void add_findings(TableReport& report, const SampledTable& sample, const Deviati
     if (off.by_column[static_cast<std::size_t>(column)] > 0) columns.push_back(column);
   const std::int64_t right = all - std::ssize(columns);
   if (right > 0)
-    report.findings.push_back(format_text("{} off, the other {} {} right",
-                                          several_text("column", "columns", columns), right,
+    report.findings.push_back(format_text("{}, the other {} {} right",
+                                          fault_text(column_noun, columns, "is off"), right,
                                           right == 1 ? "is" : "are"));
   if (is.axes) return;
   const std::vector<TablePair> pairs = pairs_of_table(is, all);
@@ -349,8 +350,8 @@ void add_findings(TableReport& report, const SampledTable& sample, const Deviati
     return;
   }
   if (!scaled.empty())
-    report.findings.push_back(several_text("column", "columns", scaled) + " multiplied by " +
-                              range_text(scales, scale_tie));
+    report.findings.push_back(
+        fault_text(column_noun, scaled, "is multiplied by " + range_text(scales, scale_tie)));
   if (scaled.size() == columns.size()) return;
   double first = 0;
   for (const TablePair& pair : pairs) {

@@ -55,6 +55,8 @@ struct Pairing {
   std::size_t second(std::int64_t k) const noexcept {
     return first(k) + static_cast<std::size_t>(channels == RotaryLayout::halves ? distance : 1);
   }
+  bool operator==(const Pairing&) const = default;
+
   /// "(k, 64 + k), halves"
   std::string text() const {
     return channels == RotaryLayout::halves ? format_text("(k, {} + k), halves", distance)
@@ -191,8 +193,7 @@ class Judge {
   }
 
   HeadsReport report(const Pairing& claimed) && {
-    const bool has_claimed_pairs =
-        pairing_.first(1) == claimed.first(1) && pairing_.second(0) == claimed.second(0);
+    const bool has_claimed_pairs = pairing_ == claimed;
     compare();
     if (report_.errors.count == 0)
       throw_invalid("heads hold zeros alone; allowed: numbers, whose angles can be seen");
@@ -230,8 +231,8 @@ class Judge {
     for (std::int64_t k = 0; k < half_; ++k)
       if (off_by_pair_[static_cast<std::size_t>(k)] > 0) pairs.push_back(k);
     if (report_.causes.empty() && !pairs.empty() && std::ssize(pairs) < half_)
-      report_.findings.push_back(format_text("{} off, the other {} right",
-                                             several_text("pair", "pairs", pairs),
+      report_.findings.push_back(format_text("{}, the other {} right",
+                                             fault_text(pair_noun, pairs, "is off"),
                                              half_ - std::ssize(pairs)));
     return std::move(report_);
   }

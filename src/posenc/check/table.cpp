@@ -318,21 +318,22 @@ std::optional<Hypothesis> identify_repeated(const SampledTable& sample,
 /// of a table, and true ones nearly 1. No such reading is tried if the rows explain more than half.
 std::optional<Hypothesis> other_reading(const TableView& table, double explained) {
   constexpr double least_explained = 0.9;
+  constexpr std::int64_t most_channels = 16384, least_rows = 4;
   if (explained > 0.5) return {};
   TableView transposed = table, even = table;
   std::swap(transposed.rows, transposed.columns);
   std::swap(transposed.row_stride, transposed.column_stride);
   even.rows = (table.rows + 1) / 2;
   even.row_stride *= 2;
-  constexpr std::int64_t most_channels = 16384;  // largest width of a table that may be transposed
-  std::optional<Hypothesis> found;
-  if (table.rows <= most_channels) found = identify(SampledTable(transposed), {});
-  if (found && found->explained >= least_explained) {
-    found->mistake = "the table is transposed: its columns are the positions";
-    return found;
+  if (transposed.columns <= most_channels) {
+    auto found = identify(SampledTable(transposed), {});
+    if (found && found->explained >= least_explained) {
+      found->mistake = "the table is transposed: its columns are the positions";
+      return found;
+    }
   }
-  found.reset();
-  if (even.rows >= 4) found = identify(SampledTable(even), {});
+  if (even.rows < least_rows) return {};
+  auto found = identify(SampledTable(even), {});
   if (!found || found->explained < least_explained || has_both_functions(found->is.arrangement))
     return {};
   found->mistake = format_text("rows are sines and cosines by turns, not columns: even rows are {}",

@@ -67,28 +67,18 @@ std::string convention_text(const EncodingSpec& spec) {
   return is_base(spec.frequencies) ? text : text + ", frequencies " + rule_text(spec.frequencies);
 }
 
-std::string fault_text(const Noun& noun, RowState state, const std::vector<std::int64_t>& which) {
-  const std::string_view fault = noun.faults[static_cast<std::size_t>(state)];
-  const std::int64_t first = which.front();
-  if (which.size() == 1) return format_text("{} {} {}", noun.one, first, fault);
-  const std::string faults =
-      (fault.starts_with("is") ? "are" : "have") + std::string(fault.substr(fault.find(' ')));
-  if (which.back() - first + 1 == std::ssize(which))
-    return format_text("{} {} .. {} {}", noun.several, first, which.back(), faults);
-  return format_text("{} {} {}, the first is {} {}", which.size(), noun.several, faults, noun.one,
-                     first);
+std::string fault_text(const Noun& noun, const std::vector<std::int64_t>& which,
+                       std::string_view fault) {
+  const std::string numbers = numbers_text(which);
+  if (which.size() == 1) return format_text("{} {} {}", noun.one, numbers, fault);
+  const std::string_view verb = fault.starts_with("is") ? "are" : "have";
+  return format_text("{} {} {}{}", noun.several, numbers, verb, fault.substr(fault.find(' ')));
 }
 
 std::string findings_text(const std::vector<std::string>& findings) {
   std::string text;
   for (const std::string& each : findings) text += "\nfound: " + each;
   return text;
-}
-
-std::string several_text(std::string_view noun, std::string_view plural,
-                         const std::vector<std::int64_t>& numbers) {
-  return format_text("{} {} {}", numbers.size() == 1 ? noun : plural, numbers_text(numbers),
-                     numbers.size() == 1 ? "is" : "are");
 }
 
 }  // namespace posenc::check

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "posenc/check/report.h"
-#include "posenc/check/sample.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
@@ -37,20 +36,18 @@ std::string findings_text(const std::vector<std::string>& findings);
 /// "5", "5, 20 .. 35", "1, 3, 5, 7 and 12 others"
 std::string numbers_text(const std::vector<std::int64_t>& numbers);
 
-/// "column 5 is", "columns 5, 20 .. 35 are"
-std::string several_text(std::string_view noun, std::string_view plural,
-                         const std::vector<std::int64_t>& numbers);
-
 /// "base 10000, spacing paper"
 std::string convention_text(const EncodingSpec& spec);
 
-/// The name of things that may be off, and the text of each fault, indexed by RowState.
+/// The name of things that may be off.
 struct Noun {
   std::string_view one, several;
-  std::string_view faults[3];
 };
+inline constexpr Noun row_noun = {"row", "rows"}, column_noun = {"column", "columns"},
+                      pair_noun = {"pair", "pairs"}, frequency_noun = {"frequency", "frequencies"};
 
-/// "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are zero, the first is row 7".
-std::string fault_text(const Noun& noun, RowState state, const std::vector<std::int64_t>& which);
+/// "row 7 is zero", "rows 7 .. 12, 20 are zero". The fault begins with "is" or "has".
+std::string fault_text(const Noun& noun, const std::vector<std::int64_t>& which,
+                       std::string_view fault);
 
 }  // namespace posenc::check
