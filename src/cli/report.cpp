@@ -130,8 +130,6 @@ std::string name_of(const Json& row) {
   return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
 }
 
-std::string error_text(double error) { return error == 0 ? "0" : fmt::format("{:.2e}", error); }
-
 std::string ulp_text(double ulp) {
   if (!(ulp < 1e4)) return fmt::format("{:.2e}", ulp);
   return fmt::format("{:.{}f}", ulp, ulp < 100 ? 3 : 1);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <span>
 
@@ -32,6 +33,14 @@ constexpr auto cause_names = enum_names<CauseKind>(
     "unset_rows");
 
 constexpr auto verdict_names = enum_names<Verdict>("verdict", "right", "wrong", "not_recognised");
+
+/// ", axes of mae on a grid of 14 x 14", ", 3 axes"
+std::string axes_text(const TableAxes& axes) {
+  if (axes.name.empty()) return format_text(", {} axes", axes.spec.axes());
+  const auto& [time, height, width] = axes.grid;
+  return format_text(", axes of {} on a grid of {}{} x {}", axes.name,
+                     time == 1 ? "" : format_text("{} x ", time), height, width);
+}
 
 }  // namespace
 
@@ -58,6 +67,15 @@ EncodingSpec shown_spec(const TableIdentity& is) {
   const double few_digits = parse_real(digits_text(spec.base, 12)).value_or(spec.base);
   if (std::fabs(few_digits / spec.base - 1) < 1e-14) spec.base = few_digits;
   return spec;
+}
+
+std::string positions_text(const TableIdentity& is, std::int64_t rows) {
+  if (!is.positions.empty()) return numbers_text(is.positions);
+  const std::int64_t last = is.position(rows - 1);
+  if (rows == 1) return format_text("{}", is.first);
+  return std::abs(is.step) == 1 || rows == 2
+             ? format_text("{} .. {}", is.first, last)
+             : format_text("{}, {} .. {}", is.first, is.first + is.step, last);
 }
 
 std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }

@@ -122,6 +122,9 @@ struct TableIdentity {
 /// one in base^(-2 k / width).
 EncodingSpec shown_spec(const TableIdentity& identity);
 
+/// The positions of the rows: "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199".
+std::string positions_text(const TableIdentity& identity, std::int64_t rows);
+
 /// A known mistake.
 enum class CauseKind {
   float32_phases,       ///< phases in float32

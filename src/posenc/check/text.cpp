@@ -41,24 +41,8 @@ std::string rule_text(const FrequencyRule& rule) {
   return text;
 }
 
-std::string positions_text(const TableIdentity& is, std::int64_t rows) {
-  if (!is.positions.empty()) return numbers_text(is.positions);
-  const std::int64_t last = is.position(rows - 1);
-  if (rows == 1) return format_text("{}", is.first);
-  return std::abs(is.step) == 1 || rows == 2
-             ? format_text("{} .. {}", is.first, last)
-             : format_text("{}, {} .. {}", is.first, is.first + is.step, last);
-}
-
-std::string axes_text(const TableAxes& axes) {
-  if (axes.name.empty()) return format_text(", {} axes", axes.spec.axes());
-  const auto& [time, height, width] = axes.grid;
-  return format_text(", axes of {} on a grid of {}{} x {}", axes.name,
-                     time == 1 ? "" : format_text("{} x ", time), height, width);
-}
-
 std::string error_text(double error) {
-  return digits_text(error, 2, std::chars_format::scientific);
+  return error == 0 ? "0" : digits_text(error, 2, std::chars_format::scientific);
 }
 
 std::string convention_text(const EncodingSpec& spec) {

@@ -1,7 +1,6 @@
 // Texts for the findings of a check. Internal: not installed.
 #pragma once
 
-#include "posenc/check/report.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
@@ -21,13 +20,7 @@ std::string percent_text(double share);
 /// The text of the rule without attention_factor=0, which stands for the rule's own factor.
 std::string rule_text(const FrequencyRule& rule);
 
-/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199"
-std::string positions_text(const TableIdentity& is, std::int64_t rows);
-
-/// ", axes mae on a grid of 14 x 14", ", 3 axes"
-std::string axes_text(const TableAxes& axes);
-
-/// "1", "2.98e-08"
+/// "0", "2.98e-08"
 std::string error_text(double error);
 
 /// One line per finding.
