@@ -189,8 +189,8 @@ class Identification {
     for (const Arrangement arrangement : all_arrangements) {
       const std::int64_t count = frequencies_in(arrangement, sample_.table.columns);
       if (!has_both_functions(arrangement) || count < 4) continue;
-      const Waves waves = waves_of(sample_, arrangement);
-      if (waves.turn_evenly || !waves.are_of_one_length) continue;
+      const Recovered shown = recover(sample_, arrangement);
+      if (shown.turns_evenly || !shown.has_one_length) continue;
       for (Hypothesis& each : conventions_like({}, count, options_.spec)) {
         each.is.arrangement = arrangement;
         if (!each.mistake.empty() || each.is.step != 1 || each.is.spec.d_model != 2 * count)

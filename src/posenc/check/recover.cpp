@@ -171,7 +171,7 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
   const std::int64_t rows = sample.table.rows;
   const std::int64_t start = even_start(sample, arrangement);
   std::vector<double> sizes;
-  std::int64_t backwards = 0;
+  std::int64_t backwards = 0, followed = 0;
   for (const std::int64_t k : scattered(frequencies_in(arrangement, sample.table.columns), 64)) {
     const Circle circle(sample, arrangement, k);
     for (const std::int64_t row : scattered(std::min<std::int64_t>(rows, 1000), 32)) {
@@ -180,8 +180,16 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
     }
     const FrequencyEstimate& last = result.each.emplace_back(estimate(circle, k, rows, start));
     if (std::fabs(last.frequency) > last.uncertainty) backwards += last.frequency < 0 ? 1 : -1;
+    followed += last.is_followed;
   }
-  result.factor = sizes.empty() ? 1 : median(std::move(sizes));
+  // Noise fits at twice the distance in 1 / pi of all cases. Four rows allow only one doubling.
+  const double most_followed_of_noise = rows <= 4 ? 0.5 : 0.3, near = 0.05;
+  result.turns_evenly = static_cast<double>(followed) >
+                        most_followed_of_noise * static_cast<double>(result.each.size());
+  result.factor = sizes.empty() ? 1 : median(sizes);
+  const auto near_factor = std::ranges::count_if(
+      sizes, [&](double size) { return std::fabs(size - result.factor) <= near * result.factor; });
+  result.has_one_length = has_both_functions(arrangement) && 2 * near_factor > std::ssize(sizes);
   result.turns_backwards = backwards > 0;
   const double sense = result.turns_backwards ? -1 : 1;
   for (FrequencyEstimate& each : result.each) {
@@ -191,36 +199,12 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
   return result;
 }
 
-Waves waves_of(const SampledTable& sample, Arrangement arrangement) {
-  constexpr double near = 0.05, most_near_of_noise = 0.5;
-  // Noise fits at twice the distance in 1 / pi of all cases. Four rows allow only one doubling.
-  const double most_followed_of_noise = sample.table.rows <= 4 ? 0.5 : 0.3;
-  const std::int64_t start = even_start(sample, arrangement);
-  std::vector<double> sizes;
-  double followed = 0, all = 0;
-  for (const std::int64_t k : scattered(frequencies_in(arrangement, sample.table.columns), 64)) {
-    const Circle circle(sample, arrangement, k);
-    followed += estimate(circle, k, sample.table.rows, start).is_followed;
-    ++all;
-    if (!has_both_functions(arrangement)) continue;
-    for (const std::int64_t row : scattered(sample.table.rows, 32))
-      if (const double size = std::abs(circle(row)); std::isfinite(size)) sizes.push_back(size);
-  }
-  Waves waves = {followed > most_followed_of_noise * all, false};
-  if (sizes.empty()) return waves;
-  const double middle = median(sizes);
-  const auto count = static_cast<double>(std::ranges::count_if(
-      sizes, [&](double size) { return std::fabs(size - middle) <= near * middle; }));
-  waves.are_of_one_length = count > most_near_of_noise * static_cast<double>(sizes.size());
-  return waves;
-}
-
 bool shows_waves(const SampledTable& sample) {
   if (sample.holds_phases || sample.table.rows < 4) return true;
   for (const Arrangement arrangement :
        {Arrangement::interleaved, Arrangement::halves, Arrangement::cosines}) {
-    const Waves waves = waves_of(sample, arrangement);
-    if (waves.turn_evenly || waves.are_of_one_length) return true;
+    const Recovered shown = recover(sample, arrangement);
+    if (shown.turns_evenly || shown.has_one_length) return true;
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include "posenc/check/causes.h"
 #include "posenc/check/columns.h"
 #include "posenc/check/identify.h"
+#include "posenc/model/row_positions.h"
 #include "posenc/presets.h"
 #include "posenc/suite/error_tally.h"
 #include "posenc/suite/exact_entries.h"
@@ -34,16 +35,14 @@ void check_arguments(const TableView& table, const TableOptions& options) {
   if (!options.positions.empty() && std::ssize(options.positions) != table.rows)
     throw_invalid("positions has {} of them; allowed: {}, one for each row",
                   options.positions.size(), table.rows);
-  for (const std::int64_t each : options.positions)
-    check_range("position", each, -max_position, max_position);
+  validate(RowPositions(options.positions), 1);
   if (!options.axes) return;
   validate(options.axes->spec);
   const std::int64_t axes = options.axes->spec.axes(), count = std::ssize(options.axes->positions);
   if (count != 0 && count != axes * table.rows)
     throw_invalid("positions on {} axes are {}; allowed for {} rows: {}", axes, count, table.rows,
                   axes * table.rows);
-  for (const std::int64_t each : options.axes->positions)
-    check_range("position", each, -max_position, max_position);
+  validate(RowPositions(options.axes->positions), 1);
 }
 
 bool claims_positions(const TableOptions& options) {
