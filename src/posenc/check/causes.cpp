@@ -36,14 +36,6 @@ constexpr struct {
 
 using Causes = std::vector<Cause>;
 
-/// The likely reason for the factor of the entries.
-std::string factor_text(const TableIdentity& is) {
-  const auto d_model = static_cast<double>(is.spec.d_model);
-  if (std::fabs(is.factor / std::sqrt(d_model) - 1) < 1e-6)
-    return "the square root of d_model, as embeddings are";
-  return "as by an attention factor";
-}
-
 /// The differences between the table and the wanted identity.
 Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::int64_t rows) {
   Causes causes;
@@ -91,12 +83,14 @@ Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::in
   }
   if (is.factor == wanted.factor) return causes;
   const std::string factor = digits_text(is.factor, 6);
-  causes.push_back(
-      {CauseKind::attention_factor,
-       wanted.factor == 1
-           ? format_text("every entry is multiplied by {}, {}", factor, factor_text(is))
-           : format_text("the attention factor {} is missing: the factor is {}",
-                         digits_text(wanted.factor, 6), factor)});
+  const bool is_root = std::fabs(is.factor / std::sqrt(is.spec.d_model) - 1) < 1e-6;
+  causes.push_back({CauseKind::attention_factor,
+                    wanted.factor != 1
+                        ? format_text("the attention factor {} is missing: the factor is {}",
+                                      digits_text(wanted.factor, 6), factor)
+                        : format_text("every entry is multiplied by {}, {}", factor,
+                                      is_root ? "the square root of d_model, as embeddings are"
+                                              : "as by an attention factor")});
   return causes;
 }
 

@@ -6,7 +6,6 @@
 #include "posenc/suite/exact_entries.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -22,7 +21,7 @@ struct ColumnContent {
 
 /// The places of the two columns of a frequency, and their functions.
 struct ColumnOrder {
-  enum { side_by_side, in_halves, one } place;
+  enum Place { side_by_side, in_halves, one } place;
   bool first_is_cosine, second_is_cosine;
 };
 
@@ -69,24 +68,18 @@ constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns
   return {k, is_second ? second_is_cosine : first_is_cosine};
 }
 
-/// The two columns of frequency k. Both are equal if the frequency has only one column.
-constexpr std::array<std::int64_t, 2> columns_of(Arrangement arrangement, std::int64_t columns,
-                                                 std::int64_t k) noexcept {
-  switch (order_of(arrangement).place) {
-    case ColumnOrder::side_by_side: return {2 * k, std::min(2 * k + 1, columns - 1)};
-    case ColumnOrder::in_halves: return {k, k + columns / 2};
-    case ColumnOrder::one: break;
-  }
-  return {k, k};
-}
-
-/// The two columns of frequency k, and the function in each.
+/// The two columns of frequency k, and the function in each. Both are equal if the frequency has
+/// only one column.
 inline suite::PairColumns pair_columns(Arrangement arrangement, std::int64_t columns,
                                        std::int64_t k) noexcept {
-  const auto of = columns_of(arrangement, columns, k);
-  return {of,
-          {content_of(arrangement, columns, of[0]).is_cosine,
-           content_of(arrangement, columns, of[1]).is_cosine}};
+  const ColumnOrder::Place place = order_of(arrangement).place;
+  const std::int64_t first = place == ColumnOrder::side_by_side ? 2 * k : k,
+                     second = place == ColumnOrder::side_by_side ? std::min(2 * k + 1, columns - 1)
+                              : place == ColumnOrder::in_halves  ? k + columns / 2
+                                                                 : k;
+  return {{first, second},
+          {content_of(arrangement, columns, first).is_cosine,
+           content_of(arrangement, columns, second).is_cosine}};
 }
 
 /// Completes a spec without d_model for a table of this odd width. With paper spacing, w_k =

@@ -25,11 +25,7 @@ FrequencyReport frequencies(std::span<const double> frequencies,
   if (wanted && wanted->d_model != 2 * count)
     throw_invalid("there are {} frequencies; allowed with d_model {}: {}", count, wanted->d_model,
                   wanted->d_model / 2);
-  TableView row;
-  row.data = frequencies.data();
-  row.type = DataType::float64;
-  row.rows = 1;
-  row.columns = count;
+  const TableView row(MatrixView<const double>{frequencies.data(), 1, count, count});
   const SampledTable sample(row, true);
   const auto found = identify(sample, {.spec = wanted});
   FrequencyReport report;

@@ -42,8 +42,8 @@ class Circle {
  public:
   Circle(const SampledTable& sample, Arrangement arrangement, std::int64_t k)
       : sample_(sample), angle_error_(angle_error_of(sample)) {
-    for (const std::int64_t column : columns_of(arrangement, sample.table.columns, k))
-      (content_of(arrangement, sample.table.columns, column).is_cosine ? cosine_ : sine_) = column;
+    const PairColumns pair = pair_columns(arrangement, sample.table.columns, k);
+    for (const std::size_t i : {0, 1}) (pair.is_cosine[i] ? cosine_ : sine_) = pair.columns[i];
     if (!is_pair()) find_reach();
   }
 
