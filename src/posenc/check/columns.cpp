@@ -24,6 +24,17 @@ EncodingSpec of_odd_width(EncodingSpec spec, std::int64_t width) {
   return spec;
 }
 
+std::optional<EncodingSpec> spec_for(const EncodingSpec& wanted, Arrangement arrangement,
+                                     std::int64_t columns) {
+  const std::int64_t d_model = 2 * frequencies_in(arrangement, columns);
+  EncodingSpec spec = wanted;
+  if (spec.d_model == 0 && has_half_a_pair(arrangement, columns))
+    spec = of_odd_width(spec, columns);
+  else if (spec.d_model == 0)
+    spec.d_model = d_model;
+  return d_model > 0 && spec.d_model == d_model ? std::optional(spec) : std::nullopt;
+}
+
 std::vector<double> frequencies_of(const EncodingSpec& spec) {
   std::vector<double> all;
   if (is_base(spec.frequencies) || std::holds_alternative<LinearScaling>(spec.frequencies)) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 namespace posenc::check {
@@ -85,6 +86,12 @@ inline suite::PairColumns pair_columns(Arrangement arrangement, std::int64_t col
 /// Completes a spec without d_model for a table of this odd width. With paper spacing, w_k =
 /// base^(-2 k / width).
 EncodingSpec of_odd_width(EncodingSpec spec, std::int64_t width);
+
+/// The wanted spec for a table of this arrangement and width. A d_model of 0 stands for the d_model
+/// of the table. Empty if the spec has another d_model, or if the table cannot have the
+/// arrangement.
+std::optional<EncodingSpec> spec_for(const EncodingSpec& wanted, Arrangement arrangement,
+                                     std::int64_t columns);
 
 /// Frequency k of the spec's base, divided by the factor of LinearScaling if the spec has that
 /// rule.

@@ -87,11 +87,9 @@ class Identification {
         recovered.each,
         [](const FrequencyEstimate& each) { return std::isfinite(each.frequency); });
     const std::int64_t columns = sample_.table.columns;
-    const bool is_odd = !sample_.holds_phases && has_half_a_pair(arrangement, columns);
-    std::optional<EncodingSpec> expected = options_.spec;
-    if (expected && expected->d_model == 0 && is_odd) expected = of_odd_width(*expected, columns);
-    if (expected && expected->d_model == 0) expected->d_model = 2 * count;
-    if (expected && expected->d_model != 2 * count) expected.reset();
+    const bool is_odd = has_half_a_pair(arrangement, columns);
+    std::optional<EncodingSpec> expected;
+    if (options_.spec) expected = spec_for(*options_.spec, arrangement, columns);
     // For less likely conventions, a search of the position is not worth its time.
     std::size_t to_position = shows_frequencies ? 8 : max_d_model;
     for (Hypothesis& each : conventions_like(recovered, count, expected, is_odd ? columns : 0)) {

@@ -51,23 +51,20 @@ bool claims_positions(const TableOptions& options) {
 
 // The identity that a table is judged by: what is claimed, and what is found where nothing is.
 
-/// The wanted spec, with the d_model of the table if it has none. For an odd width, it is the spec
-/// that TableIdentity::odd_width describes.
+/// The wanted spec for a table in this arrangement. Throws unless it is allowed and fits.
 EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
                            Arrangement arrangement) {
-  EncodingSpec spec = wanted;
-  if (spec.d_model == 0 && has_half_a_pair(arrangement, table.columns))
-    return of_odd_width(spec, table.columns);
-  if (spec.d_model == 0) spec.d_model = 2 * frequencies_in(arrangement, table.columns);
-  if (spec.d_model == 0)
+  if (wanted.d_model != 0) validate(wanted);
+  const std::optional<EncodingSpec> spec = spec_for(wanted, arrangement, table.columns);
+  if (!spec && wanted.d_model == 0)
     throw_invalid("table has {} columns; allowed with sines and cosines: an even number",
                   table.columns);
-  validate(spec);
-  if (spec.d_model != 2 * frequencies_in(arrangement, table.columns))
+  if (!spec)
     throw_invalid(
         "table has {} columns; allowed with d_model {}: {}, or {} with cosines or sines alone",
-        table.columns, spec.d_model, spec.d_model, spec.d_model / 2);
-  return spec;
+        table.columns, wanted.d_model, wanted.d_model, wanted.d_model / 2);
+  validate(*spec);
+  return *spec;
 }
 
 /// The arrangement with the same cosines or sines but the other pairs of channels: once in each
@@ -90,12 +87,10 @@ Arrangement nearest_arrangement(const SampledTable& sample, const TableOptions& 
   Arrangement best = is.arrangement;
   for (const Arrangement each : all_arrangements) {
     if (!allows(options, each) || each == Arrangement::alternating) continue;
+    const auto spec = spec_for(*options.spec, each, sample.table.columns);
+    if (!spec) continue;
     is.arrangement = each;
-    is.spec = *options.spec;
-    const std::int64_t count = frequencies_in(each, sample.table.columns);
-    if (is.spec.d_model == 0) is.spec.d_model = 2 * count;
-    if (count == 0 || is.spec.d_model != 2 * count) continue;
-    const std::vector<double> frequencies = frequencies_of(is.spec);
+    const std::vector<double> frequencies = frequencies_of(*spec);
     double sum = 0;
     for_each_entry(sample, is, sample.rows.size(), [&](const SampledEntry& entry) {
       sum += std::min(std::fabs(entry.got - entry.value_at(entry.phase(frequencies))), 2.0);
@@ -133,10 +128,8 @@ TableIdentity judged_identity(const SampledTable& sample, const TableOptions& op
   identity.factor = factor > 0 ? factor : 1;
   if (std::ranges::count(options.excluded, identity.arrangement) > 0)
     identity.arrangement = paired_otherwise(identity.arrangement);
-  const std::int64_t count = frequencies_in(identity.arrangement, table.columns);
-  const bool has_width =
-      options.spec && (options.spec->d_model == 0 || options.spec->d_model == 2 * count);
-  if (options.spec && !(found && has_width && allows(options, identity.arrangement)))
+  if (options.spec && !(found && allows(options, identity.arrangement) &&
+                        spec_for(*options.spec, identity.arrangement, table.columns)))
     identity.arrangement = nearest_arrangement(sample, options, identity);
   if (!allows(options, identity.arrangement) && !options.arrangements.empty())
     identity.arrangement = options.arrangements.front();
