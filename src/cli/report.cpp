@@ -1,7 +1,7 @@
 #include "cli/report.h"
 
-#include "posenc/check/report.h"
 #include "posenc/check/columns.h"
+#include "posenc/check/report.h"
 #include "posenc/frequency_rule_text.h"
 #include "posenc/support/printable.h"
 

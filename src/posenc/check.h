@@ -3,7 +3,7 @@
 /// heads.
 #pragma once
 
-#include "posenc/check/report.h"
 #include "posenc/check/frequencies.h"
 #include "posenc/check/heads.h"
+#include "posenc/check/report.h"
 #include "posenc/check/table.h"
