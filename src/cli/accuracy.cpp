@@ -1,7 +1,7 @@
 // posenc accuracy: the accuracy report of some or all backends.
 #include "cli/commands.h"
 
-#include "posenc/check/arrangement.h"
+#include "posenc/check/report.h"
 #include "posenc/cpu.h"
 #include "posenc/suite/document.h"
 #include "posenc/suite/measure_accuracy.h"

@@ -107,9 +107,10 @@ check::TableOptions expected_of(const Options& options) {
   }
   if (options.base || options.spacing || options.frequencies || !options.presets.empty()) {
     EncodingSpec& spec = expected.spec ? *expected.spec : expected.spec.emplace();
-    expected.unclaimed = {.base = options.presets.empty() && !options.base,
-                          .spacing = options.presets.empty() && !options.spacing,
-                          .frequencies = options.presets.empty() && !options.frequencies};
+    const bool has_preset = !options.presets.empty();
+    expected.claimed = {.base = has_preset || options.base,
+                        .spacing = has_preset || options.spacing,
+                        .frequencies = has_preset || options.frequencies};
     spec.d_model = options.d_model.value_or(0);
     spec.base = options.base.value_or(spec.base);
     spec.spacing = options.spacing.value_or(spec.spacing);

@@ -1,7 +1,7 @@
 #include "cli/report.h"
 
-#include "posenc/check/arrangement.h"
 #include "posenc/check/columns.h"
+#include "posenc/check/report.h"
 #include "posenc/frequency_rule_text.h"
 #include "posenc/support/printable.h"
 
@@ -129,8 +129,6 @@ std::string name_of(const Json& row) {
   const std::string isas = row.at("isa").get<std::string>();
   return row.at("backend").get<std::string>() + ":" + isas.substr(0, isas.find(' '));
 }
-
-std::string error_text(double error) { return error == 0 ? "0" : fmt::format("{:.2e}", error); }
 
 std::string ulp_text(double ulp) {
   if (!(ulp < 1e4)) return fmt::format("{:.2e}", ulp);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "posenc/check/table.h"
+#include "posenc/check/text.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/measurement_json.h"
 #include "posenc/support/format.h"
@@ -16,7 +17,7 @@
 
 namespace posenc::cli {
 
-std::string error_text(double error);       ///< "2.98e-08", "0"; rounded to nearest
+using check::error_text;                    ///< "2.98e-08", "0"; rounded to nearest
 std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
 std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1
 std::string count_text(double count);       ///< "2 560 000"

@@ -3,10 +3,7 @@
 /// heads.
 #pragma once
 
-#include "posenc/check/arrangement.h"
 #include "posenc/check/frequencies.h"
 #include "posenc/check/heads.h"
-#include "posenc/check/identity.h"
 #include "posenc/check/report.h"
 #include "posenc/check/table.h"
-#include "posenc/check/table_view.h"

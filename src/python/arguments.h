@@ -4,9 +4,9 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/check/arrangement.h"
 #include "posenc/check/frequencies.h"
 #include "posenc/check/heads.h"
+#include "posenc/check/report.h"
 #include "posenc/check/table.h"
 #include "posenc/data_type.h"
 #include "posenc/error.h"

@@ -106,7 +106,9 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
   check::TableOptions options;
   options.spec = spec_if_given(d_model, base, spacing, frequencies);
   if (!is_whole) {
-    options.unclaimed = {.base = !base, .spacing = !spacing, .frequencies = is_base(frequencies)};
+    options.claimed = {.base = base.has_value(),
+                       .spacing = spacing.has_value(),
+                       .frequencies = !is_base(frequencies)};
   }
   if (layout) options.arrangements = {*layout};
   options.first = first;
@@ -114,7 +116,7 @@ check::TableReport check_table(const Array& from, std::optional<std::int64_t> d_
     options.spec = spec_of_equal_positions(rotary->spec().angles);
     if (rotary->spec().angles.axes() > 1 || !options.spec)
       options.axes = check::TableAxes{.spec = rotary->spec().angles};
-    options.unclaimed = {};
+    options.claimed = {};
     if (!layout && rotary->spec().channels == RotaryLayout::halves)
       options.excluded = {check::Arrangement::cosines_repeated, check::Arrangement::sines_repeated};
     options.factor = rotary->spec().attention_factor;

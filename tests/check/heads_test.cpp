@@ -36,36 +36,38 @@ std::complex<float> with_float32_phases(std::int64_t position, std::int64_t k) {
   return {std::cos(phase), std::sin(phase)};
 }
 
+/// The channels of pair k: k and k + distance, or 2 k and 2 k + 1.
+struct Pairs {
+  RotaryLayout layout = RotaryLayout::halves;
+  std::int64_t count = dimension / 2, distance = dimension / 2;
+};
+
 /// Random heads of shape (rows, heads, channels), and the same turned.
 template <class T>
 struct Turned {
   std::int64_t heads;  ///< of each row
   std::vector<T> before, after;
 
-  Turned(const std::vector<std::int64_t>& positions, const Angle& angle,
-         RotaryLayout layout = RotaryLayout::halves,
+  Turned(const std::vector<std::int64_t>& positions, const Angle& angle, const Pairs& pairs = {},
          std::int64_t heads_of_a_row = heads_of_each_row)
       : heads(heads_of_a_row) {
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
-    const std::size_t of_a_row = static_cast<std::size_t>(heads * channels);
-    for (std::size_t i = 0; i < positions.size() * of_a_row; ++i)
+    const std::int64_t of_a_row = heads * channels;
+    for (std::int64_t i = 0; i < std::ssize(positions) * of_a_row; ++i)
       before.push_back(nearest<T>(normal(random)));
     after = before;
-    for (std::size_t row = 0; row < positions.size(); ++row) {
-      for (std::int64_t head = 0; head < heads; ++head) {
-        const std::size_t begin =
-            row * of_a_row + static_cast<std::size_t>(head) * std::size_t{channels};
-        for (std::int64_t k = 0; k < dimension / 2; ++k) {
-          const bool is_halves = layout == RotaryLayout::halves;
-          const std::size_t i = begin + static_cast<std::size_t>(is_halves ? k : 2 * k),
-                            j = i + (is_halves ? dimension / 2 : 1);
-          const auto a = static_cast<float>(to_double(before[i])),
-                     b = static_cast<float>(to_double(before[j]));
-          const std::complex<float> turn = angle(positions[row], k);
-          after[i] = nearest<T>(to_double(a * turn.real() - b * turn.imag()));
-          after[j] = nearest<T>(to_double(b * turn.real() + a * turn.imag()));
-        }
+    for (std::int64_t begin = 0; begin < std::ssize(before); begin += channels) {
+      for (std::int64_t k = 0; k < pairs.count; ++k) {
+        const bool is_halves = pairs.layout == RotaryLayout::halves;
+        const auto i = static_cast<std::size_t>(begin + (is_halves ? k : 2 * k)),
+                   j = i + static_cast<std::size_t>(is_halves ? pairs.distance : 1);
+        const auto a = static_cast<float>(to_double(before[i])),
+                   b = static_cast<float>(to_double(before[j]));
+        const std::complex<float> turn =
+            angle(positions[static_cast<std::size_t>(begin / of_a_row)], k);
+        after[i] = nearest<T>(to_double(a * turn.real() - b * turn.imag()));
+        after[j] = nearest<T>(to_double(b * turn.real() + a * turn.imag()));
       }
     }
   }
@@ -97,7 +99,7 @@ TYPED_TEST(CheckRotated, AcceptsRightKernelsAndKnowsTheirNoise) {
       RotarySpec rotary = base_10000;
       rotary.channels = layout;
       const auto report =
-          Turned<TypeParam>(run_of(first), exact, layout).checked(rotary, {.first = first});
+          Turned<TypeParam>(run_of(first), exact, {layout}).checked(rotary, {.first = first});
       EXPECT_TRUE(report.is_good) << to_string(report);
       EXPECT_THAT(report.causes, IsEmpty());
       // Cosines and sines are rounded to float32, besides.
@@ -135,7 +137,7 @@ TYPED_TEST(CheckRotated, NamesWhatIsWrong) {
       {rounded_to_16_bits, base_10000, "cosines and sines in bfloat16"},
   };
   for (const auto& each : kernels) {
-    const Turned<TypeParam> turned(run_of(first), each.angle, each.layout);
+    const Turned<TypeParam> turned(run_of(first), each.angle, {each.layout});
     const auto report = turned.checked(each.rotary, {.first = first});
     EXPECT_FALSE(report.is_good) << each.cause;
     EXPECT_THAT(to_string(report), HasSubstr(each.cause));
@@ -181,31 +183,10 @@ TEST(CheckRotatedHeads, NamesTheAxisOfPairs) {
 }
 
 TEST(CheckRotatedHeads, NamesPairsAtTheDistanceOfTheWholeHead) {
-  // Half of the channels are turned, in pairs (k, dimension / 2 + k) of the head.
-  Turned<float> turned(run_of(0), exact);
-  const HeadsTable before = turned.table(turned.before);
-  const std::int64_t half = before.sizes[2] / 2, part = half / 2;
-  const RotarySpec rotary = rotary_spec({.d_model = half});
-  const Rotary exact_rotary(rotary);
-  BasicMatrix<double> cache(before.sizes[0], half);
-  exact_rotary.cache(RowRange{0, before.sizes[0]}, RotaryLayout::halves, cache.view());
-  for (std::int64_t row = 0; row < before.sizes[0]; ++row) {
-    for (std::int64_t head = 0; head < before.sizes[1]; ++head) {
-      const auto at = [&](std::int64_t channel) {
-        return static_cast<std::size_t>(row * before.strides[0] + head * before.strides[1] +
-                                        channel * before.strides[2]);
-      };
-      for (std::int64_t channel = 0; channel < 2 * half; ++channel)
-        turned.after[at(channel)] = turned.before[at(channel)];
-      for (std::int64_t k = 0; k < part; ++k) {
-        const std::complex<double> turn(cache(row, k), cache(row, part + k)),
-            pair(turned.before[at(k)], turned.before[at(half + k)]);
-        turned.after[at(k)] = static_cast<float>((pair * turn).real());
-        turned.after[at(half + k)] = static_cast<float>((pair * turn).imag());
-      }
-    }
-  }
-  const std::string said = to_string(turned.checked(rotary, {}));
+  // Half of the channels are turned, in pairs (k, 32 + k) of the head.
+  const auto of_half = [](std::int64_t position, std::int64_t k) { return exact(position, 2 * k); };
+  const Turned<float> turned(run_of(0), of_half, {.count = dimension / 4});
+  const std::string said = to_string(turned.checked(rotary_spec({.d_model = dimension / 2}), {}));
   EXPECT_THAT(said, HasSubstr("wrong: the angles are right, but not the channels"));
   EXPECT_THAT(said, HasSubstr("the pairs of channels are (k, 32 + k), halves, not (k, 16 + k)"));
 }
@@ -219,11 +200,10 @@ TEST(CheckRotatedHeads, AnglesBelowAnUlpMayStickToTheirInput) {
       return std::complex<float>(turn);
     };
   };
-  constexpr auto halves = RotaryLayout::halves;
   for (const int count : {64, 256}) {
-    const auto right = Turned<BFloat16>(run_of(0), up_to(32), halves, count).checked(rotary, {});
+    const auto right = Turned<BFloat16>(run_of(0), up_to(32), {}, count).checked(rotary, {});
     EXPECT_TRUE(right.is_good) << count << " heads: " << to_string(right);
-    const auto wrong = Turned<BFloat16>(run_of(0), up_to(12), halves, count).checked(rotary, {});
+    const auto wrong = Turned<BFloat16>(run_of(0), up_to(12), {}, count).checked(rotary, {});
     EXPECT_THAT(to_string(wrong), HasSubstr("found: pairs 12 .. "));
   }
 }

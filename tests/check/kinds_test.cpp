@@ -1,4 +1,5 @@
 // posenc::check::table(): kinds of tables and of mistakes that people have reported, one test each.
+#include "check/tables.h"
 #include "frequency_rules.h"
 #include "posenc/check/table.h"
 #include "posenc/model/axes_presets.h"
@@ -12,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <numbers>
 #include <numeric>
 #include <random>
@@ -32,23 +34,18 @@ using Frequencies = std::vector<double>;
 Frequencies paper(std::int64_t d_model, double base = 1e4) {
   Frequencies all;
   for (std::int64_t k = 0; k < d_model / 2; ++k)
-    all.push_back(std::pow(base, -2 * static_cast<double>(k) / static_cast<double>(d_model)));
+    all.push_back(frequency(static_cast<double>(k), static_cast<double>(d_model) / 2, base));
   return all;
 }
 
 /// Cosines, then sines, of phases in double.
 Matrix cosines_then_sines(const std::vector<std::int64_t>& positions, const Frequencies& w) {
-  const std::int64_t half = std::ssize(w);
-  Matrix table(std::ssize(positions), 2 * half);
-  for (std::int64_t row = 0; row < table.rows(); ++row) {
-    for (std::int64_t k = 0; k < half; ++k) {
-      const double phase = static_cast<double>(positions[static_cast<std::size_t>(row)]) *
+  const int columns = 2 * static_cast<int>(w.size());
+  return table_of(std::ssize(positions), columns,
+                  arranged(Arrangement::halves_cos_first, columns, [&](int k, int row) {
+                    return static_cast<double>(positions[static_cast<std::size_t>(row)]) *
                            w[static_cast<std::size_t>(k)];
-      table(row, k) = static_cast<float>(std::cos(phase));
-      table(row, half + k) = static_cast<float>(std::sin(phase));
-    }
-  }
-  return table;
+                  }));
 }
 
 std::vector<std::int64_t> up_to(std::int64_t rows) {
@@ -59,11 +56,8 @@ std::vector<std::int64_t> up_to(std::int64_t rows) {
 
 Matrix noise(std::int64_t rows, std::int64_t columns) {
   std::mt19937 random(1);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  Matrix table(rows, columns);
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t column = 0; column < columns; ++column) table(row, column) = uniform(random);
-  return table;
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  return table_of(rows, columns, [&](int, int) { return uniform(random); });
 }
 
 const check::TableOptions vllm = {.spec = EncodingSpec{.d_model = 0},
@@ -126,11 +120,9 @@ TEST(CheckKinds, PositionsOnTheAxesOfAModelAreFound) {
                                            : axis == 1 ? (row - 20) / 8
                                                        : (row - 20) % 8));
   const Rotary rotary(RotarySpec{.angles = spec});
-  Matrix cache(84, 128), cosines(84, 128);
+  Matrix cache(84, 128);
   rotary.cache(RowPositions(positions.data(), 3, 84, 84), RotaryLayout::halves, cache.view());
-  for (std::int64_t row = 0; row < 84; ++row)
-    for (std::int64_t column = 0; column < 128; ++column)
-      cosines(row, column) = cache(row, column % 64);
+  Matrix cosines = table_of(84, 128, [&](int row, int column) { return cache(row, column % 64); });
   const check::TableOptions of_model = {
       .spec = spec_of_equal_positions(spec), .first = 0, .axes = TableAxes{.spec = spec}};
   for (const Matrix* const table : {&cache, &cosines}) {
@@ -183,15 +175,10 @@ TEST(CheckKinds, TheLimitComesFromThePhaseAndNotFromThePosition) {
 }
 
 TEST(CheckKinds, AnOddWidthLacksItsLastColumn) {
-  constexpr std::int64_t width = 127;
-  Matrix table(512, width);
-  for (std::int64_t row = 0; row < 512; ++row) {
-    for (std::int64_t column = 0; column < width; ++column) {
-      const double exponent = -2 * static_cast<double>(column / 2) / width,
-                   phase = static_cast<double>(row) * std::pow(1e4, exponent);
-      table(row, column) = static_cast<float>(column % 2 == 0 ? std::sin(phase) : std::cos(phase));
-    }
-  }
+  constexpr int width = 127;
+  Matrix table = table_of(512, width,
+                          arranged(Arrangement::interleaved, width + 1,
+                                   [](int k, int row) { return row * frequency(k, width / 2.0); }));
   const check::TableOptions claimed = {
       .spec = EncodingSpec{.d_model = 0}, .arrangements = {Arrangement::interleaved}, .first = 0};
   for (const check::TableOptions& options : {check::TableOptions(), claimed}) {
@@ -222,56 +209,53 @@ TEST(CheckKinds, RowsInAnyOrderAreRightAndTheirPositionsListed) {
       check::table(cosines_then_sines({1000, 936, 832, 624}, paper(128)).view());
   EXPECT_THAT(to_string(list), HasSubstr("positions 1000, 936, 832, 624,"));
 
-  Matrix cosines(1200, 64);  // of four sequences, one function alone
-  for (std::int64_t row = 0; row < 1200; ++row)
-    for (std::int64_t k = 0; k < 64; ++k)
-      cosines(row, k) = static_cast<float>(
-          std::cos(static_cast<double>(row % 300) * paper(128)[static_cast<std::size_t>(k)]));
+  // Four sequences, one function alone.
+  const Matrix cosines = table_of(1200, 64, arranged(Arrangement::cosines, 64, [](int k, int row) {
+                                    return row % 300 * frequency(k, 64);
+                                  }));
   EXPECT_TRUE(check::table(cosines.view()).is_good);
 }
 
 TEST(CheckKinds, ColumnsAndFrequenciesThatAreOffAreListed) {
-  const std::vector<std::int64_t> positions = up_to(800);
-  const auto said = [&](const Matrix& table) {
-    return to_string(check::table(table.view(), vllm));
+  const auto said = [](const Matrix& table) { return to_string(check::table(table.view(), vllm)); };
+  const auto said_with = [&](const std::function<void(Frequencies&)>& change) {
+    Frequencies w = paper(128);
+    change(w);
+    return said(cosines_then_sines(up_to(800), w));
   };
-  Frequencies w = paper(128);
-  w[5] = 0.5;
-  EXPECT_THAT(said(cosines_then_sines(positions, w)),
+  EXPECT_THAT(said_with([](Frequencies& w) { w[5] = 0.5; }),
               AllOf(HasSubstr("cause: not recognised"),
                     HasSubstr("columns 5, 69 are off, the other 126 are right"),
                     HasSubstr("frequency 5 is 0.5, not 0.486968")));
-  w = paper(128);
-  std::fill_n(w.begin(), 4, 0.0);
-  EXPECT_THAT(said(cosines_then_sines(positions, w)), HasSubstr("frequencies 0 .. 3 are 0"));
-  w = paper(128);
-  for (std::size_t k = 32; k < 64; ++k) w[k] = paper(128, 5e5)[k];
-  EXPECT_THAT(said(cosines_then_sines(positions, w)),
+  EXPECT_THAT(said_with([](Frequencies& w) { std::fill_n(w.begin(), 4, 0.0); }),
+              HasSubstr("frequencies 0 .. 3 are 0"));
+  EXPECT_THAT(said_with([](Frequencies& w) {
+                for (std::size_t k = 32; k < 64; ++k) w[k] = paper(128, 5e5)[k];
+              }),
               AllOf(HasSubstr("columns 32 .. 63, 96 .. 127 are off, the other 64 are right"),
                     HasSubstr("frequencies 32 .. 63 are those expected times 0.021")));
 
-  Matrix table = cosines_then_sines(positions, paper(128));
-  for (std::int64_t row = 0; row < table.rows(); ++row) std::swap(table(row, 20), table(row, 24));
-  EXPECT_THAT(said(table), HasSubstr("columns 20, 24 are off, the other 126 are right"));
-  table = cosines_then_sines(positions, paper(128));
-  for (std::int64_t row = 0; row < table.rows(); ++row)
-    for (std::int64_t column = 0; column < 64; ++column) table(row, column) *= 1.05F;
-  EXPECT_THAT(said(table), HasSubstr("cause: the cosines are multiplied by 1.05"));
-  table = cosines_then_sines(positions, paper(128));
-  for (std::int64_t row = 0; row < table.rows(); ++row)
-    for (std::int64_t column = 0; column < 64; ++column) table(row, column) *= -1;
-  EXPECT_THAT(said(table), HasSubstr("cause: the cosines are negated"));
+  const Matrix right = cosines_then_sines(up_to(800), paper(128));
+  EXPECT_THAT(said(table_of(800, 128,
+                            [&](int row, int column) {
+                              return right(row, column == 20 ? 24 : column == 24 ? 20 : column);
+                            })),
+              HasSubstr("columns 20, 24 are off, the other 126 are right"));
+  for (const auto& [factor, text] : {std::pair(1.05, "multiplied by 1.05"), {-1.0, "negated"}})
+    EXPECT_THAT(said(table_of(800, 128,
+                              [&, by = factor](int row, int column) {
+                                return (column < 64 ? by : 1) * right(row, column);
+                              })),
+                HasSubstr(std::string("cause: the cosines are ") + text));
 }
 
 TEST(CheckKinds, StepsOfEntriesAndTruncatedFrequenciesAreNamed) {
   const Matrix right = cosines_then_sines(up_to(500), paper(128));
   for (const auto& [step, text] :
        {std::pair(1.0 / 127, "1/127"), {1.0 / 32768, "1/32768"}, {1e-4, "1/10000"}}) {
-    Matrix table(right.rows(), right.columns());
-    for (std::int64_t row = 0; row < table.rows(); ++row)
-      for (std::int64_t column = 0; column < table.columns(); ++column)
-        table(row, column) =
-            static_cast<float>(std::round(static_cast<double>(right(row, column)) / step) * step);
+    const Matrix table = table_of(500, 128, [&, by = step](int row, int column) {
+      return std::round(static_cast<double>(right(row, column)) / by) * by;
+    });
     EXPECT_THAT(to_string(check::table(table.view())),
                 HasSubstr(std::string("cause: entries are multiples of ") + text));
   }
@@ -300,18 +284,14 @@ TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {
     const check::TableReport report = check::table(noise(rows, columns).view());
     EXPECT_EQ(report.verdict(), check::Verdict::not_recognised) << to_string(report);
   }
-  Matrix walk = noise(4096, 64), bands(224, 128);
+  Matrix walk = noise(4096, 64);
   for (std::int64_t row = 1; row < walk.rows(); ++row)
     for (std::int64_t column = 0; column < 64; ++column)
       walk(row, column) = walk(row - 1, column) + 0.01F * walk(row, column);
-  for (std::int64_t row = 0; row < 224; ++row) {  // Fourier features of -1 to 1
-    for (std::int64_t k = 0; k < 64; ++k) {
-      const double phase = (2.0 * static_cast<double>(row) / 223 - 1) * std::numbers::pi *
-                           (1 + 111.0 * static_cast<double>(k) / 63);
-      bands(row, k) = static_cast<float>(std::sin(phase));
-      bands(row, 64 + k) = static_cast<float>(std::cos(phase));
-    }
-  }
+  // Fourier features of -1 to 1
+  Matrix bands = table_of(224, 128, arranged(Arrangement::halves, 128, [](int k, int row) {
+                            return (2.0 * row / 223 - 1) * std::numbers::pi * (1 + 111.0 * k / 63);
+                          }));
   for (const Matrix* const table : {&walk, &bands})
     EXPECT_EQ(check::table(table->view()).verdict(), check::Verdict::not_recognised);
 }

@@ -90,13 +90,14 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
   EXPECT_EQ(shape("(2L, 3L)"), Pair(2, 3));
   EXPECT_EQ(shape("(6, 1)"), Pair(6, 1));
   EXPECT_EQ(shape("(1, 6)"), Pair(1, 6));
-  const auto refused = [&](const std::string& text) { return refusal([&] { shape(text); }); };
-  EXPECT_THAT(refused("(6,)"), HasSubstr("shape is (6,); allowed: two dimensions"));
-  EXPECT_THAT(refused("()"), HasSubstr("allowed: two dimensions"));
-  EXPECT_THAT(refused("(2, 1, 2, 3)"), HasSubstr("allowed: two dimensions"));
-  EXPECT_THAT(refused("(0, 3)"), HasSubstr("at least one row and column"));
-  EXPECT_THAT(refused("(-2, -3)"), HasSubstr("damaged"));
-  EXPECT_THAT(refused("(9223372036854775807, 9)"), HasSubstr("more than 2^63"));
+  expect_refused({
+      {"shape is (6,); allowed: two dimensions", [&] { shape("(6,)"); }},
+      {"allowed: two dimensions", [&] { shape("()"); }},
+      {"allowed: two dimensions", [&] { shape("(2, 1, 2, 3)"); }},
+      {"at least one row and column", [&] { shape("(0, 3)"); }},
+      {"damaged", [&] { shape("(-2, -3)"); }},
+      {"more than 2^63", [&] { shape("(9223372036854775807, 9)"); }},
+  });
 }
 
 TEST(TableFile, HeadsKeepTheirThreeDimensions) {
@@ -129,15 +130,10 @@ TEST(TableFile, NpyIsWhatNumPyReads) {
       good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}";
   EXPECT_EQ(refused(good, v1), nothing_thrown);
   EXPECT_EQ(refused(good + "   \n", v1), nothing_thrown);
-  const std::string longest =
-      good.substr(0, 1) + std::string(1000 - good.size(), ' ') + good.substr(1);
-  EXPECT_EQ(refused(longest, v1), nothing_thrown);
-  EXPECT_THAT(refused(" " + longest, v1), HasSubstr("it is no short dictionary"));
   for (const std::string& each :
        {good + "x", good + good, good + std::string(1, '\0'), "(" + good + ")", "[" + good + "]",
         std::string("'descr' '<f4' 'fortran_order' False 'shape' (2, 3)"),
-        good.substr(0, good.size() - 1) + ", 'shape': (2, 3)}",
-        std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (6)}")})
+        good.substr(0, good.size() - 1) + ", 'shape': (2, 3)}"})
     EXPECT_THAT(refused(each, v1),
                 AnyOf(HasSubstr("damaged"), HasSubstr("given twice"), HasSubstr("NUL byte")))
         << each;

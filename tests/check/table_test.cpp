@@ -1,10 +1,9 @@
 // posenc::check::table() and check::frequencies(): what they find, judge, report and refuse.
 #include "posenc/check/table.h"
-#include "posenc/check/arrangement.h"
+#include "check/tables.h"
 #include "posenc/check/columns.h"
 #include "posenc/check/frequencies.h"
-#include "posenc/data_type.h"
-#include "posenc/model/grid.h"
+#include "posenc/check/report.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "support.h"
@@ -21,29 +20,24 @@
 
 namespace posenc::test {
 
-using namespace model;
-
 using namespace check;
 namespace {
 
 /// A correctly rounded table in any arrangement, also in one that no layout writes.
 template <class T = float>
-BasicMatrix<T> arranged(EncodingSpec spec, RowRange rows, Arrangement arrangement) {
+BasicMatrix<T> exact_table(EncodingSpec spec, RowRange rows, Arrangement arrangement) {
   spec.layout = Layout::interleaved;
   const auto exact = encoded<T>(*backend("rotation").plan(spec), rows);
   const bool is_once = order_of(arrangement).place == ColumnOrder::one;
-  BasicMatrix<T> table(rows.count, is_once ? spec.d_model / 2 : spec.d_model);
-  for (std::int64_t row = 0; row < rows.count; ++row) {
-    for (std::int64_t column = 0; column < table.columns(); ++column) {
-      const auto [k, is_cosine] = content_of(arrangement, table.columns(), column);
-      table(row, column) = exact(row, 2 * k + (is_cosine ? 1 : 0));
-    }
-  }
-  return table;
+  const std::int64_t columns = is_once ? spec.d_model / 2 : spec.d_model;
+  return table_of<T>(rows.count, columns, [&](int row, int column) {
+    const auto [k, is_cosine] = content_of(arrangement, columns, column);
+    return to_double(exact(row, 2 * k + (is_cosine ? 1 : 0)));
+  });
 }
 
 Matrix exact_table(const EncodingSpec& spec, RowRange rows) {
-  return arranged(spec, rows, arrangement_of(spec.layout));
+  return exact_table(spec, rows, arrangement_of(spec.layout));
 }
 
 constexpr RowRange some_rows = {0, 300};
@@ -92,7 +86,7 @@ TEST(Check, FindsWhatATableIs) {
   all.insert(all.end(), std::begin(unusual), std::end(unusual));
   for (const Known& each : all) {
     with_type(each.type, [&]<class T>(T) {
-      const auto table = arranged<T>(each.spec, each.rows, each.arrangement);
+      const auto table = exact_table<T>(each.spec, each.rows, each.arrangement);
       const check::TableReport report = check::table(table.view());
       const TableIdentity& is = report.identity;
       EXPECT_TRUE(report.is_good) << to_string(report);
@@ -117,23 +111,19 @@ TEST(Check, GoodTablesOfPresetsRaiseNoAlarm) {
     for (const DataType type : all_data_types) {
       with_type(type, [&]<class T>(T) {
         const check::TableReport report =
-            check::table(arranged<T>(from.spec, rows, arrangement).view());
+            check::table(exact_table<T>(from.spec, rows, arrangement).view());
         EXPECT_TRUE(report.is_good) << name << "\n" << to_string(report);
       });
     }
     if (!is_base(from.spec.frequencies)) continue;
-    // Computed in double.
-    BasicMatrix<double> in_double(rows.count, from.spec.d_model);
     const double h =
         static_cast<double>(from.spec.d_model) / 2 - (from.spec.spacing == inclusive ? 1 : 0);
-    for (std::int64_t row = 0; row < rows.count; ++row) {
-      for (std::int64_t column = 0; column < from.spec.d_model; ++column) {
-        const auto [k, is_cosine] = content_of(arrangement, from.spec.d_model, column);
-        const double phase = static_cast<double>(rows.first + row) *
-                             std::exp(-static_cast<double>(k) * (std::log(from.spec.base) / h));
-        in_double(row, column) = is_cosine ? std::cos(phase) : std::sin(phase);
-      }
-    }
+    const auto in_double = table_of<double>(
+        rows.count, from.spec.d_model,
+        arranged(arrangement, static_cast<int>(from.spec.d_model), [&](int k, int row) {
+          return static_cast<double>(rows.first + row) *
+                 std::exp(-k * (std::log(from.spec.base) / h));
+        }));
     const check::TableReport report = check::table(in_double.view());
     EXPECT_TRUE(report.is_good) << name << "\n" << to_string(report);
   }
@@ -148,7 +138,7 @@ TEST(Check, FindsUnusualBasesOfFastFrequencies) {
     EncodingSpec spec = each.spec;
     spec.frequencies = LinearScaling{0.01};
     const check::TableReport report =
-        check::table(arranged<BFloat16>(spec, each.rows, each.arrangement).view());
+        check::table(exact_table<BFloat16>(spec, each.rows, each.arrangement).view());
     EXPECT_TRUE(report.is_good) << to_string(report);
   }
 }
@@ -175,7 +165,7 @@ TEST(Check, RightTablesRaiseAtMostOneAlarm) {
         has_both_functions(arrangement) ? static_cast<std::int64_t>(draw(3)) : 0;
     with_type(all_data_types[draw(std::size(all_data_types))], [&]<class T>(T) {
       const check::TableReport report =
-          check::table(arranged<T>(spec, {first, rows}, arrangement).view());
+          check::table(exact_table<T>(spec, {first, rows}, arrangement).view());
       alarms += !report.is_good;
       if (!report.is_good) said += to_string(report) + "\n";
     });
@@ -183,23 +173,10 @@ TEST(Check, RightTablesRaiseAtMostOneAlarm) {
   EXPECT_LE(alarms, 1) << said;
 }
 
-TEST(Check, JudgesByTheSpecAskedFor) {
-  const EncodingSpec spec = {.d_model = 64, .base = 5e5};
-  const Matrix table = exact_table(spec, some_rows);
-  EXPECT_TRUE(check::table(table.view(), {.spec = spec}).is_good);
-  EncodingSpec of_table = spec;
-  of_table.d_model = 0;
-  EXPECT_TRUE(check::table(table.view(), {.spec = of_table}).is_good);
-  const check::TableReport report =
-      check::table(table.view(), {.spec = EncodingSpec{.d_model = 64}});
-  EXPECT_FALSE(report.is_good);
-  EXPECT_EQ(report.identity.spec.base, 1e4);
-}
-
 /// What is claimed is tried before what is usual: few rows of 16 bits tell no such base.
 TEST(Check, ExpectsTheSpecAskedFor) {
   const EncodingSpec spec = {.d_model = 64, .base = 54321.5};
-  auto table = arranged<BFloat16>(spec, {0, 6}, Arrangement::halves);
+  auto table = exact_table<BFloat16>(spec, {0, 6}, Arrangement::halves);
   for (std::int64_t row = 0; row < 6; ++row)
     for (std::int64_t k = 0; k < 32; ++k)
       table(row, k) = nearest<BFloat16>(-to_double(table(row, k)));
@@ -213,20 +190,6 @@ TEST(Check, ExpectsTheSpecAskedFor) {
   }
 }
 
-TEST(Check, JudgesFrequenciesOfEachColumnAsPairs) {
-  Matrix table(300, 32);
-  for (std::int64_t row = 0; row < 300; ++row) {
-    for (std::int64_t k = 0; k < 32; ++k) {
-      const double phase = static_cast<double>(row) * std::pow(1e4, -static_cast<double>(k) / 32);
-      table(row, k) = static_cast<float>(k % 2 == 0 ? std::sin(phase) : std::cos(phase));
-    }
-  }
-  const check::TableReport report = check::table(table.view());
-  EXPECT_FALSE(report.is_good);
-  EXPECT_EQ(report.identity.arrangement, Arrangement::interleaved);
-  EXPECT_EQ(report.identity.spec.d_model, 32);
-}
-
 /// Of two columns, a sine and a cosine, several layouts are right.
 TEST(Check, ReadsWhatMayBeSeveralAsTheArrangementAskedFor) {
   Matrix table = exact_table({.d_model = 2}, some_rows);
@@ -238,35 +201,12 @@ TEST(Check, ReadsWhatMayBeSeveralAsTheArrangementAskedFor) {
   }
 }
 
-TEST(Check, SaysThatNoiseIsNotKnown) {
-  Matrix table(200, 16);
-  std::uint32_t state = 1;
-  for (std::int64_t row = 0; row < table.rows(); ++row) {
-    for (std::int64_t column = 0; column < 16; ++column) {
-      state = state * 1664525U + 1013904223U;
-      table(row, column) = static_cast<float>(state) * 0x1p-31F - 1;
-    }
-  }
-  const check::TableReport report = check::table(table.view());
-  EXPECT_FALSE(report.is_good);
-  EXPECT_FALSE(report.is_identified);
-  EXPECT_EQ(report.rows, 200);
-  const check::TableReport claimed =
-      check::table(table.view(), {.spec = EncodingSpec{.d_model = 16}});
-  EXPECT_THAT(claimed.causes, IsEmpty());
-  EXPECT_THAT(to_string(claimed), HasSubstr("positions 0 .. 199"));
-}
-
 TEST(Check, ReadsAnyStrides) {
   const EncodingSpec spec = {.d_model = 32};
   const Matrix table = exact_table(spec, some_rows);
-  std::vector<float> column_major(300 * 32);
-  for (std::int64_t row = 0; row < 300; ++row) {
-    for (std::int64_t column = 0; column < 32; ++column)
-      column_major[static_cast<std::size_t>(column * 300 + row)] = table(row, column);
-  }
+  const Matrix columns = table_of(32, 300, [&](int column, int row) { return table(row, column); });
   TableView view = table.view();
-  view.data = column_major.data();
+  view.data = columns.data();
   view.row_stride = 1;
   view.column_stride = 300;
   EXPECT_TRUE(check::table(view, {.spec = spec, .first = 0}).is_good);
@@ -307,55 +247,26 @@ TEST(Check, AClaimRestrictsWhatItNamesAndNothingElse) {
   const Matrix table = exact_table(whisper, {0, 512});
   const EncodingSpec base_alone = {.d_model = 0, .base = 1e4};
   const check::TableReport found = check::table(
-      table.view(), {.spec = base_alone, .unclaimed = {.spacing = true, .frequencies = true}});
+      table.view(), {.spec = base_alone, .claimed = {.spacing = false, .frequencies = false}});
   EXPECT_TRUE(found.is_good) << to_string(found);
   EXPECT_EQ(found.identity.spec.spacing, Spacing::inclusive);
   EXPECT_FALSE(check::table(table.view(), {.spec = base_alone}).is_good) << "all of it is claimed";
 
   const check::TableReport other =
       check::table(table.view(), {.spec = EncodingSpec{.d_model = 0, .base = 5e5},
-                                  .unclaimed = {.spacing = true, .frequencies = true}});
+                                  .claimed = {.spacing = false, .frequencies = false}});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(to_string(other), HasSubstr("the base is 10000, not 500000"));
 }
 
 TEST(Check, AnExcludedPairingIsWrong) {
-  const Matrix once = exact_table({.d_model = 64, .layout = Layout::halves_cos_first}, {0, 300});
-  Matrix repeated(300, 64);
-  for (std::int64_t row = 0; row < 300; ++row)
-    for (std::int64_t column = 0; column < 64; ++column)
-      repeated(row, column) = once(row, column / 2);
+  const Matrix repeated = exact_table({.d_model = 64}, some_rows, Arrangement::cosines_repeated);
   check::TableOptions options = {.spec = EncodingSpec{.d_model = 64}, .first = 0};
   EXPECT_TRUE(check::table(repeated.view(), options).is_good);
   options.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
   const check::TableReport report = check::table(repeated.view(), options);
   EXPECT_FALSE(report.is_good);
   EXPECT_THAT(to_string(report), HasSubstr("the table is cosines_repeated, not cosines_twice"));
-}
-
-TEST(Check, PositionsThatWrapAreNoPositionsOfTheirOwn) {
-  const EncodingSpec spec = {.d_model = 64, .layout = Layout::halves_cos_first};
-  std::vector<std::int64_t> positions;
-  for (std::int64_t row = 0; row < 40000; ++row)
-    positions.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(row)));
-  Matrix table(std::ssize(positions), 64);
-  backend("rotation").plan(spec)->encode(positions, table.view());
-  const check::TableReport report = check::table(table.view());
-  EXPECT_FALSE(report.is_good);
-  EXPECT_THAT(to_string(report),
-              HasSubstr("positions that wrap at 16 bits, with phases in double"));
-}
-
-TEST(Check, RelativePositionsDescendThroughZero) {
-  const EncodingSpec spec = {.d_model = 64};
-  std::vector<std::int64_t> positions;
-  for (std::int64_t p = 63; p >= -63; --p) positions.push_back(p);
-  Matrix table(std::ssize(positions), 64);
-  backend("rotation").plan(spec)->encode(positions, table.view());
-  const check::TableReport report = check::table(table.view());
-  EXPECT_TRUE(report.is_good) << to_string(report);
-  EXPECT_EQ(report.identity.first, 63);
-  EXPECT_EQ(report.identity.step, -1);
 }
 
 TEST(Check, PositionsBeyondDoublesAreRefused) {
@@ -365,16 +276,6 @@ TEST(Check, PositionsBeyondDoublesAreRefused) {
         std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
     EXPECT_THROW(check::table(table.view(), {.positions = {position}}), InvalidArgument)
         << position;
-  }
-}
-
-TEST(Check, TablesOverAxesAreNoTransposedOnes) {
-  for (const GridConvention convention : {GridConvention::mae, GridConvention::simple_vit}) {
-    Matrix table(14 * 14, 64);
-    encode_grid(convention, 14, 14, 64, table.view());
-    const check::TableReport report = check::table(table.view());
-    EXPECT_THAT(to_string(report), Not(HasSubstr("transposed")));
-    EXPECT_THAT(to_string(report), Not(HasSubstr("by turns")));
   }
 }
 
@@ -410,20 +311,41 @@ TEST(Check, RefusesWhatDoesNotFit) {
   });
 }
 
-TEST(CheckFrequencies, JudgesThem) {
-  std::vector<double> exact, of_other_base;
+/// inv_freq as models hold it.
+TEST(CheckFrequencies, AreJudgedAndTheirFaultsNamed) {
+  std::vector<double> right, of_other_base;
   for (int k = 0; k < 32; ++k) {
-    exact.push_back(std::pow(1e4, -k / 32.0));
-    of_other_base.push_back(std::pow(5e5, -k / 32.0));
+    right.push_back(f32(frequency(k, 32)));
+    of_other_base.push_back(frequency(k, 32, 5e5));
   }
-  EXPECT_TRUE(check::frequencies(exact).is_good);
   EXPECT_TRUE(check::frequencies(of_other_base).is_good);
   const FrequencyReport other = check::frequencies(of_other_base, EncodingSpec{.d_model = 0});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(other.cause, HasSubstr("base 500000"));
-  EXPECT_THAT(refusal([&] { check::frequencies(exact, EncodingSpec{.d_model = 62}); }),
+  EXPECT_THAT(refusal([&] { check::frequencies(right, EncodingSpec{.d_model = 62}); }),
               HasSubstr("allowed with d_model 62: 31"));
   EXPECT_THAT(refusal([] { check::frequencies({}); }), HasSubstr("there are 0 frequencies"));
+  const auto changed = [&](auto change) {
+    std::vector<double> all = right;
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = change(k);
+    return check::frequencies(all);
+  };
+  EXPECT_TRUE(check::frequencies(right).is_good);
+  EXPECT_THAT(changed([](std::size_t) { return 0.0; }).cause, HasSubstr("0 .. 31 are zero"));
+  EXPECT_THAT(changed([](std::size_t) { return 8.4e-45; }).cause, HasSubstr("0 .. 31 are zero"));
+  EXPECT_THAT(changed([&](std::size_t k) { return k == 7 ? nan : right[k]; }).cause,
+              HasSubstr("frequency 7 is NaN"));
+  EXPECT_THAT(changed([&](std::size_t k) { return right[31 - k]; }).cause,
+              HasSubstr("in reversed order"));
+  EXPECT_THAT(changed([&](std::size_t k) { return k < 24 ? right[k] : 1e30; }).cause,
+              HasSubstr("frequencies 24 .. 31 have other values"));
+  using NarrowType = std::pair<Round, const char*>;
+  for (const auto& [narrow, name] : {NarrowType(bf16, "bfloat16"), NarrowType(f16, "float16")}) {
+    const FrequencyReport report = changed([&, r = narrow](std::size_t k) { return r(right[k]); });
+    EXPECT_FALSE(report.is_good);
+    EXPECT_EQ(report.spec.base, 1e4);
+    EXPECT_EQ(report.cause, std::string("frequencies in ") + name);
+  }
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The list of ways to compute phases that a check knows: every form of frequencies and every
 // rounding of a phase is named, by tables of plain formulas.
-#include "posenc/check/arrangement.h"
+#include "check/tables.h"
 #include "posenc/check/identify.h"
+#include "posenc/check/report.h"
 #include "posenc/check/table.h"
-#include "posenc/data_type.h"
 #include "support.h"
 
 #include <algorithm>
@@ -21,11 +21,7 @@ namespace posenc::test {
 using namespace check;
 namespace {
 
-using Round = double (*)(double);
 double none(double value) { return value; }
-double f32(double value) { return static_cast<float>(value); }
-double bf16(double value) { return to_double(nearest<BFloat16>(value)); }
-double f16(double value) { return to_double(nearest<Float16>(value)); }
 double int8(double value) { return static_cast<std::int8_t>(static_cast<std::int64_t>(value)); }
 double int16(double value) { return static_cast<std::int16_t>(static_cast<std::int64_t>(value)); }
 
@@ -39,14 +35,10 @@ using Pairs = std::function<std::complex<double>(std::int64_t position, int k)>;
 template <class T>
 std::string said_of(RowRange rows, int count, const Pairs& pair_at,
                     const check::TableOptions& options = {}) {
-  BasicMatrix<T> table(rows.count, 2 * count);
-  for (std::int64_t row = 0; row < rows.count; ++row) {
-    for (int k = 0; k < count; ++k) {
-      const std::complex<double> pair = pair_at(rows.first + row, k);
-      table(row, 2 * k) = nearest<T>(pair.imag());
-      table(row, 2 * k + 1) = nearest<T>(pair.real());
-    }
-  }
+  const auto table = table_of<T>(rows.count, 2 * count, [&](int row, int column) {
+    const std::complex<double> pair = pair_at(rows.first + row, column / 2);
+    return column % 2 == 0 ? pair.imag() : pair.real();
+  });
   return to_string(check::table(table.view(), options));
 }
 

@@ -72,7 +72,7 @@ void fuzz_table(FuzzedDataProvider& input, Arena& /*arena*/) {
   check::TableOptions options;
   if (input.ConsumeBool())
     options.spec = spec_of(input, input.PickValueInArray<std::int64_t>({0, columns, 2 * columns}));
-  options.unclaimed = {.base = input.ConsumeBool(), .spacing = input.ConsumeBool()};
+  options.claimed = {.base = input.ConsumeBool(), .spacing = input.ConsumeBool()};
   if (input.ConsumeBool())
     options.arrangements = {static_cast<Arrangement>(input.ConsumeIntegralInRange(0, 10))};
   if (input.ConsumeBool()) options.excluded = {Arrangement::cosines_repeated};

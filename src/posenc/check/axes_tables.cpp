@@ -4,8 +4,6 @@
 
 #include "posenc/check/columns.h"
 #include "posenc/check/identify.h"
-#include "posenc/check/limit.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/grid.h"
 
@@ -37,29 +35,18 @@ struct AxesColumn {
 };
 
 std::vector<AxesColumn> columns_of(const TableIdentity& is, std::int64_t columns) {
-  std::vector<std::vector<double>> frequencies;
-  for (const AxisPairs& part : is.axes->spec.parts)
-    frequencies.push_back(frequencies_of(part.spec));
   std::vector<AxesColumn> all(static_cast<std::size_t>(columns));
   for (const TablePair& pair : pairs_of_table(is, columns))
     for (const std::size_t i : {0, 1})
-      all[static_cast<std::size_t>(pair.to.columns[i])] = {
-          pair.axis, frequencies[pair.part][static_cast<std::size_t>(pair.k)],
-          pair.to.is_cosine[i]};
+      all[static_cast<std::size_t>(pair.to.columns[i])] = {pair.axis, pair.frequency,
+                                                           pair.to.is_cosine[i]};
   return all;
 }
-
-/// A convention on one grid.
-struct AxesCandidate {
-  std::string name;
-  GridSizes grid;
-  AxesTable table;
-};
 
 /// Finds the grid whose cells are the rows from `first` on, in row-major order. Returns its sizes
 /// that are larger than 1, the last axis first. The columns of an axis repeat the values of the
 /// first cell after one full run along the axis. Empty if the rows do not form a grid.
-std::vector<std::int64_t> grid_of(const TableView& table, std::int64_t first) {
+std::vector<std::int64_t> sizes_of(const TableView& table, std::int64_t first) {
   const std::int64_t cells = table.rows - first;
   std::vector<std::int64_t> sizes, columns(static_cast<std::size_t>(table.columns));
   std::iota(columns.begin(), columns.end(), 0);
@@ -87,142 +74,94 @@ std::vector<std::int64_t> grid_of(const TableView& table, std::int64_t first) {
   return sizes;
 }
 
-/// Tries all candidates for a sample, whose row 0 may be the zeros of a class token.
-class AxesIdentification {
- public:
-  AxesIdentification(const SampledTable& sample, const TableOptions& options)
-      : sample_(sample), options_(options) {}
-
-  std::optional<TableIdentity> found() {
-    const std::int64_t rows = sample_.table.rows;
-    if (rows < 2 || sample_.rows.size() < 2) return {};
-    try_cells(rows);
-    if (!found_ && sample_.states.front() == RowState::zero) {
-      token_ = 1;
-      try_cells(rows - 1);
-    }
-    return found_;
-  }
-
- private:
-  void try_cells(std::int64_t cells) {
-    const std::vector<std::int64_t> sizes = grid_of(sample_.table, token_);
-    // An axis with a single cell leaves no trace. Try every choice of axes that have more cells.
-    for (unsigned axes = 1; axes < 8 && !found_; ++axes) {
-      if (std::popcount(axes) != std::ssize(sizes)) continue;
-      GridSizes grid = {1, 1, 1};
-      auto size = sizes.begin();
-      for (std::size_t axis = 3; axis-- > 0;)
-        if ((axes >> axis & 1U) != 0) grid[axis] = *size++;
-      try_grid(grid, cells);
-    }
-  }
-
-  void try_grid(const GridSizes& grid, std::int64_t cells) {
-    for (const AxesPreset& preset : axes_presets())
-      try_candidate(preset.name, grid, [&] { return axes_table(preset.name, grid); });
-    if (grid[0] != 1) return;
-    constexpr std::pair<std::string_view, GridConvention> conventions[] = {
-        {"mae", GridConvention::mae},
-        {"simple_vit", GridConvention::simple_vit},
-        {"detr", GridConvention::detr}};
-    for (const auto& [name, convention] : conventions)
-      try_candidate(name, grid, [&, which = convention] {
-        AxesTable table = {grid_axes(which, grid[1], grid[2], sample_.table.columns), cells, {}};
-        const std::int64_t first = which == GridConvention::detr ? 1 : 0;
-        for (std::int64_t cell = 0; cell < cells; ++cell)
-          table.positions.push_back(first + cell / grid[2]);
-        for (std::int64_t cell = 0; cell < cells; ++cell)
-          table.positions.push_back(first + cell % grid[2]);
-        return table;
-      });
-  }
-
-  /// True if the pairs of the spec fill the columns of the table in some arrangement.
-  bool has_width(const AxesSpec& spec) const {
-    const std::int64_t columns = sample_.table.columns, width = spec.d_model();
-    return columns == width || (!spec.parts_have_layouts && 2 * columns == width);
-  }
-
-  template <class Make>
-  void try_candidate(std::string_view name, const GridSizes& grid, const Make& make) {
-    if (found_) return;
-    try {
-      AxesTable table = make();
-      if (has_width(table.spec)) try_arrangements({std::string(name), grid, std::move(table)});
-    } catch (const InvalidArgument&) {
-      // The convention does not allow this grid or width.
-    }
-  }
-
-  void try_arrangements(AxesCandidate candidate) {
-    AxesSpec& spec = candidate.table.spec;
-    TableIdentity is;
-    is.spec = spec.parts.front().spec;
-    if (token_ > 0) {
-      is.padding_row = 0;
-      std::vector<std::int64_t>& positions = candidate.table.positions;
-      for (std::int64_t axis = 0; axis < spec.axes(); ++axis)
-        positions.insert(positions.begin() + axis * sample_.table.rows, 0);
-    }
-    is.axes = {candidate.name, candidate.grid, std::move(spec),
-               std::move(candidate.table.positions)};
-    for (const Arrangement arrangement : all_arrangements) {
-      is.arrangement =
-          is.axes->spec.parts_have_layouts ? arrangement_of(is.spec.layout) : arrangement;
-      if (allows(options_, is.arrangement) && arrangement != Arrangement::alternating &&
-          frequencies_in(arrangement, sample_.table.columns) == is.axes->spec.d_model() / 2 &&
-          is_right(is)) {
-        found_ = is;
-        return;
-      }
-      if (is.axes->spec.parts_have_layouts) return;
-    }
-  }
-
-  bool is_right(const TableIdentity& is) const {
-    const std::vector<AxesColumn> columns = columns_of(is, sample_.table.columns);
-    std::size_t i = 0;
-    for (const std::int64_t row : sample_.rows) {
-      for (const std::int64_t column : sample_.columns) {
-        const AxesColumn& of = columns[static_cast<std::size_t>(column)];
-        const auto position =
-            static_cast<double>(is.axes->position(of.axis, row, sample_.table.rows));
-        const double limit = allowed_error(sample_.type, 1, position * of.frequency);
-        if (!(std::fabs(sample_.got[i++] - of.value_at(position)) <= limit)) return false;
-      }
-    }
-    return true;
-  }
-
-  const SampledTable& sample_;
-  const TableOptions& options_;
-  std::int64_t token_ = 0;
-  std::optional<TableIdentity> found_;
-};
-
-}  // namespace
-
-std::vector<TablePair> pairs_of_table(const TableIdentity& is, std::int64_t columns) {
-  std::vector<TablePair> all;
-  if (!is.axes) {
-    for (std::int64_t k = 0; k < frequencies_in(is.arrangement, columns); ++k)
-      all.push_back({0, 0, k, pair_columns(is.arrangement, columns, k)});
-    return all;
-  }
-  const AxesSpec& spec = is.axes->spec;
-  for (const AxisPair& pair : pairs_of(spec)) {
-    const PairColumns of_part = {{pair.channels.sine, pair.channels.cosine}, {false, true}};
-    all.push_back(
-        {pair.part, spec.parts[pair.part].axis, pair.k,
-         spec.parts_have_layouts ? of_part : pair_columns(is.arrangement, columns, pair.place)});
+/// The grids whose sizes above 1 are these, the last axis first. An axis with a single cell leaves
+/// no trace, so there is a grid for every choice of the axes that have more cells.
+std::vector<GridSizes> grids_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<GridSizes> all;
+  for (unsigned axes = 1; axes < 8; ++axes) {
+    if (std::popcount(axes) != std::ssize(sizes)) continue;
+    GridSizes& grid = all.emplace_back(GridSizes{1, 1, 1});
+    auto size = sizes.begin();
+    for (std::size_t axis = 3; axis-- > 0;)
+      if ((axes >> axis & 1U) != 0) grid[axis] = *size++;
   }
   return all;
 }
 
+/// The conventions that posenc knows for this grid and that fill so many columns.
+std::vector<TableAxes> conventions_on(const GridSizes& grid, std::int64_t columns) {
+  std::vector<TableAxes> all;
+  const auto add = [&](std::string_view name, const auto& make) {
+    try {
+      AxesTable table = make();
+      const std::int64_t width = table.spec.d_model();
+      if (columns == width || (!table.spec.parts_have_layouts && 2 * columns == width))
+        all.push_back({std::string(name), grid, std::move(table.spec), std::move(table.positions)});
+    } catch (const InvalidArgument&) {
+      // The convention does not allow this grid or width.
+    }
+  };
+  for (const AxesPreset& preset : axes_presets())
+    add(preset.name, [&] { return axes_table(preset.name, grid); });
+  if (grid[0] != 1) return all;
+  constexpr std::pair<std::string_view, GridConvention> conventions[] = {
+      {"mae", GridConvention::mae},
+      {"simple_vit", GridConvention::simple_vit},
+      {"detr", GridConvention::detr}};
+  for (const auto& [name, convention] : conventions)
+    add(name, [&, which = convention] {
+      const std::int64_t first = which == GridConvention::detr ? 1 : 0,
+                         sizes[] = {grid[1], grid[2]}, firsts[] = {first, first};
+      return AxesTable{grid_axes(which, grid[1], grid[2], columns), grid[1] * grid[2],
+                       grid_positions(sizes, firsts)};
+    });
+  return all;
+}
+
+/// True if every entry of the sample is right.
+bool is_right(const SampledTable& sample, const TableIdentity& is) {
+  const std::vector<AxesColumn> columns = columns_of(is, sample.table.columns);
+  std::size_t i = 0;
+  for (const std::int64_t row : sample.rows) {
+    for (const std::int64_t column : sample.columns) {
+      const AxesColumn& of = columns[static_cast<std::size_t>(column)];
+      const auto position = static_cast<double>(is.axes->position(of.axis, row, sample.table.rows));
+      const double limit = allowed_error(sample.type, 1, position * of.frequency);
+      if (!(std::fabs(sample.got[i++] - of.value_at(position)) <= limit)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<TableIdentity> identify_axes(const SampledTable& sample,
                                            const TableOptions& options) {
-  return AxesIdentification(sample, options).found();
+  const auto [rows, columns] = std::pair(sample.table.rows, sample.table.columns);
+  if (rows < 2 || sample.rows.size() < 2) return {};
+  for (const bool has_token : {false, true}) {  // row 0 may be the zeros of a class token
+    if (has_token && sample.states.front() != RowState::zero) break;
+    for (const GridSizes& grid : grids_of(sizes_of(sample.table, has_token))) {
+      for (TableAxes& axes : conventions_on(grid, columns)) {
+        TableIdentity is = {.spec = axes.spec.parts.front().spec, .axes = std::move(axes)};
+        const AxesSpec& spec = is.axes->spec;
+        if (has_token) {
+          is.padding_row = 0;
+          std::vector<std::int64_t>& positions = is.axes->positions;
+          for (std::int64_t axis = 0; axis < spec.axes(); ++axis)
+            positions.insert(positions.begin() + axis * rows, 0);
+        }
+        for (const Arrangement each : all_arrangements) {
+          is.arrangement = each;
+          if (allows(options, each) && each != Arrangement::alternating &&
+              (!spec.parts_have_layouts || each == arrangement_of(is.spec.layout)) &&
+              frequencies_in(each, columns) == spec.d_model() / 2 && is_right(sample, is))
+            return is;
+        }
+      }
+    }
+  }
+  return {};
 }
 
 std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSpec& spec,

@@ -1,14 +1,16 @@
-// The order of entries in the columns of a table. Internal: not installed.
+// The contents of the columns of a right table: functions, frequencies, and the error that is
+// allowed. Internal: not installed.
 #pragma once
 
-#include "posenc/check/arrangement.h"
+#include "posenc/check/report.h"
 #include "posenc/suite/reference.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <vector>
 
 namespace posenc::check {
 
@@ -20,7 +22,7 @@ struct ColumnContent {
 
 /// The places of the two columns of a frequency, and their functions.
 struct ColumnOrder {
-  enum { side_by_side, in_halves, one } place;
+  enum Place { side_by_side, in_halves, one } place;
   bool first_is_cosine, second_is_cosine;
 };
 
@@ -67,24 +69,53 @@ constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns
   return {k, is_second ? second_is_cosine : first_is_cosine};
 }
 
-/// The two columns of frequency k. Both are equal if the frequency has only one column.
-constexpr std::array<std::int64_t, 2> columns_of(Arrangement arrangement, std::int64_t columns,
-                                                 std::int64_t k) noexcept {
-  switch (order_of(arrangement).place) {
-    case ColumnOrder::side_by_side: return {2 * k, std::min(2 * k + 1, columns - 1)};
-    case ColumnOrder::in_halves: return {k, k + columns / 2};
-    case ColumnOrder::one: break;
-  }
-  return {k, k};
-}
-
-/// The two columns of frequency k, and the function in each.
+/// The two columns of frequency k, and the function in each. Both are equal if the frequency has
+/// only one column.
 inline suite::PairColumns pair_columns(Arrangement arrangement, std::int64_t columns,
                                        std::int64_t k) noexcept {
-  const auto of = columns_of(arrangement, columns, k);
-  return {of,
-          {content_of(arrangement, columns, of[0]).is_cosine,
-           content_of(arrangement, columns, of[1]).is_cosine}};
+  const ColumnOrder::Place place = order_of(arrangement).place;
+  const std::int64_t first = place == ColumnOrder::side_by_side ? 2 * k : k,
+                     second = place == ColumnOrder::side_by_side ? std::min(2 * k + 1, columns - 1)
+                              : place == ColumnOrder::in_halves  ? k + columns / 2
+                                                                 : k;
+  return {{first, second},
+          {content_of(arrangement, columns, first).is_cosine,
+           content_of(arrangement, columns, second).is_cosine}};
 }
+
+/// Completes a spec without d_model for a table of this odd width. With paper spacing, w_k =
+/// base^(-2 k / width).
+EncodingSpec of_odd_width(EncodingSpec spec, std::int64_t width);
+
+/// The wanted spec for a table of this arrangement and width. A d_model of 0 stands for the d_model
+/// of the table. Empty if the spec has another d_model, or if the table cannot have the
+/// arrangement.
+std::optional<EncodingSpec> spec_for(const EncodingSpec& wanted, Arrangement arrangement,
+                                     std::int64_t columns);
+
+/// Frequency k of the spec's base, divided by the factor of LinearScaling if the spec has that
+/// rule.
+double frequency_of(const EncodingSpec& spec, std::int64_t k) noexcept;
+
+/// The frequencies of a spec as doubles, in radians per position. Frequencies of the base, of
+/// LinearScaling and of OwnFrequencies are not reduced. Other rules give them from -pi to pi.
+std::vector<double> frequencies_of(const EncodingSpec& spec);
+
+/// A frequency of a table, and the columns that it fills.
+struct TablePair {
+  std::size_t part;    ///< index into the parts of the axes; 0 if the table has no axes
+  std::int64_t axis;   ///< the axis whose positions it encodes
+  std::int64_t k;      ///< number of the frequency in the part's encoding
+  std::int64_t place;  ///< number of the pair in the table
+  double frequency;    ///< in radians per position
+  suite::PairColumns to;
+};
+
+/// All pairs of a table with this number of columns.
+std::vector<TablePair> pairs_of_table(const TableIdentity& identity, std::int64_t columns);
+
+/// The largest error that is good at this phase, for entries of this type and factor. table.h
+/// states the rule.
+double allowed_error(DataType type, double factor, double phase) noexcept;
 
 }  // namespace posenc::check

@@ -1,6 +1,6 @@
 #include "posenc/check/conventions.h"
 
-#include "posenc/check/spec_frequencies.h"
+#include "posenc/check/columns.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/format.h"
 

@@ -1,8 +1,8 @@
 #include "posenc/check/frequencies.h"
 
 #include "posenc/check/causes.h"
+#include "posenc/check/columns.h"
 #include "posenc/check/identify.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/text.h"
 #include "posenc/check/ways.h"
 #include "posenc/support/format.h"
@@ -14,13 +14,6 @@
 namespace posenc::check {
 
 using namespace suite;
-namespace {
-
-constexpr Noun frequency_noun = {
-    "frequency", "frequencies", {"has other values", "is zero or nearly", "is NaN or infinite"}};
-
-}  // namespace
-
 FrequencyReport frequencies(std::span<const double> frequencies,
                             const std::optional<EncodingSpec>& spec) {
   const auto count = std::ssize(frequencies);
@@ -32,11 +25,7 @@ FrequencyReport frequencies(std::span<const double> frequencies,
   if (wanted && wanted->d_model != 2 * count)
     throw_invalid("there are {} frequencies; allowed with d_model {}: {}", count, wanted->d_model,
                   wanted->d_model / 2);
-  TableView row;
-  row.data = frequencies.data();
-  row.type = DataType::float64;
-  row.rows = 1;
-  row.columns = count;
+  const TableView row(MatrixView<const double>{frequencies.data(), 1, count, count});
   const SampledTable sample(row, true);
   const auto found = identify(sample, {.spec = wanted});
   FrequencyReport report;
@@ -45,7 +34,7 @@ FrequencyReport frequencies(std::span<const double> frequencies,
   if (wanted) report.spec = *wanted;
   std::vector<double> exact(frequencies.size());
   if (report.is_identified) exact = frequencies_of(report.spec);
-  std::vector<std::int64_t> off[3];  // by RowState
+  std::vector<std::int64_t> not_finite, zero, other;  // frequencies that are off
   constexpr double most_off = 0x1p-19, largest = 10;
   for (std::size_t k = 0; k < exact.size(); ++k) {
     const double given = frequencies[k],
@@ -54,20 +43,19 @@ FrequencyReport frequencies(std::span<const double> frequencies,
         std::max(report.max_relative_error, error <= largest ? error : largest);
     if (report.is_identified && error <= most_off) continue;
     // Values this small are typical of memory that was never written.
-    const RowState state = !std::isfinite(given)         ? RowState::not_finite
-                           : std::fabs(given) < 0x1p-126 ? RowState::zero
-                                                         : RowState::set;
-    off[static_cast<std::size_t>(state)].push_back(static_cast<std::int64_t>(k));
+    (!std::isfinite(given)         ? not_finite
+     : std::fabs(given) < 0x1p-126 ? zero
+                                   : other)
+        .push_back(static_cast<std::int64_t>(k));
   }
   report.is_good = report.is_identified && report.max_relative_error <= most_off;
   if (report.is_good) return report;
   std::vector<std::string> causes;
-  const auto add_faults = [&](RowState state) {
-    const std::vector<std::int64_t>& which = off[static_cast<std::size_t>(state)];
-    if (!which.empty()) causes.push_back(fault_text(frequency_noun, state, which));
+  const auto add_fault = [&](const std::vector<std::int64_t>& which, std::string_view fault) {
+    if (!which.empty()) causes.push_back(fault_text(frequency_noun, which, fault));
   };
-  add_faults(RowState::not_finite);
-  add_faults(RowState::zero);
+  add_fault(not_finite, "is NaN or infinite");
+  add_fault(zero, "is zero or nearly");
   if (found && !found->mistake.empty()) {
     causes.push_back(found->mistake);
   } else if (found && found->is.spec != report.spec) {
@@ -77,7 +65,7 @@ FrequencyReport frequencies(std::span<const double> frequencies,
     causes.push_back(way.is_exact ? format_text("frequencies in {}", to_string(sample.type))
                                   : way.text);
   } else if (found) {
-    add_faults(RowState::set);
+    add_fault(other, "has other values");
   }
   report.cause = join(causes, "; and ");
   return report;

@@ -1,9 +1,8 @@
 #include "posenc/check/heads.h"
 
 #include "posenc/check/causes.h"
+#include "posenc/check/columns.h"
 #include "posenc/check/identify.h"
-#include "posenc/check/limit.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/text.h"
 #include "posenc/check/ways.h"
 #include "posenc/model/rotary_config.h"
@@ -57,6 +56,8 @@ struct Pairing {
   std::size_t second(std::int64_t k) const noexcept {
     return first(k) + static_cast<std::size_t>(channels == RotaryLayout::halves ? distance : 1);
   }
+  bool operator==(const Pairing&) const = default;
+
   /// "(k, 64 + k), halves"
   std::string text() const {
     return channels == RotaryLayout::halves ? format_text("(k, {} + k), halves", distance)
@@ -168,23 +169,6 @@ void take_roots(AngleErrors& of) {
   of.noise = of.count > 0 ? std::sqrt(of.noise / static_cast<double>(of.count)) : 0;
 }
 
-/// The axis and the frequency that turn a pair of channels.
-struct AngularPair {
-  std::int64_t axis;
-  double frequency;  ///< in radians per position
-};
-
-std::vector<AngularPair> angular_pairs(const AxesSpec& angles) {
-  std::vector<std::vector<double>> of_part;
-  for (const AxisPairs& part : angles.parts) of_part.push_back(frequencies_of(part.spec));
-  std::vector<AngularPair> all(static_cast<std::size_t>(angles.d_model() / 2));
-  for (const AxisPair& each : pairs_of(angles)) {
-    all[static_cast<std::size_t>(each.place)] = {
-        angles.parts[each.part].axis, of_part[each.part][static_cast<std::size_t>(each.k)]};
-  }
-  return all;
-}
-
 /// Judges heads whose order is known.
 class Judge {
  public:
@@ -196,7 +180,11 @@ class Judge {
         positions_(std::move(positions)),
         half_(rotary.dimension() / 2),
         pairing_(pairing),
+        pairs_(static_cast<std::size_t>(half_)),
         turns_(static_cast<std::size_t>(heads.rows())) {
+    const TableIdentity angles = {.axes = TableAxes{.spec = rotary.angles}};
+    for (const TablePair& each : pairs_of_table(angles, 2 * half_))
+      pairs_[static_cast<std::size_t>(each.place)] = each;
     report_ = {.rows = heads.rows(), .heads = heads.heads(), .type = type, .rotary = rotary};
     report_.by_pair.resize(static_cast<std::size_t>(half_));
     parallel_for(heads.rows(), 16, options.threads, [&](auto begin, auto end, int) {
@@ -206,8 +194,7 @@ class Judge {
   }
 
   HeadsReport report(const Pairing& claimed) && {
-    const bool has_claimed_pairs =
-        pairing_.first(1) == claimed.first(1) && pairing_.second(0) == claimed.second(0);
+    const bool has_claimed_pairs = pairing_ == claimed;
     compare();
     if (report_.errors.count == 0)
       throw_invalid("heads hold zeros alone; allowed: numbers, whose angles can be seen");
@@ -245,8 +232,8 @@ class Judge {
     for (std::int64_t k = 0; k < half_; ++k)
       if (off_by_pair_[static_cast<std::size_t>(k)] > 0) pairs.push_back(k);
     if (report_.causes.empty() && !pairs.empty() && std::ssize(pairs) < half_)
-      report_.findings.push_back(format_text("{} off, the other {} right",
-                                             several_text("pair", "pairs", pairs),
+      report_.findings.push_back(format_text("{}, the other {} right",
+                                             fault_text(pair_noun, pairs, "is off"),
                                              half_ - std::ssize(pairs)));
     return std::move(report_);
   }
@@ -267,16 +254,12 @@ class Judge {
   /// Compares all rows with exact cosines and sines.
   void compare() {
     const Rotary exact(rotary_);
-    const std::vector<AngularPair> angles = angular_pairs(rotary_.angles);
     std::array<HeadsReport::Octave, octaves> by_octave;
     by_octave.fill({max_position, 0, {}});
     double worst = -1;
-    constexpr std::int64_t block = 256;
-    BasicMatrix<double> values(std::min(block, heads_.rows()), 2 * half_);
+    BasicMatrix<double> values(1, 2 * half_);
     for (std::int64_t row = 0; row < heads_.rows(); ++row) {
-      if (row % block == 0)
-        exact.cache(positions_.part(row, std::min(block, heads_.rows() - row)),
-                    RotaryLayout::halves, values.view());
+      exact.cache(positions_.part(row, 1), RotaryLayout::halves, values.view());
       std::int64_t farthest = 0;
       for (std::int64_t axis = 0; axis < rotary_.angles.axes(); ++axis)
         farthest = std::max(farthest, std::abs(positions_(axis, row)));
@@ -284,14 +267,13 @@ class Judge {
       of = {std::min(of.least, farthest), std::max(of.most, farthest), of.errors};
       for (std::int64_t k = 0; k < half_; ++k) {
         const auto& [got, noise, before, after] = turn(row, k);
-        const Complex wanted(values(row % block, k), values(row % block, half_ + k));
+        const Complex wanted(values(0, k), values(0, half_ + k));
         const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
         if (std::isnan(noise)) continue;  // all heads are zero
-        const AngularPair& angle = angles[static_cast<std::size_t>(k)];
-        const double phase = static_cast<double>(positions_(angle.axis, row)) * angle.frequency,
-                     allowed = options_.max_error
-                                   ? *options_.max_error
-                                   : check::allowed_error(DataType::float32, 1, phase);
+        const TablePair& pair = pairs_[static_cast<std::size_t>(k)];
+        const double phase = static_cast<double>(positions_(pair.axis, row)) * pair.frequency,
+                     allowed = options_.max_error.value_or(
+                         check::allowed_error(DataType::float32, 1, phase));
         report_.allowed_error = std::max(report_.allowed_error, allowed);
         const bool is_finite = std::isfinite(std::abs(ratio));
         if (!is_finite && first_not_finite_ < 0) first_not_finite_ = row;
@@ -322,33 +304,29 @@ class Judge {
 
   /// "pairs 16 .. 39 turn by axis 2, not 1", if they do.
   std::string other_axes() const {
-    const AxesSpec& angles = rotary_.angles;
+    const std::int64_t axes = rotary_.angles.axes();
     struct Run {
       std::int64_t first, last, axis, wanted;
     };
-    if (angles.axes() == 1) return "";
-    const std::vector<AngularPair> turned_by = angular_pairs(angles);
     std::vector<Run> runs;
-    for (const AxisPair& pair : pairs_of(angles)) {
-      const AxisPairs& part = angles.parts[pair.part];
-      const double frequency = turned_by[static_cast<std::size_t>(pair.place)].frequency;
+    for (const TablePair& pair : pairs_) {
       const auto error_of = [&](std::int64_t axis) {
         double sum = 0;
         for (const std::int64_t row : scattered(heads_.rows(), 64)) {
-          const double angle = static_cast<double>(positions_(axis, row)) * frequency;
+          const double angle = static_cast<double>(positions_(axis, row)) * pair.frequency;
           const Complex off =
               turn(row, pair.place).factor - std::polar(rotary_.attention_factor, angle);
           if (std::isfinite(std::abs(off))) sum += std::norm(off);
         }
         return std::sqrt(sum);
       };
-      std::int64_t nearest = part.axis;
-      for (std::int64_t axis = 0; axis < angles.axes(); ++axis)
+      std::int64_t nearest = pair.axis;
+      for (std::int64_t axis = 0; axis < axes; ++axis)
         if (error_of(axis) < error_of(nearest)) nearest = axis;
-      if (8 * error_of(nearest) >= error_of(part.axis)) continue;
+      if (nearest == pair.axis || 8 * error_of(nearest) >= error_of(pair.axis)) continue;
       if (runs.empty() || runs.back().last + 1 != pair.place || runs.back().axis != nearest ||
-          runs.back().wanted != part.axis)
-        runs.push_back({pair.place, pair.place, nearest, part.axis});
+          runs.back().wanted != pair.axis)
+        runs.push_back({pair.place, pair.place, nearest, pair.axis});
       runs.back().last = pair.place;
     }
     std::vector<std::string> texts;
@@ -369,7 +347,7 @@ class Judge {
     std::vector<std::int64_t> positions;
     for (std::int64_t row = 0; row < heads_.rows(); ++row)
       positions.push_back(positions_(part.axis, row));
-    for (const AxisPair& pair : pairs_of(rotary_.angles)) {
+    for (const TablePair& pair : pairs_) {
       if (pair.part != number) continue;
       for (std::int64_t row = 0; row < heads_.rows(); ++row) {
         const Turn& shown = turn(row, pair.place);
@@ -405,14 +383,11 @@ class Judge {
   const Pairing pairing_;
   std::vector<std::int64_t> off_by_pair_ =
       std::vector<std::int64_t>(static_cast<std::size_t>(half_));
+  std::vector<TablePair> pairs_;          ///< axes and frequencies of the pairs
   std::vector<std::vector<Turn>> turns_;  ///< turns_[row][pair]
   HeadsReport report_;
   std::int64_t first_not_finite_ = -1;
 };
-
-std::string shape_text(const HeadsTable& heads) {
-  return format_text("({}, {}, {})", heads.sizes[0], heads.sizes[1], heads.sizes[2]);
-}
 
 }  // namespace
 
@@ -426,7 +401,7 @@ HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const Rotar
     throw_invalid(
         "heads have shape {} before and {} after; allowed: one shape, not empty, of at least {} "
         "channels",
-        shape_text(before), shape_text(after), rotary.dimension());
+        shape_text(before.sizes), shape_text(after.sizes), rotary.dimension());
   }
   struct Reading {
     Heads heads;
@@ -466,24 +441,23 @@ HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const Rotar
 }
 
 std::string to_string(const HeadsReport& report) {
-  const auto text = [](double value) {
-    return digits_text(value, 2, std::chars_format::scientific);
-  };
-  std::string verdict = format_text(
-      "good: every angle is within {} radians, besides the noise, of its exact value; the errors "
-      "are {} (RMS), of a noise of {}",
-      bound_text(report.allowed_error), text(report.errors.rms), text(report.errors.noise));
-  if (!report.is_good && report.angles_off == 0)
-    verdict = "wrong: the angles are right, but not the channels that they turn";
-  else if (!report.is_good)
+  std::string verdict;
+  if (report.is_good)
     verdict = format_text(
-        "wrong: {} % of the angles or lengths are off by more than {} besides the noise, angles "
+        "good: every angle is within {} radians, besides the noise, of its exact value; the errors "
+        "are {} (RMS), of a noise of {}",
+        bound_text(report.allowed_error), error_text(report.errors.rms),
+        error_text(report.errors.noise));
+  else if (report.angles_off == 0)
+    verdict = "wrong: the angles are right, but not the channels that they turn";
+  else
+    verdict = format_text(
+        "wrong: {} of the angles or lengths are off by more than {} besides the noise, angles "
         "by up to {}, lengths by up to {}; the noise is {}",
-        digits_text(100 * static_cast<double>(report.angles_off) /
-                        static_cast<double>(std::max<std::int64_t>(report.errors.count, 1)),
-                    3),
-        bound_text(report.allowed_error), text(report.errors.max), text(report.max_length_error),
-        text(report.errors.noise));
+        percent_text(static_cast<double>(report.angles_off) /
+                     static_cast<double>(report.errors.count)),
+        bound_text(report.allowed_error), error_text(report.errors.max),
+        error_text(report.max_length_error), error_text(report.errors.noise));
   return verdict +
          format_text("\n{} rows of {} heads of {}, {}\n", report.rows, report.heads,
                      to_string(report.type), to_string(report.rotary)) +

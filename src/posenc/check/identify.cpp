@@ -1,8 +1,7 @@
 #include "posenc/check/identify.h"
 
-#include "posenc/check/limit.h"
+#include "posenc/check/columns.h"
 #include "posenc/check/recover.h"
-#include "posenc/check/spec_frequencies.h"
 #include "posenc/check/ways.h"
 #include "posenc/suite/statistics.h"
 
@@ -88,11 +87,9 @@ class Identification {
         recovered.each,
         [](const FrequencyEstimate& each) { return std::isfinite(each.frequency); });
     const std::int64_t columns = sample_.table.columns;
-    const bool is_odd = !sample_.holds_phases && has_half_a_pair(arrangement, columns);
-    std::optional<EncodingSpec> expected = options_.spec;
-    if (expected && expected->d_model == 0 && is_odd) expected = of_odd_width(*expected, columns);
-    if (expected && expected->d_model == 0) expected->d_model = 2 * count;
-    if (expected && expected->d_model != 2 * count) expected.reset();
+    const bool is_odd = has_half_a_pair(arrangement, columns);
+    std::optional<EncodingSpec> expected;
+    if (options_.spec) expected = spec_for(*options_.spec, arrangement, columns);
     // For less likely conventions, a search of the position is not worth its time.
     std::size_t to_position = shows_frequencies ? 8 : max_d_model;
     for (Hypothesis& each : conventions_like(recovered, count, expected, is_odd ? columns : 0)) {
@@ -190,8 +187,8 @@ class Identification {
     for (const Arrangement arrangement : all_arrangements) {
       const std::int64_t count = frequencies_in(arrangement, sample_.table.columns);
       if (!has_both_functions(arrangement) || count < 4) continue;
-      const Waves waves = waves_of(sample_, arrangement);
-      if (waves.turn_evenly || !waves.are_of_one_length) continue;
+      const Recovered shown = recover(sample_, arrangement);
+      if (shown.turns_evenly || !shown.has_one_length) continue;
       for (Hypothesis& each : conventions_like({}, count, options_.spec)) {
         each.is.arrangement = arrangement;
         if (!each.mistake.empty() || each.is.step != 1 || each.is.spec.d_model != 2 * count)

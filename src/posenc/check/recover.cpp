@@ -5,7 +5,7 @@
 // refines the frequency. The angle of row 0 gives the first position.
 #include "posenc/check/recover.h"
 
-#include "posenc/check/spec_frequencies.h"
+#include "posenc/check/columns.h"
 #include "posenc/suite/statistics.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ class Circle {
  public:
   Circle(const SampledTable& sample, Arrangement arrangement, std::int64_t k)
       : sample_(sample), angle_error_(angle_error_of(sample)) {
-    for (const std::int64_t column : columns_of(arrangement, sample.table.columns, k))
-      (content_of(arrangement, sample.table.columns, column).is_cosine ? cosine_ : sine_) = column;
+    const PairColumns pair = pair_columns(arrangement, sample.table.columns, k);
+    for (const std::size_t i : {0, 1}) (pair.is_cosine[i] ? cosine_ : sine_) = pair.columns[i];
     if (!is_pair()) find_reach();
   }
 
@@ -171,7 +171,7 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
   const std::int64_t rows = sample.table.rows;
   const std::int64_t start = even_start(sample, arrangement);
   std::vector<double> sizes;
-  std::int64_t backwards = 0;
+  std::int64_t backwards = 0, followed = 0;
   for (const std::int64_t k : scattered(frequencies_in(arrangement, sample.table.columns), 64)) {
     const Circle circle(sample, arrangement, k);
     for (const std::int64_t row : scattered(std::min<std::int64_t>(rows, 1000), 32)) {
@@ -180,8 +180,16 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
     }
     const FrequencyEstimate& last = result.each.emplace_back(estimate(circle, k, rows, start));
     if (std::fabs(last.frequency) > last.uncertainty) backwards += last.frequency < 0 ? 1 : -1;
+    followed += last.is_followed;
   }
-  result.factor = sizes.empty() ? 1 : median(std::move(sizes));
+  // Noise fits at twice the distance in 1 / pi of all cases. Four rows allow only one doubling.
+  const double most_followed_of_noise = rows <= 4 ? 0.5 : 0.3, near = 0.05;
+  result.turns_evenly = static_cast<double>(followed) >
+                        most_followed_of_noise * static_cast<double>(result.each.size());
+  result.factor = sizes.empty() ? 1 : median(sizes);
+  const auto near_factor = std::ranges::count_if(
+      sizes, [&](double size) { return std::fabs(size - result.factor) <= near * result.factor; });
+  result.has_one_length = has_both_functions(arrangement) && 2 * near_factor > std::ssize(sizes);
   result.turns_backwards = backwards > 0;
   const double sense = result.turns_backwards ? -1 : 1;
   for (FrequencyEstimate& each : result.each) {
@@ -191,47 +199,19 @@ Recovered recover(const SampledTable& sample, Arrangement arrangement) {
   return result;
 }
 
-Waves waves_of(const SampledTable& sample, Arrangement arrangement) {
-  constexpr double near = 0.05, most_near_of_noise = 0.5;
-  // Noise fits at twice the distance in 1 / pi of all cases. Four rows allow only one doubling.
-  const double most_followed_of_noise = sample.table.rows <= 4 ? 0.5 : 0.3;
-  const std::int64_t start = even_start(sample, arrangement);
-  std::vector<double> sizes;
-  double followed = 0, all = 0;
-  for (const std::int64_t k : scattered(frequencies_in(arrangement, sample.table.columns), 64)) {
-    const Circle circle(sample, arrangement, k);
-    followed += estimate(circle, k, sample.table.rows, start).is_followed;
-    ++all;
-    if (!has_both_functions(arrangement)) continue;
-    for (const std::int64_t row : scattered(sample.table.rows, 32))
-      if (const double size = std::abs(circle(row)); std::isfinite(size)) sizes.push_back(size);
-  }
-  Waves waves = {followed > most_followed_of_noise * all, false};
-  if (sizes.empty()) return waves;
-  const double middle = median(sizes);
-  const auto count = static_cast<double>(std::ranges::count_if(
-      sizes, [&](double size) { return std::fabs(size - middle) <= near * middle; }));
-  waves.are_of_one_length = count > most_near_of_noise * static_cast<double>(sizes.size());
-  return waves;
-}
-
 bool shows_waves(const SampledTable& sample) {
   if (sample.holds_phases || sample.table.rows < 4) return true;
   for (const Arrangement arrangement :
        {Arrangement::interleaved, Arrangement::halves, Arrangement::cosines}) {
-    const Waves waves = waves_of(sample, arrangement);
-    if (waves.turn_evenly || waves.are_of_one_length) return true;
+    const Recovered shown = recover(sample, arrangement);
+    if (shown.turns_evenly || shown.has_one_length) return true;
   }
   return false;
 }
 
-std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
-                                            std::span<const std::int64_t> numbers) {
-  const std::int64_t start = even_start(sample, arrangement);
-  std::vector<FrequencyEstimate> all;
-  for (const std::int64_t k : numbers)
-    all.push_back(estimate(Circle(sample, arrangement, k), k, sample.table.rows, start));
-  return all;
+FrequencyEstimate estimate_of(const SampledTable& sample, Arrangement arrangement, std::int64_t k) {
+  return estimate(Circle(sample, arrangement, k), k, sample.table.rows,
+                  even_start(sample, arrangement));
 }
 
 double quantum_of(const SampledTable& sample) {

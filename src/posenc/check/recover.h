@@ -25,20 +25,12 @@ struct Recovered {
   std::vector<FrequencyEstimate> each = {};  ///< estimates of some of the frequencies
   double factor = 1;                         ///< factor of all entries
   bool turns_backwards = false;              ///< true if the signs of all estimates were reversed
+  bool turns_evenly = false;    ///< true if more frequencies turn evenly than noise would
+  bool has_one_length = false;  ///< true if most pairs of cosine and sine have one length
 };
 
 /// Estimates frequencies, phases and the factor of a table in this arrangement.
 Recovered recover(const SampledTable& sample, Arrangement arrangement);
-
-/// The traces of waves in a table, read in one arrangement.
-struct Waves {
-  /// True if more frequencies turn evenly from row to row than noise would.
-  bool turn_evenly;
-  /// True if most pairs of cosine and sine have one length; false if there are no pairs.
-  bool are_of_one_length;
-};
-
-Waves waves_of(const SampledTable& sample, Arrangement arrangement);
 
 /// False if the table holds no waves in any arrangement, as noise does.
 bool shows_waves(const SampledTable& sample);
@@ -49,9 +41,8 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
                                            std::span<const double> frequencies,
                                            const SampledTable& sample, std::int64_t usual);
 
-/// Estimates the frequencies with these numbers k.
-std::vector<FrequencyEstimate> estimates_of(const SampledTable& sample, Arrangement arrangement,
-                                            std::span<const std::int64_t> numbers);
+/// Estimates frequency k.
+FrequencyEstimate estimate_of(const SampledTable& sample, Arrangement arrangement, std::int64_t k);
 
 /// The size of the steps that all entries of the sample are multiples of; 0 if there is none. Only
 /// steps that tables are quantised with count (1 / 127, 2^-15, 10^-4), and only if they are coarser

@@ -4,8 +4,12 @@
 #include "posenc/suite/error_tally.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
+#include "posenc/support/parse_real.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
 #include <span>
 
 namespace posenc::check {
@@ -13,6 +17,13 @@ namespace posenc::check {
 using namespace suite;
 
 namespace {
+
+constexpr auto arrangement_names = enum_names<Arrangement>(
+    "arrangement", "interleaved", "halves", "halves_cos_first", "interleaved_cos_first", "cosines",
+    "sines", "cosines_twice", "sines_twice", "cosines_repeated", "sines_repeated", "alternating");
+static_assert(arrangement_names.names.size() == std::size(all_arrangements));
+static_assert(static_cast<int>(Layout::halves_cos_first) ==
+              static_cast<int>(Arrangement::halves_cos_first));
 
 constexpr auto cause_names = enum_names<CauseKind>(
     "cause", "float32_phases", "channel_recurrence", "row_recurrence", "narrow_frequencies",
@@ -23,7 +34,49 @@ constexpr auto cause_names = enum_names<CauseKind>(
 
 constexpr auto verdict_names = enum_names<Verdict>("verdict", "right", "wrong", "not_recognised");
 
+/// ", axes of mae on a grid of 14 x 14", ", 3 axes"
+std::string axes_text(const TableAxes& axes) {
+  if (axes.name.empty()) return format_text(", {} axes", axes.spec.axes());
+  const auto& [time, height, width] = axes.grid;
+  return format_text(", axes of {} on a grid of {}{} x {}", axes.name,
+                     time == 1 ? "" : format_text("{} x ", time), height, width);
+}
+
 }  // namespace
+
+double TableView::operator()(std::int64_t row, std::int64_t column) const noexcept {
+  const std::int64_t index = row * row_stride + column * column_stride;
+  return with_type(type, [&]<class T>(T) { return to_double(static_cast<const T*>(data)[index]); });
+}
+
+std::string_view to_string(Arrangement arrangement) noexcept {
+  return arrangement_names[arrangement];
+}
+
+Arrangement parse_arrangement(std::string_view name) { return arrangement_names.parse(name); }
+
+Arrangement arrangement_of(Layout layout) noexcept { return static_cast<Arrangement>(layout); }
+
+EncodingSpec shown_spec(const TableIdentity& is) {
+  EncodingSpec spec = is.spec;
+  if (is.odd_width == 0) return spec;
+  const auto width = static_cast<double>(is.odd_width);
+  spec.d_model = is.odd_width;
+  if (spec.spacing == Spacing::paper) spec.base = std::pow(spec.base, width / (width + 1));
+  // Powers and roots are rounded. If a base of at most 12 digits is within 1e-14, it is meant.
+  const double few_digits = parse_real(digits_text(spec.base, 12)).value_or(spec.base);
+  if (std::fabs(few_digits / spec.base - 1) < 1e-14) spec.base = few_digits;
+  return spec;
+}
+
+std::string positions_text(const TableIdentity& is, std::int64_t rows) {
+  if (!is.positions.empty()) return numbers_text(is.positions);
+  const std::int64_t last = is.position(rows - 1);
+  if (rows == 1) return format_text("{}", is.first);
+  return std::abs(is.step) == 1 || rows == 2
+             ? format_text("{} .. {}", is.first, last)
+             : format_text("{}, {} .. {}", is.first, is.first + is.step, last);
+}
 
 std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }
 

@@ -1,19 +1,129 @@
 /// @file
-/// The options of a check of a table, and its report. check/table.h makes the report.
+/// A view of a table, the claims about it, and the report on it. check/table.h makes the report.
 #pragma once
 
-#include "posenc/check/identity.h"
 #include "posenc/data_type.h"
+#include "posenc/matrix.h"
+#include "posenc/model/axes.h"
 #include "posenc/spec.h"
 #include "posenc/suite/accuracy_report.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace posenc::check {
+
+/// A view of a table to read, of any strides: row-major, column-major, every other row.
+struct TableView {
+  /// An empty view.
+  TableView() = default;
+  /// A view of a row-major matrix.
+  template <class T>
+  TableView(MatrixView<T> view)  // NOLINT: implicit
+      : data(view.data),
+        type(data_type_of<std::remove_const_t<T>>),
+        rows(view.rows),
+        columns(view.columns),
+        row_stride(view.stride) {}
+
+  const void* data = nullptr;         ///< address of entry (0, 0)
+  DataType type = DataType::float32;  ///< type of the entries
+  std::int64_t rows = 0;              ///< number of rows, one per position
+  std::int64_t columns = 0;           ///< number of columns
+  std::int64_t row_stride = 0;        ///< elements from one row to the next
+  std::int64_t column_stride = 1;     ///< elements from one column to the next
+
+  /// The entry in this row and column, which are not checked.
+  double operator()(std::int64_t row, std::int64_t column) const noexcept;
+};
+
+/// The order of sines and cosines in the columns of a table, for frequencies k = 0 .. h - 1. The
+/// first three values are the values of Layout.
+enum class Arrangement {
+  interleaved,            ///< sin w_0, cos w_0, sin w_1, ...
+  halves,                 ///< sines, then cosines
+  halves_cos_first,       ///< cosines, then sines
+  interleaved_cos_first,  ///< cos w_0, sin w_0, cos w_1, ...: ggml's rope cache
+  cosines,                ///< each cosine once
+  sines,                  ///< each sine once
+  cosines_twice,          ///< all cosines, and then all of them again: cos_cached of Transformers
+  sines_twice,            ///< all sines, and then all of them again
+  cosines_repeated,       ///< cos w_0, cos w_0, cos w_1, ...: diffusers
+  sines_repeated,         ///< sin w_0, sin w_0, sin w_1, ...
+  alternating,            ///< a mistake, one frequency per column: sin w_0, cos w_1, sin w_2, ...
+};
+
+/// All arrangements.
+inline constexpr Arrangement all_arrangements[] = {
+    Arrangement::interleaved,           Arrangement::halves,      Arrangement::halves_cos_first,
+    Arrangement::interleaved_cos_first, Arrangement::cosines,     Arrangement::sines,
+    Arrangement::cosines_twice,         Arrangement::sines_twice, Arrangement::cosines_repeated,
+    Arrangement::sines_repeated,        Arrangement::alternating};
+
+/// The name of the enumerator: "cosines_twice".
+std::string_view to_string(Arrangement arrangement) noexcept;
+/// Parses the name of an arrangement. Throws InvalidArgument, which lists the allowed names.
+Arrangement parse_arrangement(std::string_view name);
+/// The arrangement that is equal to the layout.
+Arrangement arrangement_of(Layout layout) noexcept;
+
+/// The axes of a table over several axes, for images, videos and rotary embeddings of both.
+struct TableAxes {
+  /// Name of the convention: "flux", "mae". Empty if only the spec is known.
+  std::string name = {};
+  /// Cells along time, height and width; zeros if not known.
+  std::array<std::int64_t, 3> grid = {};
+  model::AxesSpec spec = {};                 ///< the pairs of a row
+  std::vector<std::int64_t> positions = {};  ///< positions[axis * rows + row]
+
+  /// The position of one of the `rows` rows on an axis.
+  std::int64_t position(std::int64_t axis, std::int64_t row, std::int64_t rows) const noexcept {
+    return positions[static_cast<std::size_t>(axis * rows + row)];
+  }
+};
+
+/// The identity of a table.
+struct TableIdentity {
+  EncodingSpec spec = {};                              ///< the frequencies; the layout is not used
+  Arrangement arrangement = Arrangement::interleaved;  ///< arrangement of the columns
+  std::int64_t first = 0;                              ///< the position of row 0
+  std::int64_t step = 1;  ///< difference between the positions of successive rows
+  std::vector<std::int64_t> positions = {};  ///< positions of the rows; empty: first + step * row
+  double factor = 1;                         ///< factor of all entries: an attention factor
+  bool has_negated_sines = false;            ///< true if every sine has the opposite sign
+  /// True if a last column of zeros follows the pairs; it is not judged.
+  bool has_zero_column = false;
+  /// The number of columns if it is odd and the last pair lacks its second column, otherwise 0.
+  /// `spec` then has d_model odd_width + 1. With paper spacing it also has another base, which
+  /// gives w_k = base^(-2 k / odd_width).
+  std::int64_t odd_width = 0;
+  /// A row of zeros among the first three: the padding_idx of fairseq and Transformers, or the
+  /// class token of images. It is not judged.
+  std::optional<std::int64_t> padding_row = {};
+  /// Set for a table over several axes, in place of first, step and positions. `spec` is then the
+  /// spec of the first part.
+  std::optional<TableAxes> axes = {};
+  /// Presets with this convention and d_model. If there are none, presets with another d_model.
+  std::vector<std::string> presets = {};
+
+  /// The position of a row, which is not checked. A run also continues before row 0. For a table
+  /// over axes, this is the row number.
+  std::int64_t position(std::int64_t row) const noexcept {
+    return positions.empty() ? first + step * row : positions[static_cast<std::size_t>(row)];
+  }
+};
+
+/// The spec as a person would write it. For an odd width, d_model is the width, and the base is the
+/// one in base^(-2 k / width).
+EncodingSpec shown_spec(const TableIdentity& identity);
+
+/// The positions of the rows: "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199".
+std::string positions_text(const TableIdentity& identity, std::int64_t rows);
 
 /// A known mistake.
 enum class CauseKind {
@@ -49,11 +159,11 @@ struct Cause {
   bool is_rival = false;
 };
 
-/// Parts of a spec that are not claimed.
-struct UnclaimedParts {
-  bool base = false;         ///< any base is right
-  bool spacing = false;      ///< any spacing is right
-  bool frequencies = false;  ///< any rule of frequencies is right
+/// The parts of a spec that are claimed. The other parts are found from the values.
+struct ClaimedParts {
+  bool base = true;         ///< if false, any base is right
+  bool spacing = true;      ///< if false, any spacing is right
+  bool frequencies = true;  ///< if false, any rule of frequencies is right
 };
 
 /// The claims about a table, and how it is checked. Properties that are not claimed are found from
@@ -61,7 +171,7 @@ struct UnclaimedParts {
 struct TableOptions {
   /// The frequencies. The layout is not used. A d_model of 0 stands for the d_model of the table.
   std::optional<EncodingSpec> spec = {};
-  UnclaimedParts unclaimed = {};               ///< parts of the spec to find from the values
+  ClaimedParts claimed = {};                   ///< the parts of the spec that are claimed
   std::vector<Arrangement> arrangements = {};  ///< allowed arrangements; empty: all
   std::vector<Arrangement> excluded = {};      ///< arrangements that are not allowed
   std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "posenc/check/columns.h"
-#include "posenc/check/identity.h"
-#include "posenc/check/table_view.h"
+#include "posenc/check/report.h"
 #include "posenc/data_type.h"
 
 #include <algorithm>

@@ -26,7 +26,6 @@
 #pragma once
 
 #include "posenc/check/report.h"
-#include "posenc/check/table_view.h"
 
 namespace posenc::check {
 

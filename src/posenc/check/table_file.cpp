@@ -1,5 +1,6 @@
 #include "posenc/check/table_file.h"
 
+#include "posenc/check/text.h"
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/files.h"
 #include "posenc/support/check.h"
@@ -35,12 +36,6 @@ std::optional<DataType> type_named(std::string_view name, std::string_view TypeN
   const auto* const found = std::ranges::find(type_names, name, format);
   if (name.empty() || found == std::end(type_names)) return {};
   return found->type;
-}
-
-std::string shape_text(const Shape& shape) {
-  std::vector<std::string> sizes;
-  for (const std::int64_t each : shape) sizes.push_back(std::to_string(each));
-  return "(" + join(sizes, ", ") + (shape.size() == 1 ? ",)" : ")");
 }
 
 /// Rows and columns of a shape without its sizes of 1: (1, 1, 1, d) is one row, (5, 1) has five
@@ -207,51 +202,21 @@ StoredTable stored_table(const InputFile& input, const std::filesystem::path& fi
   return raw_table(input.bytes(), options);
 }
 
-}  // namespace
-
-namespace {
-
-/// Converts a dictionary of strings, booleans and tuples of integers from Python's syntax to JSON.
-/// Anything else becomes a '?', which JSON does not allow.
+/// Converts a dictionary from Python's syntax to JSON: quotes, tuples, booleans, the commas before
+/// closing brackets, and the L of Python 2's integers.
 std::string json_of_python(std::string_view text) {
   std::string json;
-  bool has_comma = false;  // in the tuple; (3) without a comma is a number
-  const auto last = [&] {
-    const std::size_t at = json.find_last_not_of(" \n");
-    return at == std::string::npos ? '\0' : json[at];
-  };
-  const auto drop_comma = [&] {
-    if (last() == ',') json.resize(json.find_last_of(','));
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\'' || c == '"') {
-      const std::size_t end = text.find(c, i + 1);
-      const std::string_view inside = text.substr(i + 1, std::min(end, text.size()) - i - 1);
-      const bool is_plain = end != text.npos && inside.find_first_of("\"\\") == inside.npos;
-      json += is_plain ? '"' + std::string(inside) + '"' : "?";
-      i = std::min(end, text.size());
-    } else if (c == '(') {
-      has_comma = false;
-      json += '[';
-    } else if (c == ')') {
-      if (!has_comma && last() != '[') json += '?';
-      drop_comma();
-      json += ']';
-    } else if (c == ',') {
-      json += last() == '[' ? '?' : ',';
-      has_comma = true;
-    } else if (c == '}') {
-      drop_comma();
-      json += '}';
-    } else if (text.substr(i).starts_with("True") || text.substr(i).starts_with("False")) {
-      json += c == 'T' ? "true" : "false";
-      i += c == 'T' ? 3 : 4;
-    } else if (c == 'L' && !json.empty() && json.back() >= '0' && json.back() <= '9') {
-      // an integer of Python 2
-    } else {
-      json += std::string_view("{:-0123456789 \n").find(c) == std::string_view::npos ? '?' : c;
+  bool is_in_string = false;
+  for (const char c : text) {
+    const bool is_quote = c == '\'' || c == '"';
+    is_in_string ^= is_quote;
+    if (!is_in_string && (c == ')' || c == '}')) {
+      const std::size_t last = json.find_last_not_of(" \n");
+      if (last != json.npos && json[last] == ',') json.resize(last);
     }
+    constexpr std::string_view python = "()TFL", other = "[]tf ";
+    const std::size_t place = is_in_string ? python.npos : python.find(c);
+    json += is_quote ? '"' : place != python.npos ? other[place] : c;
   }
   return json;
 }
@@ -271,10 +236,7 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   const std::size_t length_bytes = version[0] == 1 ? 2 : 4;
   const std::string_view fields = header_fields(start, length_at + length_bytes, length_bytes,
                                                 file_bytes, max_npy_header_bytes, ".npy");
-  constexpr std::size_t most_bytes = 1000;
-  const std::string_view dictionary = fields.substr(0, fields.find_last_not_of(" \n") + 1);
-  if (dictionary.size() > most_bytes) refuse_header(".npy", "it is no short dictionary");
-  const std::string text = json_of_python(dictionary);
+  const std::string text = json_of_python(fields.substr(0, fields.find_last_not_of(" \n") + 1));
   try {
     const auto json = parse_json_text<Json>(text, "the header of the .npy file");
     if (json.size() == 3)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "posenc/check/heads.h"
-#include "posenc/check/table_view.h"
+#include "posenc/check/report.h"
 #include "posenc/support/limits.h"
 
 #include <cstddef>

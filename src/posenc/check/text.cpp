@@ -9,22 +9,27 @@
 namespace posenc::check {
 
 std::string numbers_text(const std::vector<std::int64_t>& numbers) {
-  std::vector<std::string> runs;
-  std::size_t said = 0;
   constexpr std::size_t most_runs = 6;
-  for (std::size_t i = 0; i < numbers.size() && runs.size() < most_runs;) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    const bool is_run = last > i + 1;
-    if (!is_run) last = i;
-    runs.push_back(is_run ? format_text("{} .. {}", numbers[i], numbers[last])
-                          : format_text("{}", numbers[i]));
-    said += last + 1 - i;
-    i = last + 1;
+  std::vector<std::string> runs;
+  std::size_t end = 0;  // of the numbers that the runs hold
+  while (end < numbers.size() && runs.size() < most_runs) {
+    const std::size_t first = end++;
+    const std::int64_t step = end < numbers.size() ? numbers[end] - numbers[first] : 0;
+    while (std::abs(step) == 1 && end < numbers.size() && numbers[end] - numbers[end - 1] == step)
+      ++end;
+    const bool is_run = end > first + 2;
+    if (!is_run) end = first + 1;
+    runs.push_back(is_run ? format_text("{} .. {}", numbers[first], numbers[end - 1])
+                          : format_text("{}", numbers[first]));
   }
   const std::string text = join(runs, ", ");
-  return said == numbers.size() ? text
-                                : format_text("{} and {} others", text, numbers.size() - said);
+  return end == numbers.size() ? text : format_text("{} and {} others", text, numbers.size() - end);
+}
+
+std::string shape_text(std::span<const std::int64_t> sizes) {
+  std::vector<std::string> texts;
+  for (const std::int64_t each : sizes) texts.push_back(std::to_string(each));
+  return "(" + join(texts, ", ") + (texts.size() == 1 ? ",)" : ")");
 }
 
 std::string percent_text(double share) { return digits_text(100 * share, 3) + " %"; }
@@ -36,37 +41,8 @@ std::string rule_text(const FrequencyRule& rule) {
   return text;
 }
 
-std::string positions_text(const TableIdentity& is, std::int64_t rows) {
-  const std::int64_t last = is.position(rows - 1);
-  if (is.positions.empty() && rows > 2 && std::abs(is.step) != 1)
-    return format_text("{}, {} .. {}", is.first, is.first + is.step, last);
-  std::vector<std::string> parts;
-  constexpr std::size_t most_parts = 6;
-  for (std::int64_t row = 0; row < rows;) {
-    if (parts.size() == most_parts) return join(parts, ", ") + ", ...";
-    const std::int64_t first = is.position(row);
-    const std::int64_t step = row + 1 < rows ? is.position(row + 1) - first : 0;
-    std::int64_t end = row + 1;  // end of a run
-    while (std::abs(step) == 1 && end < rows && is.position(end) - is.position(end - 1) == step)
-      ++end;
-    const bool is_run = end > row + 2 || end == rows;
-    if (!is_run) end = row + 1;
-    parts.push_back(end == row + 1 ? format_text("{}", first)
-                                   : format_text("{} .. {}", first, is.position(end - 1)));
-    row = end;
-  }
-  return join(parts, ", ");
-}
-
-std::string axes_text(const TableAxes& axes) {
-  if (axes.name.empty()) return format_text(", {} axes", axes.spec.axes());
-  const auto& [time, height, width] = axes.grid;
-  return format_text(", axes of {} on a grid of {}{} x {}", axes.name,
-                     time == 1 ? "" : format_text("{} x ", time), height, width);
-}
-
 std::string error_text(double error) {
-  return digits_text(error, 2, std::chars_format::scientific);
+  return error == 0 ? "0" : digits_text(error, 2, std::chars_format::scientific);
 }
 
 std::string convention_text(const EncodingSpec& spec) {
@@ -75,28 +51,18 @@ std::string convention_text(const EncodingSpec& spec) {
   return is_base(spec.frequencies) ? text : text + ", frequencies " + rule_text(spec.frequencies);
 }
 
-std::string fault_text(const Noun& noun, RowState state, const std::vector<std::int64_t>& which) {
-  const std::string_view fault = noun.faults[static_cast<std::size_t>(state)];
-  const std::int64_t first = which.front();
-  if (which.size() == 1) return format_text("{} {} {}", noun.one, first, fault);
-  const std::string faults =
-      (fault.starts_with("is") ? "are" : "have") + std::string(fault.substr(fault.find(' ')));
-  if (which.back() - first + 1 == std::ssize(which))
-    return format_text("{} {} .. {} {}", noun.several, first, which.back(), faults);
-  return format_text("{} {} {}, the first is {} {}", which.size(), noun.several, faults, noun.one,
-                     first);
+std::string fault_text(const Noun& noun, const std::vector<std::int64_t>& which,
+                       std::string_view fault) {
+  const std::string numbers = numbers_text(which);
+  if (which.size() == 1) return format_text("{} {} {}", noun.one, numbers, fault);
+  const std::string_view verb = fault.starts_with("is") ? "are" : "have";
+  return format_text("{} {} {}{}", noun.several, numbers, verb, fault.substr(fault.find(' ')));
 }
 
 std::string findings_text(const std::vector<std::string>& findings) {
   std::string text;
   for (const std::string& each : findings) text += "\nfound: " + each;
   return text;
-}
-
-std::string several_text(std::string_view noun, std::string_view plural,
-                         const std::vector<std::int64_t>& numbers) {
-  return format_text("{} {} {}", numbers.size() == 1 ? noun : plural, numbers_text(numbers),
-                     numbers.size() == 1 ? "is" : "are");
 }
 
 }  // namespace posenc::check

@@ -1,16 +1,18 @@
 // Texts for the findings of a check. Internal: not installed.
 #pragma once
 
-#include "posenc/check/identity.h"
-#include "posenc/check/sample.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace posenc::check {
+
+/// "(5, 64)", "(5,)"
+std::string shape_text(std::span<const std::int64_t> sizes);
 
 /// "2.5 %"
 std::string percent_text(double share);
@@ -18,13 +20,7 @@ std::string percent_text(double share);
 /// The text of the rule without attention_factor=0, which stands for the rule's own factor.
 std::string rule_text(const FrequencyRule& rule);
 
-/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
-std::string positions_text(const TableIdentity& is, std::int64_t rows);
-
-/// ", axes mae on a grid of 14 x 14", ", 3 axes"
-std::string axes_text(const TableAxes& axes);
-
-/// "1", "2.98e-08"
+/// "0", "2.98e-08"
 std::string error_text(double error);
 
 /// One line per finding.
@@ -33,20 +29,18 @@ std::string findings_text(const std::vector<std::string>& findings);
 /// "5", "5, 20 .. 35", "1, 3, 5, 7 and 12 others"
 std::string numbers_text(const std::vector<std::int64_t>& numbers);
 
-/// "column 5 is", "columns 5, 20 .. 35 are"
-std::string several_text(std::string_view noun, std::string_view plural,
-                         const std::vector<std::int64_t>& numbers);
-
 /// "base 10000, spacing paper"
 std::string convention_text(const EncodingSpec& spec);
 
-/// The name of things that may be off, and the text of each fault, indexed by RowState.
+/// The name of things that may be off.
 struct Noun {
   std::string_view one, several;
-  std::string_view faults[3];
 };
+inline constexpr Noun row_noun = {"row", "rows"}, column_noun = {"column", "columns"},
+                      pair_noun = {"pair", "pairs"}, frequency_noun = {"frequency", "frequencies"};
 
-/// "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are zero, the first is row 7".
-std::string fault_text(const Noun& noun, RowState state, const std::vector<std::int64_t>& which);
+/// "row 7 is zero", "rows 7 .. 12, 20 are zero". The fault begins with "is" or "has".
+std::string fault_text(const Noun& noun, const std::vector<std::int64_t>& which,
+                       std::string_view fault);
 
 }  // namespace posenc::check

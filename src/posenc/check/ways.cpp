@@ -1,7 +1,6 @@
 #include "posenc/check/ways.h"
 
-#include "posenc/check/limit.h"
-#include "posenc/check/spec_frequencies.h"
+#include "posenc/check/columns.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/suite/statistics.h"
 #include "posenc/support/with_type.h"
@@ -209,44 +208,36 @@ constexpr RowRecurrence row_recurrences[] = {
      [](Pair now, Pair before, Pair step) { return 2 * step.real() * now - before; }}};
 
 /// The values that the recurrence gives for the sample, in its order. Empty if they leave more bits
-/// open than the limit, which the first rows show for most recurrences.
+/// open than the limit, which the first columns show for most recurrences.
 std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
                               const SampledTable& sample, const TableIdentity& identity,
                               double limit) {
-  struct Column {
-    Pair now, before, step;
-    double scale;
-    bool is_cosine;
-  };
-  std::vector<Column> columns;
-  for (const std::int64_t column : sample.columns) {
-    const auto [k, is_cosine] = content_of(identity.arrangement, sample.table.columns, column);
+  std::vector<std::pair<std::int64_t, std::size_t>> rows;  // in ascending order, with their places
+  for (const std::int64_t row : sample.rows) rows.emplace_back(row, rows.size());
+  std::ranges::sort(rows);
+  std::vector<double> values(sample.got.size());
+  double bits = 0;
+  for (std::size_t column = 0; column < sample.columns.size(); ++column) {
+    const auto [k, is_cosine] =
+        content_of(identity.arrangement, sample.table.columns, sample.columns[column]);
     const auto pair_at = [&, k = k](std::int64_t position) {
       const double phase = way.phase(k, position);
       return Pair(static_cast<float>(std::cos(phase)), static_cast<float>(std::sin(phase)));
     };
+    const Pair step = pair_at(identity.step);
+    Pair now = pair_at(identity.position(0)), before = pair_at(identity.position(-1));
     const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-    columns.push_back({pair_at(identity.position(0)), pair_at(identity.position(-1)),
-                       pair_at(identity.step), sign * identity.factor, is_cosine});
-  }
-  std::vector<double> values(sample.got.size());
-  double bits = 0;
-  for (std::int64_t row = 0; row <= std::ranges::max(sample.rows) && bits <= limit; ++row) {
-    const auto i = static_cast<std::size_t>(std::ranges::find(sample.rows, row) -
-                                            sample.rows.begin()),
-               first = i * columns.size();
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-      Column& each = columns[column];
-      if (i < sample.rows.size()) {
-        double& value = values[first + column];
-        value =
-            each.scale * static_cast<double>(each.is_cosine ? each.now.real() : each.now.imag());
-        bits += open_bits(sample, first + column, identity.position(row), value);
-      }
-      each.before = std::exchange(each.now, recurrence.next(each.now, each.before, each.step));
+    std::int64_t reached = 0;
+    for (const auto& [row, place] : rows) {
+      for (; reached < row; ++reached)
+        before = std::exchange(now, recurrence.next(now, before, step));
+      const std::size_t index = place * sample.columns.size() + column;
+      values[index] =
+          sign * identity.factor * static_cast<double>(is_cosine ? now.real() : now.imag());
+      bits += open_bits(sample, index, identity.position(row), values[index]);
     }
+    if (bits > limit) return {};
   }
-  if (bits > limit) values.clear();
   return values;
 }
 
