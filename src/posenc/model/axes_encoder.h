@@ -2,8 +2,7 @@
 /// Encodings of positions on several axes.
 ///
 ///     const posenc::model::AxesEncoder encoder(flux);  // an AxesSpec
-///     encoder.encode(posenc::model::RowPositions(positions, 3), table.view());  //
-///     positions[axis][row]
+///     encoder.encode({positions, 3, rows, rows}, table.view());  // positions[axis * rows + row]
 #pragma once
 
 #include "posenc/accuracy.h"
