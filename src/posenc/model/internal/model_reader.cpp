@@ -306,7 +306,7 @@ class ModelReader {
     const std::int64_t dimension = is_proportional ? head : turned_of(kind, rule, head);
     const auto base = number(kind.base_keys, kind.base, kind, rule, 1);
     EncodingSpec spec = {.d_model = dimension, .base = needed(config_.path("rope_theta"), base)};
-    const RuleReader reader = {rule, config_, kind, dimension, rows_};
+    const RuleReader reader = {rule, config_, dimension, rows_};
     const RotaryRule read = (reader.*named.read)();
     spec.frequencies = read.rule;
     spec.base *= read.base_ratio;

@@ -32,9 +32,9 @@ constexpr NamedRule phimoe_rules[] = {{"default", no_rule},
                                       {"longrope", &RuleReader::longrope_of_phimoe}};
 constexpr NamedRule chatglm_rules[] = {{"default", &RuleReader::rope_ratio}};
 constexpr NamedRule qwen_rules[] = {{"default", &RuleReader::steps}};
-constexpr NamedRule hunyuan_rules[] = {
-    {"default", no_rule},   {"linear", linear}, {"llama3", llama3},
-    {"longrope", longrope}, {"yarn", yarn},     {"dynamic", &RuleReader::alpha_or_dynamic}};
+constexpr auto hunyuan_rules = rules_with(&RuleReader::alpha_or_dynamic, yarn);
+constexpr auto mistral_rules = rules_with(dynamic, &RuleReader::yarn_with_scaled_queries);
+constexpr auto compress_rules = rules_with(dynamic, &RuleReader::yarn_with_factor_1);
 constexpr NamedRule hunyuan_vl_rules[] = {{"xdrope", alpha}, {"dynamic", alpha}};
 constexpr NamedRule mrope_rules[] = {
     {"default", no_rule}, {"mrope", no_rule},     {"linear", linear},     {"llama3", llama3},
@@ -101,12 +101,11 @@ constexpr TextModels text_models[] = {
         R"({"rope_type": "llama3", "rope_theta": 12e6, "factor": 8, )"
         R"("original_max_position_embeddings": 8192, "low_freq_factor": 1, )"
         R"("high_freq_factor": 4})"}},
-    {"ministral3", {.head = {either, 128}, .base = 0,
+    {"ministral3", {.head = {either, 128}, .base = 0, .rules = mistral_rules,
       .default_rule =
         R"({"rope_type": "yarn", "rope_theta": 1e6, "factor": 16, )"
         R"("original_max_position_embeddings": 16384, "beta_fast": 32, "beta_slow": 1, )"
-        R"("mscale_all_dim": 1, "mscale": 1, "llama_4_scaling_beta": 0.1})",
-      .scales_queries = true}},
+        R"("mscale_all_dim": 1, "mscale": 1, "llama_4_scaling_beta": 0.1})"}},
     {"mixtral", {.head = {either}, .rules_need_head = true, .sizes = {4096, 32}, .base = 1e6}},
     {"smollm3", {.turned_layers = "no_rope_layers", .unturned_interval = 4, .head = {either},
       .sizes = {2048, 16}, .base = 2e6}},
@@ -238,12 +237,12 @@ constexpr TextModels text_models[] = {
     {"minicpm3", {.head = {latent}, .turned = {32, latent_head}, .ignored = latent_ignored}},
     {"hy_v4", {.head = {latent}, .turned = {64, latent_head}, .ignored = latent_ignored}},
     {"mistral4", {.is_interleaved = true, .interleaved_key = "rope_interleave", .head = {either},
-      .sizes = {4096, 32}, .turned = {64, latent_head}, .share = partial(0),
+      .sizes = {4096, 32}, .turned = {64, latent_head}, .share = partial(0), .rules = mistral_rules,
       .default_rule =
         R"({"rope_type": "yarn", "rope_theta": 1e4, "factor": 128, )"
         R"("original_max_position_embeddings": 8192, "beta_fast": 32, "beta_slow": 1, )"
         R"("mscale_all_dim": 1, "mscale": 1, "llama_4_scaling_beta": 0.1})",
-      .scales_queries = true, .ignored = "qk_nope_head_dim qk_head_dim v_head_dim"}},
+      .ignored = "qk_nope_head_dim qk_head_dim v_head_dim"}},
     {"gemma3_text gemma3n_text t5gemma2_text t5gemma2_decoder",
      {.layers = "full_attention", .head = {given, 256}, .base = 1e6, .needs_rope_type = true},
      {.layers = "sliding_attention", .head = {given, 256},
@@ -310,7 +309,7 @@ constexpr TextModels text_models[] = {
       .share = partial(0.125), .ignores_common_rule = true, .ignored = "index_head_dim"},
      {.layers = "compress", .is_interleaved = true, .head = {given, 512},
       .turned = {0, latent_head}, .share = partial(0.125), .base = 160e3,
-      .base_keys = {"compress_rope_theta", in_rule("rope_theta")}, .has_attention_factor_1 = true}},
+      .base_keys = {"compress_rope_theta", in_rule("rope_theta")}, .rules = compress_rules}},
     {"qwen2_vl_text qwen2_5_vl_text", {.sizes = {8192, 64}, .base = 1e6, .rules = mrope_rules,
       .axes = in_sections}},
     {"qwen2_5_omni_text", {.head = {either}, .sizes = {3584, 28}, .base = 1e6, .rules = mrope_rules,

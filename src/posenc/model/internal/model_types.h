@@ -33,15 +33,22 @@ struct KeyValue {
 };
 using KeyValues = std::array<KeyValue, 2>;
 
+using ReadRule = RotaryRule (RuleReader::*)() const;
 /// A name of a rule in configurations, and the reader of the rule.
 struct NamedRule {
   std::string_view name;
-  RotaryRule (RuleReader::*read)() const;
+  ReadRule read;
 };
-constexpr NamedRule usual_rules[] = {
-    {"default", &RuleReader::none},      {"dynamic", &RuleReader::dynamic},
-    {"linear", &RuleReader::linear},     {"llama3", &RuleReader::llama3},
-    {"longrope", &RuleReader::longrope}, {"yarn", &RuleReader::yarn}};
+/// The rules of most classes, with their own readers of two of them.
+constexpr std::array<NamedRule, 6> rules_with(ReadRule dynamic, ReadRule yarn) {
+  return {{{"default", &RuleReader::none},
+           {"dynamic", dynamic},
+           {"linear", &RuleReader::linear},
+           {"llama3", &RuleReader::llama3},
+           {"longrope", &RuleReader::longrope},
+           {"yarn", yarn}}};
+}
+inline constexpr auto usual_rules = rules_with(&RuleReader::dynamic, &RuleReader::yarn);
 
 /// How the number of channels of a head is found. `quotient`: the width divided by the number of
 /// heads; head_dim must agree. `given`: head_dim or the default. `either`: head_dim, the default,
@@ -102,9 +109,6 @@ struct TextModel {
   bool ignores_common_rule = false;    ///< takes no rule that is meant for all kinds of layers
   bool needs_rope_type = false;        ///< "type", the older name of "rope_type", is not enough
 
-  bool scales_queries = false;          ///< YaRN: queries grow with their position
-  bool has_attention_factor_1 = false;  ///< YaRN: unless the factor is given
-
   AxisOrder axes = AxisOrder::one_axis;
   std::array<std::int64_t, 3> sections = {};  ///< default pairs of each axis
 
@@ -133,7 +137,7 @@ struct WrapperModels {
   bool is_only_type = false;              ///< no other model type is allowed
   bool is_forced_type = false;            ///< the text model has this type, whatever it says
   bool may_be_flat = false;        ///< without `text`, the keys of the text model are at the top
-  std::string_view defaults = {};  ///< of the wrapper for the text model, as JSON
+  std::string_view defaults = {};  ///< defaults of the wrapper for the text model, as JSON
   std::string_view twin = {};      ///< key of a part that must have the same rotary embedding
   std::string_view ignored = {};   ///< keys of the wrapper that have no effect
 };

@@ -1,7 +1,9 @@
-#include "posenc/model/internal/model_types.h"
+#include "posenc/model/internal/rotary_rules.h"
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
+#include <vector>
 
 namespace posenc::detail {
 namespace {
@@ -98,26 +100,46 @@ RotaryRule RuleReader::llama3() const {
 }
 
 RotaryRule RuleReader::yarn() const {
+  const auto given = keys.real("attention_factor");
+  const auto scale = nonzero("mscale"), of_all = nonzero("mscale_all_dim");
+  if (given || (scale.value_or(1) == 1 && !of_all)) return yarn_with(given.value_or(0));
+  if (!scale || !of_all) {
+    keys.refuse(scale ? "mscale" : "mscale_all_dim",
+                "mscale and mscale_all_dim, or neither of them");
+  }
+  const double growth = 0.1 * std::log(std::max(needed_real("factor"), 1.0));
+  return yarn_with((*scale * growth + 1) / (*of_all * growth + 1));
+}
+
+// In Ministral 3, queries grow with their position after they are rotated.
+RotaryRule RuleReader::yarn_with_scaled_queries() const {
+  RotaryRule result = yarn();
+  if (const auto beta = nonzero("llama_4_scaling_beta")) {
+    result.note = format_text("queries at p times 1 + {} ln(1 + floor(p / {})) after it", *beta,
+                              std::get<YarnScaling>(result.rule).trained_rows);
+  }
+  return result;
+}
+
+RotaryRule RuleReader::yarn_with_factor_1() const {
+  for (const char* const key : {"mscale", "mscale_all_dim"}) keys.mark(key);
+  return yarn_with(keys.real("attention_factor").value_or(1));
+}
+
+// A factor of 0 stands for the default of the rule.
+RotaryRule RuleReader::yarn_with(double factor_of_attention) const {
   const auto trained = trained_rows();
-  const double factor = needed_real("factor");
-  const YarnScaling rule = {.factor = factor,
+  const YarnScaling rule = {.factor = needed_real("factor"),
                             .trained_rows = trained ? *trained : needed(most_rows_key, most_rows()),
                             .beta_fast = keys.real("beta_fast").value_or(32),
                             .beta_slow = keys.real("beta_slow").value_or(1),
                             .truncate = keys.boolean("truncate", true),
-                            .attention_factor = yarn_attention_factor(factor)};
+                            .attention_factor = factor_of_attention};
   // The first YaRN models have this key. If it is false, the rule applies to long sequences only.
   if (!keys.boolean("finetuned", true)) keys.refuse("finetuned", "true");
   agreed<std::int64_t>(
       {{most_rows_key, most_rows()}, {keys.path(most_rows_key), keys.integer(most_rows_key, 2)}});
-  RotaryRule result = {without_attention_factor(rule), attention_factor(rule)};
-  // In Ministral 3, queries grow with their position after they are rotated.
-  const auto beta = model.scales_queries ? nonzero("llama_4_scaling_beta") : std::nullopt;
-  if (beta) {
-    result.note = format_text("queries at p times 1 + {} ln(1 + floor(p / {})) after it", *beta,
-                              rule.trained_rows);
-  }
-  return result;
+  return {without_attention_factor(rule), attention_factor(rule)};
 }
 
 RotaryRule RuleReader::longrope() const {
@@ -161,19 +183,6 @@ std::optional<std::int64_t> RuleReader::most_rows() const {
 std::optional<std::int64_t> RuleReader::trained_rows() const {
   return agreed<std::int64_t>({{trained_rows_key, config.integer(trained_rows_key, 2)},
                                {keys.path(trained_rows_key), keys.integer(trained_rows_key, 2)}});
-}
-
-double RuleReader::yarn_attention_factor(double factor) const {
-  const auto given = keys.real("attention_factor");
-  const auto scale = nonzero("mscale"), of_all = nonzero("mscale_all_dim");
-  if (given || model.has_attention_factor_1) return given.value_or(1);
-  if (scale.value_or(1) == 1 && !of_all) return 0;  // selects the default
-  if (!scale || !of_all) {
-    keys.refuse(scale ? "mscale" : "mscale_all_dim",
-                "mscale and mscale_all_dim, or neither of them");
-  }
-  const double growth = 0.1 * std::log(std::max(factor, 1.0));
-  return (*scale * growth + 1) / (*of_all * growth + 1);
 }
 
 // The value of the key; a value of 0 counts as absent.

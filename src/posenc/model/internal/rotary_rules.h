@@ -11,8 +11,6 @@
 
 namespace posenc::detail {
 
-struct TextModel;
-
 /// A rule without its attention factor, and the factor.
 struct RotaryRule {
   FrequencyRule rule = {};
@@ -25,7 +23,6 @@ struct RotaryRule {
 struct RuleReader {
   const ConfigKeys& keys;    ///< keys of the rule
   const ConfigKeys& config;  ///< keys of the text model
-  const TextModel& model;
   std::int64_t dimension;
   std::optional<std::int64_t> rows;  ///< length of the longest sequence, if given
 
@@ -44,13 +41,15 @@ struct RuleReader {
   RotaryRule steps() const;
   RotaryRule unsettled() const;
   RotaryRule yarn() const;
+  RotaryRule yarn_with_factor_1() const;
+  RotaryRule yarn_with_scaled_queries() const;
 
  private:
   double needed_real(std::string_view key) const;
   std::optional<double> nonzero(std::string_view key) const;
   std::optional<std::int64_t> most_rows() const;
   std::optional<std::int64_t> trained_rows() const;
-  double yarn_attention_factor(double factor) const;
+  RotaryRule yarn_with(double factor_of_attention) const;
   bool is_long() const;
 };
 
