@@ -2,16 +2,42 @@
 // single-row calls, with entries of at most 1, and a refused call writes nothing.
 #include "arena.h"
 
+#include "posenc/frequency_rule_text.h"
 #include "posenc/registry.h"
+#include "posenc/support/format.h"
 
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace posenc::fuzz {
 namespace {
+
+/// The text of a rule, whose parameters may have any value.
+std::string rule_of(FuzzedDataProvider& input) {
+  if (input.ConsumeBool()) return input.ConsumeRandomLengthString(60);
+  constexpr const char* rules[] = {"base",
+                                   "own:values=",
+                                   "linear:factor=",
+                                   "ntk:factor=",
+                                   "longrope:attention_factor=1,factors=",
+                                   "yarn:factor=4,trained_rows=",
+                                   "yarn:truncate=false,beta_slow=",
+                                   "llama3:high_frequency_factor=",
+                                   "proportional:turned=",
+                                   "turns:denominators=7/7,numerators=",
+                                   "base_turns:numerator="};
+  std::string text = input.PickValueInArray(rules);
+  for (int count = input.ConsumeIntegralInRange(0, 20); count > 0; --count) {
+    const double value = input.ConsumeBool() ? input.ConsumeIntegralInRange(-10, 10000)
+                                             : input.ConsumeFloatingPoint<double>();
+    text += format_text("{}{}", value, count > 1 ? "/" : "");
+  }
+  return text;
+}
 
 EncodingSpec spec_of(FuzzedDataProvider& input) {
   EncodingSpec spec = {.d_model = Arena::size(input, 40)};
@@ -19,6 +45,7 @@ EncodingSpec spec_of(FuzzedDataProvider& input) {
   if (input.ConsumeBool()) spec.base = input.ConsumeFloatingPoint<double>();
   spec.layout = input.PickValueInArray(all_layouts);
   spec.spacing = input.PickValueInArray(all_spacings);
+  if (input.ConsumeBool()) spec.frequencies = parse_frequency_rule(rule_of(input));
   return spec;
 }
 
@@ -48,7 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzedDataProvider input(data, size);
   static const std::vector<const Backend*> all = backends();
   const Backend& chosen = *all[input.ConsumeIntegralInRange<std::size_t>(0, all.size() - 1)];
-  const EncodingSpec spec = spec_of(input);
+  EncodingSpec spec;
+  if (!accepted(arena, [&] { spec = spec_of(input); })) return 0;
   if (!chosen.runs_here() || spec.d_model > 128) return 0;
   std::unique_ptr<const Encoder> encoder;
   if (!accepted(arena, [&] { encoder = chosen.plan(spec); })) return 0;

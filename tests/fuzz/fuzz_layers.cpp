@@ -1,14 +1,17 @@
 // The functions of the layers with random arguments. An accepted call gives the values of its
-// definition, and a refused call writes nothing. fuzz_c_api.cpp has the gradients, caches of rotary
-// embeddings and positions on several axes.
+// definition or, for gradients, caches and axes, stays in its views. A refused call writes nothing.
 #include "arena.h"
 
+#include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <iterator>
+#include <optional>
 #include <vector>
 
 namespace posenc::fuzz {
@@ -81,6 +84,7 @@ void fuzz_forward(FuzzedDataProvider& input, Arena& arena) {
   check(encoding, y, options, [&](std::int64_t b, std::int64_t r, std::int64_t c) {
     return before[static_cast<std::size_t>(begin + b * x.batch_stride + r * x.row_stride + c)];
   });
+  accepted(arena, [&] { encoding.backward(y, options); });
 }
 
 /// Usually as many positions as heads have rows, or rows of all sequences.
@@ -130,10 +134,43 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   accepted(arena, [&] { rotary.apply(x, first, options); });
 }
 
+/// Tables and caches of an arrangement of axes, and of a grid.
+void fuzz_axes(FuzzedDataProvider& input, Arena& arena) {
+  std::vector<std::int64_t> sizes(input.ConsumeIntegralInRange<std::size_t>(0, 4));
+  EncodingSpec spec = {.d_model = 0};
+  for (std::int64_t& each : sizes) {
+    each = Arena::size(input, 6);
+    spec.d_model += each > 0 && each <= 6 ? 2 * each : 0;
+  }
+  const auto arrange = input.PickValueInArray(
+      {axes_in_blocks, axes_in_sections, axes_interleaved, axes_alternating});
+  std::optional<AxesSpec> axes;
+  if (!accepted(arena, [&] { axes = arrange(sizes, spec); }) || axes->d_model() > 128) return;
+  const MatrixView<float> out = arena.matrix(input, axes->d_model());
+  // Calls may use fewer rows than a table has, and then accept a table that is impossible.
+  const bool is_large = out.rows > Arena::floats || out.stride > Arena::floats;
+  if (!arena.harmless(out) || (is_large && out.data != nullptr)) return;
+  std::vector<std::int64_t> list(input.ConsumeIntegralInRange<std::size_t>(0, 40));
+  for (std::int64_t& each : list) each = Arena::size(input, 30);
+  const std::int64_t on_axes = input.ConsumeIntegralInRange<std::int64_t>(0, 4);
+  const std::int64_t rows = std::ssize(list) / std::max<std::int64_t>(on_axes, 1);
+  const RowPositions positions(list.data(), on_axes, rows, rows);
+  const int threads = input.ConsumeIntegralInRange(0, 3);
+  accepted(arena, [&] { AxesEncoder(*axes).encode(positions, out, threads); });
+  const Rotary rotary({.angles = *axes});
+  for (const RotaryLayout layout : {RotaryLayout::halves, RotaryLayout::interleaved})
+    accepted(arena, [&] { rotary.cache(positions, layout, out, threads); });
+  const std::int64_t grid_rows = Arena::size(input, 6), columns = Arena::size(input, 6);
+  const auto convention = input.PickValueInArray(
+      {GridConvention::mae, GridConvention::simple_vit, GridConvention::detr});
+  accepted(arena,
+           [&] { encode_grid(convention, grid_rows, columns, axes->d_model(), out, threads); });
+}
+
 }  // namespace
 }  // namespace posenc::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  return fuzz_one_of({fuzz_forward, fuzz_rotary}, data, size);
+  return fuzz_one_of({fuzz_forward, fuzz_rotary, fuzz_axes}, data, size);
 }

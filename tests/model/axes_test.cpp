@@ -323,10 +323,9 @@ TEST(JoinKernels, CopyOrSelectPartsOfRows) {
   constexpr std::int64_t table_rows = 13, rows = 41;
   for_each_isa([&](const simd::ModelKernels& kernels, const simd::Kernels&) {
     for (int repetition = 0; repetition < 100; ++repetition) {
-      const bool is_wide = below(2) == 0, has_masks = below(2) == 0;
-      std::vector<std::int64_t> wide(rows);
-      for (std::int64_t& at : wide) at = 100 + below(table_rows);
-      const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+      const bool has_masks = below(2) == 0;
+      std::vector<std::int64_t> index(rows);
+      for (std::int64_t& at : index) at = below(table_rows);
       std::vector<std::vector<char>> tables, masks;
       std::vector<simd::JoinPart> parts;
       std::int64_t row_bytes = has_masks ? 2 + 2 * below(300) : 0;
@@ -336,9 +335,8 @@ TEST(JoinKernels, CopyOrSelectPartsOfRows) {
         std::vector<char>& table = tables.emplace_back(table_rows * bytes);
         for (char& byte : table) byte = static_cast<char>(random());
         masks.emplace_back(bytes);
-        parts.push_back({table.data(), bytes,
-                         is_wide ? static_cast<const void*>(wide.data()) : narrow.data(), is_wide,
-                         100, has_masks ? 0 : row_bytes, bytes, nullptr});
+        parts.push_back(
+            {table.data(), bytes, index.data(), has_masks ? 0 : row_bytes, bytes, nullptr});
         if (!has_masks) row_bytes += bytes;
       }
       for (std::int64_t at = 0; has_masks && at < row_bytes; ++at)

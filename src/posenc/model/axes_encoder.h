@@ -3,8 +3,7 @@
 ///
 ///     const posenc::model::AxesEncoder encoder(axes);
 ///     // positions[axis * count + row], on three axes
-///     encoder.encode(posenc::model::RowPositions(positions.data(), 3, count, count),
-///                    table.view());
+///     encoder.encode({positions.data(), 3, count, count}, table.view());
 #pragma once
 
 #include "posenc/accuracy.h"

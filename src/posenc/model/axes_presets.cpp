@@ -28,8 +28,7 @@ void scale(AxesTable& table, std::int64_t axis, std::int64_t factor, std::int64_
 AxesTable dinov3(const GridSizes& grid) {
   constexpr std::int64_t head = 64;
   if (grid[0] != 1) {
-    throw InvalidArgument(
-        format_text("size of the grid along time is {}; allowed for an image: 1", grid[0]));
+    throw_invalid("size of the grid along time is {}; allowed for an image: 1", grid[0]);
   }
   AxesTable table = consecutive({.layout = Layout::halves}, grid);
   table.positions.erase(table.positions.begin(), table.positions.begin() + table.rows);
@@ -130,16 +129,15 @@ AxesTable axes_table(std::string_view name, std::optional<GridSizes> sizes) {
   if (number == std::ssize(all_presets)) {
     std::vector<std::string_view> names;
     for (const AxesPreset& each : all_presets) names.push_back(each.name);
-    throw InvalidArgument(
-        format_text("preset of axes is '{}'; allowed: {}", name, join(names, ", ")));
+    throw_invalid("preset of axes is '{}'; allowed: {}", name, join(names, ", "));
   }
   const auto& [preset, axes, table] = entries[number];
   const GridSizes grid = sizes.value_or(preset.usual);
   if (table != nullptr) return table(grid);
   if (axes.is_fixed && (grid[1] != preset.usual[1] || grid[2] != preset.usual[2])) {
-    throw InvalidArgument(format_text(
+    throw_invalid(
         "size of the grid is {} x {}; allowed for {}: {} x {}, since it rescales all others",
-        grid[1], grid[2], name, preset.usual[1], preset.usual[2]));
+        grid[1], grid[2], name, preset.usual[1], preset.usual[2]);
   }
   EncodingSpec spec = {.base = axes.base};
   if (axes.arrange != axes_in_blocks) {  // sections: the frequencies run through all pairs

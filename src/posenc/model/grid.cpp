@@ -12,8 +12,7 @@ namespace {
 
 /// The frequencies of DETR along a side of `size` cells.
 FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
-  if (size < 1)
-    throw InvalidArgument(format_text("size of the grid is {}; allowed: at least 1", size));
+  if (size < 1) throw_invalid("size of the grid is {}; allowed: at least 1", size);
   const double scale = 2 * std::numbers::pi / (static_cast<double>(size) + 1e-6);
   OwnFrequencies own;
   for (std::int64_t k = 0; k < channels / 2; ++k) {
@@ -31,9 +30,8 @@ AxesSpec grid_axes(GridConvention convention, std::int64_t rows, std::int64_t co
              is_simple_vit = convention == GridConvention::simple_vit;
   const std::int64_t least = is_simple_vit ? 8 : 4;
   if (d_model < least || d_model % 4 != 0 || d_model > 2 * max_d_model) {
-    throw InvalidArgument(
-        format_text("d_model is {}; allowed for a grid: a multiple of 4, {} to {}", d_model, least,
-                    2 * max_d_model));
+    throw_invalid("d_model is {}; allowed for a grid: a multiple of 4, {} to {}", d_model, least,
+                  2 * max_d_model);
   }
   EncodingSpec half = {.d_model = d_model / 2};
   if (!is_detr) half.layout = Layout::halves;

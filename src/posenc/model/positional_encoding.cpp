@@ -25,13 +25,11 @@ SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accu
 /// Throws unless the rows, which start at `offset`, are below max_rows.
 void check_rows(std::int64_t rows, std::int64_t offset, std::int64_t max_rows) {
   if (offset < 0 || offset > max_rows)
-    throw InvalidArgument(
-        format_text("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows));
+    throw_invalid("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows);
   if (rows > max_rows - offset) {
-    throw InvalidArgument(
-        format_text("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
-                    static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
-                    offset, max_rows));
+    throw_invalid("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
+                  static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
+                  offset, max_rows);
   }
 }
 
@@ -75,8 +73,8 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
   check_equal("output", "columns", y.columns, "d_model", spec().d_model);
   check_same_type("output", y.type, "the input", x.type);
   if (x.order != y.order) {
-    throw InvalidArgument(format_text("output is {}; allowed: the order of the input, {}",
-                                      order_name(y.order), order_name(x.order)));
+    throw_invalid("output is {}; allowed: the order of the input, {}", order_name(y.order),
+                  order_name(x.order));
   }
   check_same_rows<AnySequences>("output", y, "the input", x);
   check_apart(strided("output", y), strided("input", x), true);

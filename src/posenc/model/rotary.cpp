@@ -40,14 +40,17 @@ struct CacheTable {
 template <class T, class Entry, class Convert>
 void write_row(const Entry* a, const Entry* b, std::int64_t count, bool is_interleaved,
                const Convert& convert, T* __restrict to) noexcept {
-  for (std::int64_t k = 0; is_interleaved && k < count; ++k) {
-    const T first = convert(a[k]);
-    to[2 * k] = first;
-    to[2 * k + 1] = a == b ? first : convert(b[k]);
+  if (is_interleaved) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      const T first = convert(a[k]);
+      to[2 * k] = first;
+      to[2 * k + 1] = a == b ? first : convert(b[k]);
+    }
+    return;
   }
-  if (is_interleaved) return;
   for (std::int64_t k = 0; k < count; ++k) to[k] = convert(a[k]);
-  for (std::int64_t k = 0; b != nullptr && k < count; ++k) to[count + k] = convert(b[k]);
+  if (b == nullptr) return;
+  for (std::int64_t k = 0; k < count; ++k) to[count + k] = convert(b[k]);
 }
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -255,11 +258,12 @@ void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, Out
                 to_sines = check_output("sines", sines, positions.count(), columns);
   check_same_type("sines", sines.type, "the cosines", cosines.type);
   check_apart(to_sines, to_cosines);
-  if (is_once)
-    return fill_cache(encoder_, attention_factor(), positions, {{cosines, 0, {}}, {sines, 1, {}}},
-                      false, options.threads);
-  fill_cache(encoder_, attention_factor(), positions, {{cosines, 0, 0}, {sines, 1, 1}},
-             repeat == Repeat::interleaved, options.threads);
+  const auto twice = [&](std::int64_t half) {
+    return is_once ? std::nullopt : std::optional(half);
+  };
+  fill_cache(encoder_, attention_factor(), positions,
+             {{cosines, 0, twice(0)}, {sines, 1, twice(1)}}, repeat == Repeat::interleaved,
+             options.threads);
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
@@ -279,12 +283,12 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
       positions.count(), elements, options.threads, columns,
       [&](std::int64_t begin, std::int64_t count, float* angles) {
         rows.write(begin, count, MatrixView<float>{angles, count, columns, columns});
-        for (std::int64_t half = 0; of_sines != 1 && half < 2 * count; ++half) {
-          float* const values = angles + half * pairs;
-          std::transform(values, values + pairs, values,
-                         [factor = half % 2 == 0 ? of_cosines : of_sines](float value) {
-                           return nearest<float>(static_cast<double>(value) * factor);
-                         });
+        if (of_sines != 1) {
+          for (std::int64_t half = 0; half < 2 * count; ++half) {
+            const double factor = half % 2 == 0 ? of_cosines : of_sines;
+            for (float& value : std::span(angles + half * pairs, static_cast<std::size_t>(pairs)))
+              value = nearest<float>(static_cast<double>(value) * factor);
+          }
         }
         turn({x, channels(), pairs, own}, begin, count, angles);
       });

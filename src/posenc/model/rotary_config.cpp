@@ -2,7 +2,7 @@
 
 #include "posenc/error.h"
 #include "posenc/frequency_rule_text.h"
-#include "posenc/model/internal/config.h"
+#include "posenc/model/internal/config_keys.h"
 #include "posenc/support/format.h"
 #include "posenc/support/printable.h"
 

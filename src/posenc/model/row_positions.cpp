@@ -1,6 +1,6 @@
 #include "posenc/model/row_positions.h"
 
-#include "posenc/model/internal/extent.h"
+#include "posenc/model/simd/kernels.h"
 #include "posenc/support/check.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ void validate(const RowPositions& positions, std::int64_t axes) {
     const IntegerView each = positions.list(axis);
     if (each.data() == nullptr && each.count() > 0)
       throw InvalidArgument("positions have no memory (null); allowed: a valid pointer");
-    const auto [least, most] = extent_of(each);
+    std::int64_t least = max_position, most = -max_position;
+    simd::best_model_kernels().extent(each.data(), each.is_wide(), each.count(), least, most);
     if (least >= -max_position && most <= max_position) continue;
     const std::int64_t bad = least < -max_position ? least : most;
     std::int64_t row = 0;

@@ -1,13 +1,11 @@
 #include "posenc/model/internal/axes_rows.h"
 
-#include "posenc/model/internal/extent.h"
 #include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <unordered_map>
 
 namespace posenc::detail {
@@ -19,28 +17,19 @@ PreparedRows::PreparedRows(const AxesPlan& plan, const model::RowPositions& posi
       positions_(positions),
       all_equal_(plan_.of_equal != nullptr && (positions.axes() == 0 || plan_.axes == 1)) {
   if (all_equal_ || count() == 0) return;
-  if (positions.is_range()) {
-    list_.resize(static_cast<std::size_t>(count()));
-    std::iota(list_.begin(), list_.end(), positions.first());
-    positions_ = list_;
-  }
   for (const AxisPlan& each : plan_.of_axes) prepare(each, threads);
 }
 
 void PreparedRows::prepare(const AxisPlan& plan, const Threads& threads) {
   // The positions are copied, because they index a table: the caller's memory may overlap `out` or
   // change.
-  const auto copy =
-      std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(positions_.count()));
-  for (std::int64_t row = 0; row < positions_.count(); ++row)
-    (*copy)[static_cast<std::size_t>(row)] = positions_(plan.axis, row);
-  memory_.push_back(copy);
-  const model::IntegerView positions = *copy;
+  const auto index = std::make_shared<std::vector<std::int64_t>>();
+  for (std::int64_t row = 0; row < count(); ++row) index->push_back(positions_(plan.axis, row));
+  memory_.push_back(index);
   const std::int64_t element = size_of(type_), columns = plan.encoder->spec().d_model;
   simd::JoinPart part = {};
   part.table_stride = part.bytes = columns * element;
-  part.index = positions.data();
-  part.has_wide_index = positions.is_wide();
+  part.index = index->data();
   const auto encode = [&](const auto& distinct, std::int64_t rows) {
     const std::shared_ptr<void> table(allocate_table(rows, columns, type_), free_table);
     with_type(type_, [&]<class T>(T) {
@@ -50,23 +39,19 @@ void PreparedRows::prepare(const AxisPlan& plan, const Threads& threads) {
     part.table = static_cast<const char*>(table.get());
     memory_.push_back(table);
   };
-  const auto [least, most] = extent_of(positions);
-  if (most - least < count()) {
-    part.first = least;
-    encode(RowRange{least, most - least + 1}, most - least + 1);
+  const auto [least, most] = std::ranges::minmax(*index);
+  const std::int64_t rows_between = most - least + 1;
+  if (rows_between <= count()) {
+    for (std::int64_t& each : *index) each -= least;
+    encode(RowRange{least, rows_between}, rows_between);
   } else {
     std::vector<std::int64_t> distinct;
-    std::unordered_map<std::int64_t, std::int32_t> numbers;
-    const auto index = std::make_shared<std::vector<std::int32_t>>();
-    for (std::int64_t row = 0; row < positions.count(); ++row) {
-      const auto next = static_cast<std::int32_t>(distinct.size());
-      const auto [found, is_new] = numbers.try_emplace(positions[row], next);
-      if (is_new) distinct.push_back(positions[row]);
-      index->push_back(found->second);
+    std::unordered_map<std::int64_t, std::int64_t> numbers;
+    for (std::int64_t& each : *index) {
+      const auto [found, is_new] = numbers.try_emplace(each, std::ssize(distinct));
+      if (is_new) distinct.push_back(each);
+      each = found->second;
     }
-    part.index = index->data();
-    part.has_wide_index = false;
-    memory_.push_back(index);
     encode(distinct, std::ssize(distinct));
   }
   if (plan.has_whole_rows) {

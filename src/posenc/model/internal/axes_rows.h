@@ -39,9 +39,8 @@ class PreparedRows {
 
   const AxesPlan& plan_;
   const DataType type_;
-  std::vector<std::int64_t> list_;  ///< the positions, if they are a range
-  model::RowPositions positions_;
-  bool all_equal_;                                  ///< true if one encoder writes all rows
+  const model::RowPositions positions_;
+  const bool all_equal_;                            ///< true if one encoder writes all rows
   std::vector<simd::JoinPart> parts_ = {};          ///< the parts of every row
   std::vector<std::shared_ptr<void>> memory_ = {};  ///< memory of the parts
 };

@@ -1,4 +1,4 @@
-#include "posenc/model/internal/config.h"
+#include "posenc/model/internal/config_keys.h"
 
 #include "posenc/error.h"
 #include "posenc/model/internal/json_text.h"
@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <sstream>
 
 namespace posenc::detail {
 namespace {
@@ -31,20 +33,14 @@ constexpr std::string_view rope_like =
     "rope nope rotary rotate theta yarn ntk mscale position pos_emb alibi head_dim head_size "
     "kv_channels compression_ratio base_freq freq_base freq_alloc freq_scale";
 
-/// Objects whose keys are chosen by a user or belong to another program.
-constexpr std::string_view free_objects =
-    "label2id id2label quantization_config dual_chunk_attention_config";
-
-/// Parts of multimodal models. Their rotary embeddings are not the text model's.
-constexpr std::string_view other_parts =
+/// Objects whose keys are chosen by a user, belong to another program, or belong to another part of
+/// a multimodal model, whose rotary embedding is not the text model's.
+constexpr std::string_view skipped_objects =
     "audio audio_config audio_encoder_config audio_processor audio_video_config code2wav_config "
-    "codec_config dac_config depth_decoder_config embd_layer encoder_config image_processor "
-    "img_processor perceiver_config projector_config qformer_config semantic_model_config "
-    "talker_config token2wav_config video_config vision_config visual vq_config";
-
-bool is_one_of(std::string_view key, std::string_view words) {
-  return std::ranges::count(split(words, ' '), key) > 0;
-}
+    "codec_config dac_config depth_decoder_config dual_chunk_attention_config embd_layer "
+    "encoder_config id2label image_processor img_processor label2id perceiver_config "
+    "projector_config qformer_config quantization_config semantic_model_config talker_config "
+    "token2wav_config video_config vision_config visual vq_config";
 
 /// Quotes NaN and infinities, which Python writes.
 std::string with_quoted_numbers(std::string_view text) {
@@ -83,6 +79,19 @@ bool is_integer(const ConfigJson& value, std::int64_t least) {
 
 }  // namespace
 
+std::vector<std::string> split(std::string_view words) {
+  std::istringstream stream{std::string(words)};
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+bool is_one_of(std::string_view word, std::string_view words) {
+  for (std::size_t end = 0; !words.empty(); words.remove_prefix(std::min(end + 1, words.size()))) {
+    end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+  }
+  return false;
+}
+
 bool is_rope_like(std::string_view key) {
   std::string lower(key);
   std::ranges::transform(lower, lower.begin(), [](char c) {
@@ -93,7 +102,7 @@ bool is_rope_like(std::string_view key) {
       lower.replace(at, word.size(), "_");
   }
   return lower == "alpha" || lower.ends_with("_pct") ||
-         std::ranges::any_of(split(rope_like, ' '), [&](const std::string& part) {
+         std::ranges::any_of(split(rope_like), [&](const std::string& part) {
            return lower.find(part) != std::string::npos;
          });
 }
@@ -129,6 +138,7 @@ std::string ConfigKeys::path(std::string_view key) const {
 }
 
 const ConfigJson* ConfigKeys::find(std::string_view key) const {
+  if (key.empty()) return nullptr;  // the table of model types has no key
   if (const auto found = json_->find(std::string(key)); found != json_->end()) return &*found;
   std::string pointer = "/" + std::string(key);
   std::ranges::replace(pointer, '.', '/');
@@ -217,8 +227,7 @@ void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
     const std::string inner_path = path.empty() ? key : path + '.' + key;
-    const bool is_part = scope == Scope::multimodal && is_one_of(key, other_parts);
-    if (is_part || is_read(inner_path) || is_one_of(key, free_objects)) continue;
+    if (is_read(inner_path) || is_one_of(key, skipped_objects)) continue;
     if (scope != Scope::rule && !is_rope_like(key)) {
       check_all_read(inner, inner_path, scope);
       continue;

@@ -19,21 +19,14 @@ inline constexpr std::int64_t most_joined_bytes = 8192;
 struct JoinPart {
   const char* table;          ///< address of the first byte in row 0 of the table
   std::int64_t table_stride;  ///< bytes from one row of the table to the next
-  /// For each row, the row of the table plus `first`: 64-bit or 32-bit integers.
-  const void* index;
-  bool has_wide_index;
-  std::int64_t first;
-  std::int64_t to;     ///< place of the first byte in a row
-  std::int64_t bytes;  ///< even
+  const std::int64_t* index;  ///< for each row, the row of the table
+  std::int64_t to;            ///< place of the first byte in a row
+  std::int64_t bytes;         ///< even
   /// Null if the part is copied. Otherwise every part has a mask with the bits of each byte that
   /// are taken from it. All parts are then whole rows, and there are at most most_selected_parts.
   const char* mask;
 
-  const char* row(std::int64_t r) const noexcept {
-    const std::int64_t at = has_wide_index ? static_cast<const std::int64_t*>(index)[r]
-                                           : static_cast<const std::int32_t*>(index)[r];
-    return table + (at - first) * table_stride;
-  }
+  const char* row(std::int64_t r) const noexcept { return table + index[r] * table_stride; }
 };
 
 /// Writes rows. The parts cover all bytes of a row.

@@ -1,8 +1,6 @@
-// Tools of the reader of a config.json: JSON whose keys are each read or refused, the table of
-// model types, and the rules of frequencies. Internal: not installed.
+// JSON of a configuration, whose keys are each read or refused. Internal: not installed.
 #pragma once
 
-#include "posenc/frequency_rule.h"
 #include "posenc/support/format.h"
 
 #include <cstdint>
@@ -19,8 +17,6 @@
 namespace posenc::detail {
 
 using ConfigJson = nlohmann::json;
-
-// ---- Values and keys ----------------------------------------------------------------------------
 
 /// Parses the text of a configuration. Accepts everything that Python's json module writes. NaN,
 /// Infinity and numbers beyond double become texts, so that only a key that needs a number refuses
@@ -60,9 +56,8 @@ std::optional<T> agreed(const std::vector<Named<T>>& values) {
 }
 
 /// The keys that must be read. `rule`: all keys. `model`: keys at any depth that look as if they
-/// belonged to a rotary embedding. `multimodal`: the same keys, except in other parts of a
-/// multimodal model.
-enum class Scope { rule, model, multimodal };
+/// belonged to a rotary embedding, except in other parts of a multimodal model.
+enum class Scope { rule, model };
 
 /// An object of a configuration that records which of its keys were read. A key whose value is null
 /// counts as absent. Each function that returns a value marks its key as read, and throws
@@ -115,70 +110,9 @@ class ConfigKeys {
 /// True if the key looks as if it belonged to a rotary embedding.
 bool is_rope_like(std::string_view key);
 
-// ---- Model types --------------------------------------------------------------------------------
-
-/// The parts between the separators. An empty text has no parts.
-std::vector<std::string> split(std::string_view text, char separator);
-/// The text before the first separator, and the text after it.
-std::pair<std::string, std::string> cut(std::string_view text, char separator);
-
-/// The keys of a value, and its defaults. If several keys are given, they must agree. If none is
-/// given, a default of the class applies.
-struct Sources {
-  struct Key {
-    std::string name;         ///< {} in it stands for each layer of the kind
-    bool is_in_rule = false;  ///< a key of the rule, not of the configuration
-    bool is_echo = false;     ///< has no effect, but must have the same value
-  };
-  std::string kind = {};  ///< kind of layers
-  std::vector<Key> keys = {};
-  /// No default: the value is needed. Two defaults: Transformers 4 and 5 differ.
-  std::vector<double> defaults = {};
-
-  /// The name of the first key; "" if there is none.
-  std::string name() const { return keys.empty() ? "" : keys.front().name; }
-};
-
-/// A line of model_types.inc, or one of its kinds of layers. That file explains each word.
-struct ModelType {
-  std::string name;
-  std::map<std::string, std::string, std::less<>> words = {};
-  std::vector<ModelType> kinds = {};
-
-  bool has(std::string_view word) const { return words.contains(word); }
-  /// The text after the word; empty if the word is missing.
-  std::string value(std::string_view word) const {
-    return has(word) ? words.find(word)->second : "";
-  }
-  /// The object after the word; empty if the word is missing.
-  ConfigJson json(std::string_view word) const {
-    return has(word) ? ConfigJson::parse(value(word)) : ConfigJson::object();
-  }
-  /// The sources after "base", "head", "heads", "share", "turned" or "width".
-  Sources sources(std::string_view word) const;
-};
-
-/// nullptr if the type is not known.
-const ModelType* find_type(std::string_view model_type);
-
-// ---- Rules --------------------------------------------------------------------------------------
-
-/// A rule without its attention factor, and the factor.
-struct RotaryRule {
-  FrequencyRule rule = {};
-  double attention_factor = 1;
-  double base_ratio = 1;  ///< factor of the base
-  std::string note = {};  ///< additional steps of the model
-};
-
-/// The sources of a rule. Every key of the rule that is used is marked as read.
-struct RuleSource {
-  const ConfigKeys& keys;    ///< keys of the rule
-  const ConfigKeys& config;  ///< keys of the text model
-  const ModelType& kind;
-  std::int64_t dimension;
-  std::optional<std::int64_t> rows;  ///< length of the longest sequence, if given
-};
-RotaryRule read_rule(std::string_view name, const RuleSource& from);
+/// The words of a text, between spaces.
+std::vector<std::string> split(std::string_view words);
+/// True if the text has the word.
+bool is_one_of(std::string_view word, std::string_view words);
 
 }  // namespace posenc::detail
