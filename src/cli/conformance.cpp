@@ -10,6 +10,7 @@
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,8 @@ namespace {
 
 /// Positions where float32 phases are still right, positions where they fail, and one that does not
 /// fit in int32.
-const std::vector<std::int64_t> positions = {0, 1, 40, 2048, 65536, 131071, 1048576, 2147483648};
+const std::vector<std::int64_t> conformance_positions = {0,     1,      40,      2048,
+                                                         65536, 131071, 1048576, 2147483648};
 
 struct ConformanceTable {
   std::string name;
@@ -136,11 +138,12 @@ std::string sha256_of(std::string_view message) {
 /// The elements of a table in the byte order of files.
 std::string bytes_of(const ConformanceTable& table, DataType type) {
   return with_type(type, [&]<class T>(T) {
-    BasicMatrix<T> matrix(std::ssize(positions), table.spec.d_model);
+    BasicMatrix<T> matrix(std::ssize(conformance_positions), table.spec.d_model);
     if (table.factor() == 1)
-      backend("rotation").plan(table.spec)->encode(std::span(positions), matrix.view());
+      backend("rotation").plan(table.spec)->encode(std::span(conformance_positions), matrix.view());
     else
-      Rotary(rotary_spec(table.spec)).cache(positions, RotaryLayout::halves, matrix.view());
+      Rotary(rotary_spec(table.spec))
+          .cache(conformance_positions, RotaryLayout::halves, matrix.view());
     const std::span elements(matrix.data(),
                              static_cast<std::size_t>(matrix.rows() * matrix.columns()));
     to_little_endian(elements);
@@ -149,6 +152,15 @@ std::string bytes_of(const ConformanceTable& table, DataType type) {
 }
 
 }  // namespace
+
+void add_conformance(CLI::App& app, Options& options, const std::string& description) {
+  const std::vector<CLI::Option*> others = app.get_options();
+  CLI::Option* const option =
+      add_text(app, "--conformance", "DIR", options.conformance, description);
+  for (CLI::Option* const each : others) {
+    if (each != app.get_help_ptr()) option->excludes(each);
+  }
+}
 
 void write_conformance_set(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
@@ -159,7 +171,7 @@ void write_conformance_set(const std::filesystem::path& folder) {
   };
   Json manifest = {{"format", "posenc conformance"},
                    {"version", 1},
-                   {"positions", positions},
+                   {"positions", conformance_positions},
                    {"tables", Json::array()}};
   for (const ConformanceTable& table : conformance_tables()) {
     Json entry = {{"name", table.name},
@@ -198,7 +210,7 @@ int check_conformance_set(const Options& options) {
       const check::TableReport report =
           check::table(answer.view(), {.spec = table.spec,
                                        .arrangements = {check::arrangement_of(table.spec.layout)},
-                                       .positions = positions,
+                                       .positions = conformance_positions,
                                        .max_error = options.max_error});
       are_good = are_good && report.is_good;
       document["files"].push_back({{"file", name},

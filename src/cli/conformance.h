@@ -8,6 +8,9 @@
 
 namespace posenc::cli {
 
+/// Adds --conformance, which excludes all options that were added before it.
+void add_conformance(CLI::App& app, Options& options, const std::string& description);
+
 /// Writes a file of little-endian elements for each table and type, and manifest.json, which
 /// describes each table and gives the SHA-256 of each file.
 void write_conformance_set(const std::filesystem::path& folder);

@@ -123,6 +123,34 @@ std::vector<Column> with_errors(std::vector<Column> columns) {
   return columns;
 }
 
+/// The largest errors of the parts of a table, with one column per report. The reports list their
+/// parts under the name `list`. If there are more than `most` parts, only the worst are shown.
+std::string parts_page(const Json& reports, const std::string& list, const Column& part,
+                       std::size_t most) {
+  constexpr std::size_t most_columns = 3;
+  Json rows = reports[0].at("report").at(list);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i]["largest"] = 0.0;
+    for (std::size_t r = 0; r < reports.size(); ++r) {
+      const Json& error = reports[r].at("report").at(list).at(i).at("max_abs");
+      rows[i][std::to_string(r)] = error;
+      if (error.is_number() && error > rows[i]["largest"]) rows[i]["largest"] = error;
+    }
+  }
+  if (rows.size() > most) rows = largest(rows, "/largest", most);
+  std::string page;
+  for (std::size_t first = 0; first < reports.size(); first += most_columns) {
+    std::vector<Column> columns = {part};
+    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
+      const std::string origin = reports[r].value("origin", "");  // set by posenc compare
+      columns.push_back(number((origin.empty() ? "" : origin + " ") + name_of(reports[r]),
+                               "/" + std::to_string(r), error_text));
+    }
+    page += "\n" + table(rows, columns);
+  }
+  return page;
+}
+
 }  // namespace
 
 std::string name_of(const Json& row) {
@@ -335,30 +363,12 @@ Json to_json(const AccuracyReport& report) {
   return result;
 }
 
-std::string parts_page(const Json& reports, const std::string& list, const Column& part,
-                       std::size_t most) {
-  constexpr std::size_t most_columns = 3;
-  Json rows = reports[0].at("report").at(list);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i]["largest"] = 0.0;
-    for (std::size_t r = 0; r < reports.size(); ++r) {
-      const Json& error = reports[r].at("report").at(list).at(i).at("max_abs");
-      rows[i][std::to_string(r)] = error;
-      if (error.is_number() && error > rows[i]["largest"]) rows[i]["largest"] = error;
-    }
-  }
-  if (rows.size() > most) rows = largest(rows, "/largest", most);
-  std::string page;
-  for (std::size_t first = 0; first < reports.size(); first += most_columns) {
-    std::vector<Column> columns = {part};
-    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
-      const std::string origin = reports[r].value("origin", "");  // set by posenc compare
-      columns.push_back(number((origin.empty() ? "" : origin + " ") + name_of(reports[r]),
-                               "/" + std::to_string(r), error_text));
-    }
-    page += "\n" + table(rows, columns);
-  }
-  return page;
+std::string side_by_side_page(const Json& reports) {
+  constexpr std::size_t most_octaves = 128, most_channels = 8;
+  return fmt::format(
+      "\nLargest |error| by position\n{}\nLargest |error| of the worst channels\n{}",
+      parts_page(reports, "by_position", positions_column("positions"), most_octaves),
+      parts_page(reports, "by_channel", text("channel", "/channel", Align::right), most_channels));
 }
 
 std::string details_page(const Json& report, check::Arrangement arrangement) {

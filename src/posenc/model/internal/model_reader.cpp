@@ -393,7 +393,7 @@ const ModelType& type_of(const ConfigKeys& config, bool may_hold_one = true) {
   const std::string name = given->is_string() ? given->get<std::string>() : "";
   const ModelType* const type = find_type(name);
   if (type == nullptr || (type->has("text") && !may_hold_one))
-    config.refuse("model_type", "one that docs/config-json.md lists");
+    config.refuse("model_type", "one that posenc list --models names");
   if (type->has("none")) config.refuse("model_type", type->value("none"));
   return *type;
 }
