@@ -122,7 +122,6 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
 }
 
 const Arguments small_csv = words("generate --rows 3 --d-model 4 --format csv");
-const Arguments small_raw = words("generate --rows 3 --d-model 4 --format raw");
 const std::string small_csv_content =
     "0,1,0,1\n"
     "0.84147096,0.5403023,0.009999833,0.99995\n"

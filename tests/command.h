@@ -64,7 +64,7 @@ void expect_bad_input(const CommandResult& result, const std::string& program,
 void expect_refused(const CommandResult& result, const std::string& named);
 
 /// `generate` of a table of shape (3, 4), to standard output, and its csv.
-extern const Arguments small_csv, small_raw;
+extern const Arguments small_csv;
 extern const std::string small_csv_content;
 
 /// The bytes of elements, in the order of files.

@@ -164,11 +164,6 @@ void add_conformance(CLI::App& app, Options& options, const std::string& descrip
 
 void write_conformance_set(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  const auto write = [&](const std::string& name, const std::string& text) {
-    OutputFile file = open_output((folder / name).string());
-    file.write(text);
-    file.commit();
-  };
   Json manifest = {{"format", "posenc conformance"},
                    {"version", 1},
                    {"positions", conformance_positions},
@@ -184,12 +179,12 @@ void write_conformance_set(const std::filesystem::path& folder) {
     if (table.factor() != 1) entry["attention_factor"] = table.factor();
     for (const DataType type : all_data_types) {
       const std::string bytes = bytes_of(table, type);
-      write(file_of(table, type), bytes);
+      write_all((folder / file_of(table, type)).string(), bytes);
       entry["sha256"][std::string(to_string(type))] = sha256_of(bytes);
     }
     manifest["tables"].push_back(std::move(entry));
   }
-  write("manifest.json", manifest.dump(1) + "\n");
+  write_all((folder / "manifest.json").string(), manifest.dump(1) + "\n");
 }
 
 int check_conformance_set(const Options& options) {

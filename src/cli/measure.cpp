@@ -127,15 +127,12 @@ int run_measure(const Options& options) {
 
 /// The contents of a document, for messages.
 std::string contents_of(const Measurements& document) {
-  Names tables, backends, isas;
+  Names tables, backends;
   for (const Measurement& each : document.all) {
     add_once(tables, each.table.text());
-    if (each.role == Role::limit) continue;
-    add_once(backends, each.backend);
-    add_once(isas, each.isa);
+    if (each.role != Role::limit) add_once(backends, each.full_name());
   }
-  return fmt::format("tables {}; backends {}; ISAs {}", join(tables, "; "), join(backends, ", "),
-                     join(isas, ", "));
+  return fmt::format("tables {}; backends {}", join(tables, "; "), join(backends, ", "));
 }
 
 }  // namespace

@@ -45,17 +45,13 @@ void add_once(std::vector<T>& list, const T& value) {
   if (std::ranges::count(list, value) == 0) list.push_back(value);
 }
 
-/// Stores a value that the parser has read. A list of names keeps duplicates, because compare may
-/// be given one document twice.
-inline void keep(std::string& field, const std::string& value) { field = value; }
-inline void keep(Names& field, const std::string& value) { field.push_back(value); }
-template <class T>
-void keep(std::vector<T>& field, const T& value) {
-  add_once(field, value);
-}
-template <class T>
-void keep(std::optional<T>& field, const T& value) {
-  field = value;
+/// Stores a value that the parser has read: appends it to a list, and replaces any other field.
+template <class Field, class T>
+void keep(Field& field, const T& value) {
+  if constexpr (requires { field.push_back(value); })
+    field.push_back(value);
+  else
+    field = value;
 }
 
 /// Rows and channels of a table.
