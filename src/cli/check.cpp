@@ -332,10 +332,9 @@ void add_check_command(CLI::App& program, Options& options) {
   add_d_model(app, options);
   add_convention(app, options);
   add_model(app, options);
-  exclude(app, "--config",
-          {"--preset", "--base", "--layout", "--spacing", "--frequencies", "--axes"});
-  exclude(app, "--axes",
-          {"--preset", "--first", "--d-model", "--base", "--layout", "--spacing", "--frequencies"});
+  exclude(app, "--config", convention_options);
+  exclude(app, "--axes", convention_options);
+  exclude(app, "--axes", {"--config", "--first", "--d-model"});
   add_flag(app, "--twice", options.is_twice,
            "the columns are cosines or sines, and then the same columns again, like "
            "cos_cached of Transformers");

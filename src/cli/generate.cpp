@@ -258,10 +258,10 @@ void add_generate_command(CLI::App& program, Options& options) {
              "times its attention factor",
              Names{"halves", "interleaved"}, "", options.rotary);
   exclude(app, "--rotary", {"--backend", "--layout"});
-  const Names of_shape = {"--preset", "--shape",   "--d-model",     "--base",
-                          "--layout", "--spacing", "--frequencies", "--backend"};
-  exclude(app, "--config", of_shape);
-  exclude(app, "--axes", of_shape);
+  for (const char* const source : {"--config", "--axes"}) {
+    exclude(app, source, convention_options);
+    exclude(app, source, {"--shape", "--d-model", "--backend"});
+  }
   exclude(app, "--axes", {"--rows", "--first", "--config"});
   add_type(app, options, Values::one);
   add_threads(app, options, Values::one);

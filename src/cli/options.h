@@ -193,6 +193,9 @@ void add_d_model(CLI::App& app, Options& options);
 void add_first(CLI::App& app, Options& options, Values values);
 /// --base, --layout, --spacing and --frequencies.
 void add_convention(CLI::App& app, Options& options);
+/// --preset, and the options that override parts of its convention.
+inline const Names convention_options = {"--preset", "--base", "--layout", "--spacing",
+                                         "--frequencies"};
 /// --dtype.
 void add_type(CLI::App& app, Options& options, Values values,
               const std::string& by_default = "float32");
