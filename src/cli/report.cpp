@@ -100,18 +100,19 @@ std::string histogram(const Json& bars, double entries) {
   constexpr double longest_bar = 50;
   Json rows = Json::array();
   double most = 1;
-  for (const Json& each : bars) most = std::max(most, each.at("entries").get<double>());
   for (const Json& each : bars) {
     const auto count = each.at("entries").get<double>();
-    if (count == 0) continue;
-    Json& row = rows.emplace_back(each);
-    row["share"] = count / entries;
-    row["bar"] = std::string(static_cast<std::size_t>(std::ceil(longest_bar * count / most)), '#');
+    if (count > 0) rows.push_back(each);
+    most = std::max(most, count);
   }
   const auto power = [](double ulp) { return fmt::format("{:.6g}", ulp); };
+  const auto share = [=](double count) { return percent_text(count / entries); };
+  const auto bar = [=](double count) {
+    return std::string(static_cast<std::size_t>(std::ceil(longest_bar * count / most)), '#');
+  };
   return table(rows, {number("above", "/above", power), number("to", "/to", power),
-                      number("entries", "/entries", count_text),
-                      number("share", "/share", percent_text), text("", "/bar")});
+                      number("entries", "/entries", count_text), number("share", "/entries", share),
+                      number("", "/entries", bar, Align::left)});
 }
 
 /// Appends the columns of an error to the given columns.
@@ -215,13 +216,13 @@ Column text(const std::string& header, const std::string& path, Align align) {
 }
 
 Column number(const std::string& header, const std::string& path,
-              std::string (*format)(double number)) {
+              const std::function<std::string(double number)>& format, Align align) {
   const auto cell = [=](const Json& row) {
     const Json value = at(row, path);
     const bool is_shown = value.is_number() && !std::isnan(value.get<double>());
     return is_shown ? format(value.get<double>()) : "-";
   };
-  return {header, cell};
+  return {header, cell, align};
 }
 
 std::string table(const Json& rows, const std::vector<Column>& columns) {

@@ -50,7 +50,7 @@ suite::Json largest(const suite::Json& rows, const std::string& path, std::size_
 Column text(const std::string& header, const std::string& path, Align align = Align::left);
 /// A column with the number at a path; "-" if there is no number, or if it is NaN.
 Column number(const std::string& header, const std::string& path,
-              std::string (*format)(double number));
+              const std::function<std::string(double number)>& format, Align align = Align::right);
 
 /// The table as text. A row that is a string becomes a heading, and a null row an empty line.
 std::string table(const suite::Json& rows, const std::vector<Column>& columns);
