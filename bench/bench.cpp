@@ -13,6 +13,7 @@
 #include "posenc/version.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -204,28 +205,24 @@ void add(std::string_view question, const Backend& backend, const Table& table,
 
 namespace {
 
-/// The flags of the program, declared like the options of a subcommand.
-cli::Subcommand flags_of(const Program& program) {
-  std::string questions = "what is asked: ";
-  for (const Question& each : program.questions) {
-    questions += fmt::format("{} ({}){}", each.name, each.text,
-                             &each == &program.questions.back() ? "" : "; ");
+/// Declares the flags of the program, which store values in `options`.
+void add_flags(CLI::App& app, const Program& program, cli::Options& options) {
+  cli::set_help(app, {{program.name, program.questions.front().text},
+                      {program.example, "a table of your own"}});
+  cli::add_size(app, options, cli::Values::list);
+  cli::add_type(app, options, cli::Values::list, "all if a table is named");
+  cli::add_threads(app, options, cli::Values::list, "1 and all if a table is named");
+  if (program.add_options != nullptr) program.add_options(app, options);
+  const std::vector<CLI::Option*> of_tables = app.get_options();
+  const auto text_of = [](const Question& each) {
+    return fmt::format("{} ({})", each.name, each.text);
+  };
+  CLI::Option* const question = cli::add_text(
+      app, "--question", "NAME", options.questions,
+      "what is asked: " + join(cli::names_of(program.questions, text_of), "; "), cli::Values::list);
+  for (CLI::Option* const each : of_tables) {
+    if (each != app.get_help_ptr()) question->excludes(each);
   }
-  cli::Subcommand flags = {
-      .name = program.name,
-      .description = program.description,
-      .run = nullptr,
-      .options = program.options + " --question...",
-      .examples = {{program.name, program.questions.front().text},
-                   {program.example, "a table of your own"}},
-      .descriptions = {{"--question...", questions},
-                       {"--dtype...", "type of an entry (default with a shape: all)"},
-                       {"--threads...", "number of threads (default with a shape: 1 and all)"}},
-      .excludes = {cli::shape_or_its_parts}};
-  for (const std::string& each : cli::words_of(program.options))
-    flags.excludes.emplace_back("--question", each.substr(0, each.find('.')));
-  flags.formats.clear();
-  return flags;
 }
 
 /// Registers the benchmarks that the flags ask for.
@@ -272,18 +269,20 @@ void register_benchmarks(const Program& program, cli::Options options, bool has_
 int run(int argc, char** argv, const Program& program) try {
   const std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
   const bool asks_for_help = std::ranges::count(all, "--help") > 0;
-  const cli::Subcommand flags = flags_of(program);
-  if (asks_for_help) cli::read_options(flags, {"--help"});  // then follows Google Benchmark's
+  cli::Options options;
+  CLI::App app(cli::help_lines(program.description), program.name);
+  add_flags(app, program, options);
+  // Google Benchmark prints its own help after the help of the program.
+  if (asks_for_help) cli::parse(app, {"--help"});
   benchmark::Initialize(&argc, argv);
-  const auto options = cli::read_options(flags, {argv + std::min(argc, 1), argv + argc});
-  if (!options) return 0;
+  if (!cli::parse(app, {argv + std::min(argc, 1), argv + argc})) return 0;
   benchmark::AddCustomContext("cpu", cpu().model);
   benchmark::AddCustomContext("compiler", compiler());
   benchmark::AddCustomContext("compiler_flags", POSENC_FLAGS);
   benchmark::AddCustomContext("posenc_version", library_version());
   benchmark::AddCustomContext("kernels", std::string(kernels_digest()));
   benchmark::AddCustomContext("xsimd_version", xsimd_version());
-  register_benchmarks(program, *options, argc > 1);
+  register_benchmarks(program, options, argc > 1);
   const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (matches == 0) return 2;  // Google Benchmark has printed the reason.

@@ -112,8 +112,9 @@ struct Program {
   std::string description;
   std::vector<Question> questions;  ///< the first one is asked by default
   std::vector<DataType> types;      ///< element types that it can write
-  std::string options;              ///< names of the options that choose tables and backends
   std::string example;              ///< example of a command line with a shape
+  /// Adds options to --shape, --rows, --d-model, --dtype and --threads, which every binary has.
+  void (*add_options)(CLI::App& app, cli::Options& options) = nullptr;
   /// Registers the benchmarks of a table that the user names.
   void (*add)(const Table& table, const std::vector<const Backend*>& backends) = nullptr;
 };

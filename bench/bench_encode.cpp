@@ -113,7 +113,14 @@ int main(int argc, char** argv) {
                      {"stores", "whether the library chooses the faster stores", compare_stores},
                      {"fresh", "what page faults cost", compare_fresh_memory}},
        .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
-       .options = posenc::cli::tables_options + "--backend... --isa",
        .example = "bench_encode --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
+       .add_options =
+           [](auto& app, auto& options) {
+             using namespace posenc::cli;
+             add_preset(app, options, Values::list);
+             add_first(app, options, Values::list);
+             add_convention(app, options);
+             add_backends(app, options);
+           },
        .add = add_encodes});
 }

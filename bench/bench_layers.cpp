@@ -264,7 +264,6 @@ int main(int argc, char** argv) {
                             {"rotations", "what turning Llama's heads costs, in three types",
                              add_usual_rotations}},
               .types = {DataType::float32, DataType::float16, DataType::bfloat16},
-              .options = "--shape... --rows --d-model --dtype... --threads...",
               .example = "bench_layers --shape 2048x4096 --dtype bfloat16 --threads 1,2",
               .add = add_shape});
 }

@@ -219,8 +219,13 @@ int main(int argc, char** argv) {
                      {"planning", "what planning costs", add_all_planning},
                      {"axes", "what positions on several axes cost", add_all_axes}},
        .types = {std::begin(posenc::all_data_types), std::end(posenc::all_data_types)},
-       .options = "--preset... --shape... --rows --d-model --base --layout --spacing "
-                  "--frequencies --dtype... --threads... --backend... --isa",
        .example = "bench_rows --shape 100x768 --dtype bfloat16 --threads 1",
+       .add_options =
+           [](auto& app, auto& options) {
+             using namespace posenc::cli;
+             add_preset(app, options, Values::list);
+             add_convention(app, options);
+             add_backends(app, options);
+           },
        .add = add_rows});
 }

@@ -77,6 +77,16 @@ CommandResult run_posenc(const Arguments& arguments, const CommandOptions& optio
   return {code, content_of(out.get()), content_of(err.get())};
 }
 
+CommandResult run_line(const std::string& line, const CommandOptions& options) {
+  return run_posenc(words(line), options);
+}
+
+nlohmann::json json_of(const std::string& line) {
+  const CommandResult result = run_line(line + " --format json");
+  EXPECT_THAT(result.out, StartsWith("{")) << line << ": " << result.err;
+  return nlohmann::json::parse(result.out, nullptr, false);
+}
+
 CommandResult run_posenc_on_terminal(const Arguments& arguments) {
   int keyboard = -1, screen = -1;
   if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
@@ -112,7 +122,6 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
 }
 
 const Arguments small_csv = words("generate --rows 3 --d-model 4 --format csv");
-const Arguments small_raw = words("generate --rows 3 --d-model 4 --format raw");
 const std::string small_csv_content =
     "0,1,0,1\n"
     "0.84147096,0.5403023,0.009999833,0.99995\n"
@@ -128,12 +137,6 @@ void expect_bad_input(const CommandResult& result, const std::string& program,
 void expect_refused(const CommandResult& result, const std::string& named) {
   EXPECT_EQ(result.out, "");
   expect_bad_input(result, "posenc: ", named);
-}
-
-void write_accuracy_report(const std::filesystem::path& file, const Arguments& options) {
-  const Arguments small = words("accuracy --rows 100 --d-model 8 --format json --output");
-  const CommandResult result = run_posenc(small + Arguments{file} + options);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
 }
 
 }  // namespace posenc::test

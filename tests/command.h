@@ -4,6 +4,8 @@
 #include "cli/little_endian.h"
 #include "support.h"
 
+#include <nlohmann/json.hpp>
+
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -39,6 +41,11 @@ struct CommandOptions {
 /// Runs the command. It finds no profile unless `options` names one, so that no test depends on
 /// what was measured on this machine.
 CommandResult run_posenc(const Arguments& arguments, const CommandOptions& options = {});
+/// The same with the arguments of a line, which blanks separate.
+CommandResult run_line(const std::string& line, const CommandOptions& options = {});
+
+/// The document that the command of the line writes with --format json.
+nlohmann::json json_of(const std::string& line);
 
 /// Runs the command with its standard streams on a pseudo-terminal. `out` holds both outputs.
 CommandResult run_posenc_on_terminal(const Arguments& arguments);
@@ -57,7 +64,7 @@ void expect_bad_input(const CommandResult& result, const std::string& program,
 void expect_refused(const CommandResult& result, const std::string& named);
 
 /// `generate` of a table of shape (3, 4), to standard output, and its csv.
-extern const Arguments small_csv, small_raw;
+extern const Arguments small_csv;
 extern const std::string small_csv_content;
 
 /// The bytes of elements, in the order of files.
@@ -72,8 +79,5 @@ std::string bytes_of(const BasicMatrix<T>& table) {
   return bytes_of(
       std::span(table.data(), static_cast<std::size_t>(table.rows() * table.columns())));
 }
-
-/// Writes the accuracy report of all backends over a small table, as JSON.
-void write_accuracy_report(const std::filesystem::path& file, const Arguments& options = {});
 
 }  // namespace posenc::test

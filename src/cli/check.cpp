@@ -12,6 +12,7 @@
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -223,7 +224,7 @@ Rotation rotation_of(const Options& options, std::int64_t channels) {
   } else {
     Options of_head = options;
     if (!options.d_model && options.presets.empty()) of_head.d_model = channels;
-    rotation.rotary = rotary_spec(shape_of(of_head).spec);
+    rotation.rotary = rotary_spec(tables_of(of_head).front().spec);
   }
   if (!options.rotary.empty())
     rotation.rotary.channels =
@@ -307,47 +308,63 @@ int check_table(const Options& options) {
 
 }  // namespace
 
-Subcommand check_command() {
-  return {
-      .name = "check",
-      .description =
-          "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
-      .run = check_table,
-      .options = "TABLE? --preset --first" + spec_options +
-                 "--config --layers --twice --repeated --positions --tensor --dtype "
-                 "--max-error --threads --rotated --rotary --axes --grid --conformance",
-      .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
+void add_check_command(CLI::App& program, Options& options) {
+  CLI::App& app =
+      add_command(program, options, check_table, "check",
+                  "Say what the table in a file is, how wrong it is, and why; exit 1 if it is "
+                  "wrong or not recognised",
+                  {{"posenc check table.npy", "recognise the table, and judge it"},
                    {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
-                    "judge it as a model's table, and as nothing else"},
+                    "judge it as the table of a model, and as nothing else"},
                    {"posenc check cos_cached.npy --config config.json",
                     "judge it as the cache of a model's rotary embedding"},
                    {"posenc check table.raw --d-model 512 --dtype bfloat16",
-                    "raw elements, whose shape no header says"},
+                    "judge raw elements, which have no header"},
                    {"posenc check --rotated queries.npy turned.npy --config config.json",
-                    "judge a kernel by heads before and after it, (rows, heads, channels)"},
+                    "judge a kernel by its heads, of shape (rows, heads, channels)"},
                    {"posenc check --conformance answers",
-                    "judge another implementation's files of the conformance set"},
+                    "judge the conformance set of another implementation"},
                    {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
-                    "another limit, and a report for programs"}},
-      .descriptions =
-          {{"--threads", "number of threads (default: all cores)"},
-           {"--max-error",
-            "an entry is good if |error| is up to X (default: an ulp of the type at 1, "
-            "and what phases in double cost)"},
-           {"--rotary",
-            "pairs of channels that are turned: halves, interleaved (default: halves)"}},
-      .excludes = {{"--config", "--preset --base --layout --spacing --frequencies"},
-                   {"--twice", "--repeated --layout"},
-                   {"--repeated", "--layout"},
-                   {"--positions", "--first"},
-                   {"--axes", "--config --preset --positions --first" + spec_options},
-                   {"--rotated", "--layout --twice --repeated"},
-                   {"--rotary", "--config"},
-                   {"--conformance",
-                    "TABLE --rotated --config --preset --positions --twice "
-                    "--repeated --tensor --dtype --first" +
-                        spec_options}},
-      .needs = {{"--layers", "--config"}, {"--rotary", "--rotated"}, {"--grid", "--axes"}}};
+                    "judge by another limit, and write a report for programs"}});
+  add_text(app, "TABLE", "FILE", options.table,
+           ".npy, .safetensors, or raw little-endian elements with --d-model");
+  add_preset(app, options, Values::one);
+  add_first(app, options, Values::one);
+  add_d_model(app, options);
+  add_convention(app, options);
+  add_model(app, options);
+  exclude(app, "--config", convention_options);
+  exclude(app, "--axes", convention_options);
+  exclude(app, "--axes", {"--config", "--first", "--d-model"});
+  add_flag(app, "--twice", options.is_twice,
+           "the columns are cosines or sines, and then the same columns again, like "
+           "cos_cached of Transformers");
+  add_flag(app, "--repeated", options.is_repeated,
+           "the columns are cosines or sines, and each column stands twice in "
+           "succession");
+  exclude(app, "--layout", {"--twice", "--repeated"});
+  exclude(app, "--twice", {"--repeated"});
+  add_text(app, "--positions", "FILE", options.positions,
+           "positions of the rows: a one-dimensional .npy file of int32 or int64");
+  exclude(app, "--positions", {"--first", "--axes"});
+  add_text(app, "--tensor", "NAME", options.tensor,
+           "tensor of a .safetensors file (default: the only table in it)");
+  add_type(app, options, Values::one);
+  add_text(app, "--rotated", "FILE", options.rotated,
+           "judge a kernel that rotates heads: this file holds the heads before the "
+           "kernel, and TABLE holds the heads after it");
+  exclude(app, "--rotated", {"--layout", "--twice", "--repeated"});
+  add_choice(app, "--rotary", "pairs of channels that the kernel rotates",
+             Names{"halves", "interleaved"}, "halves", options.rotary)
+      ->needs("--rotated")
+      ->excludes("--config");
+  add_conformance(app, options, "judge the files of a conformance set in this folder");
+  add_real(app, "--max-error", options.max_error,
+           "largest |error| of a good entry (default: an ulp of the type at 1, and the "
+           "cost of phases in double)",
+           0);
+  add_threads(app, options, Values::one, "all cores");
+  add_output(app, options);
 }
 
 }  // namespace posenc::cli

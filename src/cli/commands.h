@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/report.h"
 
+#include "posenc/suite/compare.h"
 #include "posenc/suite/measure.h"
 
 namespace posenc::cli {
@@ -14,21 +15,37 @@ inline constexpr int good = 0;
 inline constexpr int check_failed = 1;
 inline constexpr int bad_input = 2;
 
+/// The second accuracy that pick shows by default.
+inline constexpr double larger_error = 1e-6;
+
 /// Runs the whole command and returns its exit code. A program with backends of its own registers
 /// them first.
 int run_command(int argc, char** argv);
 
-/// Parses arguments that may contain the options of this subcommand only. If they ask for help,
-/// prints it and returns nothing. Throws InvalidArgument.
-std::optional<Options> read_options(const Subcommand& subcommand, const Names& arguments);
+/// A command line as typed, and what it answers.
+struct Example {
+  std::string line, what;
+};
 
-Subcommand list_command();
-Subcommand accuracy_command();
-Subcommand measure_command();
-Subcommand pick_command();
-Subcommand generate_command();
-Subcommand check_command();
-Subcommand compare_command();
+/// Sets how the help of a program looks.
+void set_help(CLI::App& app, const std::vector<Example>& examples);
+
+/// Adds a subcommand that `run` executes.
+CLI::App& add_command(CLI::App& program, Options& options, int (*run)(const Options& options),
+                      const std::string& name, const std::string& description,
+                      const std::vector<Example>& examples);
+
+/// Parses the arguments. Returns false if they ask for the help or the version, after printing it.
+/// Throws InvalidArgument.
+bool parse(CLI::App& app, const Names& arguments);
+
+void add_list_command(CLI::App& program, Options& options);
+void add_accuracy_command(CLI::App& program, Options& options);
+void add_measure_command(CLI::App& program, Options& options);
+void add_pick_command(CLI::App& program, Options& options);
+void add_compare_command(CLI::App& program, Options& options);
+void add_generate_command(CLI::App& program, Options& options);
+void add_check_command(CLI::App& program, Options& options);
 
 /// The tables that the options name; by default, tables of all sizes.
 std::vector<suite::MeasuredTable> tables_to_measure(const Options& options);
@@ -48,6 +65,20 @@ suite::Measurements rows_asked_for(const Options& options, const std::string& na
 
 /// Caveats about the document's times, one sentence each; empty if there are none.
 std::string notes_of(const suite::Measurements& document);
+/// The same for one of several documents, whose name begins the text.
+std::string notes_of(const std::string& name, const suite::Measurements& document);
+
+/// The lines that tell where a document of several comes from.
+std::string origin_text(const std::string& name, const std::string& file,
+                        const suite::Measurements& document);
+
+/// The rows that changed, the worst first; the others are counted.
+std::string changes_page(const suite::Comparison& comparison);
+suite::Json comparison_document(const Options& options, const suite::Comparison& comparison,
+                                bool judges_times);
+
+/// Shows the speeds of several machines side by side, without a verdict. Returns an exit code.
+int compare_machines(const Options& options, const std::vector<suite::Measurements>& documents);
 
 using TimeRows = std::function<suite::Timing(const suite::TimingRequest&)>;
 
@@ -63,6 +94,9 @@ int check_promises(const suite::Measurements& document);
 /// Runs the posenc command `program`, which answers the request. Throws std::runtime_error on
 /// failure.
 suite::Timing time_by_program(const std::string& program, const suite::TimingRequest& request);
+
+/// Times two builds in turn and compares their times. Returns an exit code.
+int compare_builds(const Options& options);
 
 /// Keeps argv[0]. On systems without /proc, this program starts itself again by that name.
 void remember_program(const char* name);

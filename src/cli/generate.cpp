@@ -6,16 +6,17 @@
 
 #include "posenc/frequency_rule_text.h"
 #include "posenc/model/rotary.h"
+#include "posenc/selection.h"
 #include "posenc/support/with_type.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <memory>
 #include <span>
-#include <system_error>
 #include <type_traits>
 
 namespace posenc::cli {
@@ -96,29 +97,6 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
   text.data()[text.size() - 1] = '\n';
 }
 
-/// Throws InvalidArgument if the disk of the output has less space than the table needs. The space
-/// of an existing file does not count as free: the file is replaced only at the end.
-void check_space(const Options& options, double bytes) {
-  std::error_code error;
-  std::filesystem::path file = options.output;
-  if (is_standard_output(options.output)) {
-    file = "/dev/stdout";  // a file if the shell redirects it
-    if (!std::filesystem::is_regular_file(file, error)) return;
-  } else if (std::filesystem::is_fifo(file, error) ||
-             std::filesystem::is_character_file(file, error)) {
-    return;
-  } else {
-    file = std::filesystem::absolute(file).parent_path();
-  }
-  const auto space = std::filesystem::space(file, error);
-  const bool is_unknown = error || space.capacity == 0;  // a file in memory is on no disk
-  if (is_unknown || options.is_forced || bytes <= static_cast<double>(space.available)) return;
-  throw_invalid("the table needs {}, and the disk of {} has {} free; allowed: less, or --force",
-                bytes_text(bytes),
-                is_standard_output(options.output) ? "standard output" : options.output,
-                bytes_text(static_cast<double>(space.available)));
-}
-
 template <class T>
 void write_rows(OutputFile& output, const Table& table, const std::string& format,
                 const Options& options, Progress& progress) {
@@ -132,10 +110,6 @@ void write_rows(OutputFile& output, const Table& table, const std::string& forma
     if (format == "csv") {
       fmt::memory_buffer text;
       for (std::int64_t r = 0; r < rows; ++r) append_csv<T>(text, block.row(r));
-      if (done == 0) {  // the other blocks have about as many digits
-        check_space(options, static_cast<double>(text.size()) / static_cast<double>(rows) *
-                                 static_cast<double>(all));
-      }
       output.write({text.data(), text.size()});
     } else {
       const std::span elements(block.data(), static_cast<std::size_t>(rows * table.columns));
@@ -198,7 +172,7 @@ void set_grid(Table& table, const Options& options, const AxesTable& grid) {
 }
 
 void set_shape(Table& table, const Options& options) {
-  const Preset shape = shape_of(options);
+  const MeasuredTable shape = tables_of(options).front();
   const EncodingSpec& spec = shape.spec;
   table.positions = shape.rows;
   if (!options.rotary.empty()) {
@@ -206,8 +180,13 @@ void set_shape(Table& table, const Options& options) {
     table.description +=
         fmt::format(", base {}, frequencies {}", spec.base, to_string(spec.frequencies));
   } else {
-    const Backend& backend = backend_of(options, shape);
-    backend.check_supports(options.data_type());
+    const Backend& backend =
+        options.backends.empty()
+            ? *select_backend(spec, shape.rows,
+                              {.accuracy = options.accuracy(), .type = shape.type})
+                   .backend
+            : posenc::backend(options.backends.front());
+    backend.check_supports(shape.type);
     const std::shared_ptr<const Encoder> encoder = backend.plan(spec);
     table.columns = spec.d_model;
     table.encode = [encoder](const RowPositions& rows, const OutputView& out, int threads) {
@@ -241,10 +220,6 @@ int generate(const Options& options) {
                                                        : "";
   // On a terminal, the progress would mix with the rows.
   Progress progress(!is_standard_output(options.output));
-  if (format != "csv") {
-    check_space(options, static_cast<double>(table.positions.count()) *
-                             static_cast<double>(table.columns * size_of(type)));
-  }
   OutputFile output = open_output(options.output);
   output.write(header);
   with_type(type, [&]<class T>(T) { write_rows<T>(output, table, format, options, progress); });
@@ -254,40 +229,45 @@ int generate(const Options& options) {
 
 }  // namespace
 
-Subcommand generate_command() {
-  const std::string of_shape =
-      "--preset --shape --d-model --base --layout --spacing --frequencies --backend ";
-  return {.name = "generate",
-          .description = "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
-          .run = generate,
-          .options = "--preset --shape --rows --first" + spec_options +
-                     "--backend --max-error --max-ulp --rotary --config --layers --axes --grid "
-                     "--dtype --threads --conformance --force",
-          .examples =
-              {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
-               {"posenc generate --preset whisper --output whisper.npy",
-                "a model's table, for numpy.load"},
-               {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
-                "vLLM's cache of cosines and sines"},
-               {"posenc generate --axes flux --grid 1,64,64 --rotary interleaved --output f.npy",
-                "the rotary cache of an image's cells"},
-               {"posenc generate --config config.json --output rotary.safetensors",
-                "the rotary cache of a model, from its config.json"},
-               {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
-                "the tensor positional_encoding, for safetensors.torch.load_file"},
-               {"posenc generate --conformance set", "tables to test another implementation with"}},
-          .excludes = {shape_or_its_parts,
-                       {"--max-error", "--backend --max-ulp"},
-                       {"--max-ulp", "--backend"},
-                       {"--rotary", "--backend --layout"},
-                       {"--config", of_shape},
-                       {"--axes", of_shape + "--rows --first --config"},
-                       {"--conformance", of_shape + "--rows --first --config --axes --rotary "
-                                                    "--dtype --max-error --max-ulp --format "
-                                                    "--output"}},
-          .needs = {{"--layers", "--config"}, {"--grid", "--axes"}},
-          .formats = formats,
-          .default_format = "npy; csv on standard output"};
+void add_generate_command(CLI::App& program, Options& options) {
+  CLI::App& app = add_command(
+      program, options, generate, "generate",
+      "Write a table as .npy, .safetensors, raw little-endian elements, or csv",
+      {{"posenc generate --rows 3 --d-model 4", "the first values of the paper, as csv"},
+       {"posenc generate --preset whisper --output whisper.npy",
+        "the table of a model, for numpy.load"},
+       {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
+        "the cosines and sines that vLLM caches"},
+       {"posenc generate --axes flux --grid 1,64,64 --rotary interleaved --output f.npy",
+        "the rotary cache of an image's cells"},
+       {"posenc generate --config config.json --output rotary.safetensors",
+        "the rotary cache of a model, from its config.json"},
+       {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
+        "the tensor positional_encoding, for safetensors.torch.load_file"},
+       {"posenc generate --conformance set", "tables that test another implementation"}});
+  add_preset(app, options, Values::one);
+  add_size(app, options, Values::one);
+  add_first(app, options, Values::one);
+  add_convention(app, options);
+  add_text(app, "--backend", "NAME", options.backends,
+           "backend, or backend:isa (default: the fastest with the accuracy)");
+  add_accuracy(app, options);
+  exclude(app, "--backend", {"--max-error", "--max-ulp"});
+  add_model(app, options);
+  add_choice(app, "--rotary",
+             "write the cosines and sines of a rotary embedding of dimension --d-model, "
+             "times its attention factor",
+             Names{"halves", "interleaved"}, "", options.rotary);
+  exclude(app, "--rotary", {"--backend", "--layout"});
+  for (const char* const source : {"--config", "--axes"}) {
+    exclude(app, source, convention_options);
+    exclude(app, source, {"--shape", "--d-model", "--backend"});
+  }
+  exclude(app, "--axes", {"--rows", "--first", "--config"});
+  add_type(app, options, Values::one);
+  add_threads(app, options, Values::one);
+  add_output(app, options, formats, "npy; csv on standard output");
+  add_conformance(app, options, "write a conformance set into this folder");
 }
 
 }  // namespace posenc::cli

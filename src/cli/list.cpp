@@ -55,7 +55,7 @@ Json selection_of(const Accuracy& accuracy) {
           {"reason", selected.reason}};
 }
 
-Json list_document() {
+Json backends_document() {
   Json document = new_document();
   for (const Backend* each : backends()) document["backends"].push_back(entry_of(*each));
   for (const Accuracy& each : {Accuracy(), Accuracy::within(larger_error)})
@@ -68,7 +68,7 @@ std::string cache_text(std::int64_t bytes) {
   return bytes > 0 ? bytes_text(static_cast<double>(bytes)) : "unknown";
 }
 
-std::string list_page(const Json& document) {
+std::string backends_page(const Json& document) {
   const Cpu& here = cpu();
   std::string page = fmt::format(
       "posenc {}, {}, xsimd {}\n"
@@ -192,32 +192,55 @@ std::string cpus_page(const Json& document) {
           fmt::join(document.at("names").get<Names>(), ", "))));
 }
 
+Json models_document() {
+  Json document = new_document();
+  document["models"] = known_model_types();
+  return document;
+}
+
+std::string models_page(const Json& document) {
+  const auto models = document.at("models").get<Names>();
+  return wrapped(fmt::format("{} model types whose config.json posenc reads\n", models.size())) +
+         "\n" + wrapped(join(models, ", ") + "\n");
+}
+
 int list(const Options& options) {
-  const Json document = options.lists_presets ? presets_document()
-                        : options.lists_cpus  ? cpus_document()
-                                              : list_document();
-  write_document(options, document,
-                 options.lists_presets ? presets_page(document)
-                 : options.lists_cpus  ? cpus_page(document)
-                                       : list_page(document));
+  const auto write = [&options](const Json& document, std::string (*page_of)(const Json&)) {
+    write_document(options, document, page_of(document));
+  };
+  if (options.lists_presets) {
+    write(presets_document(), presets_page);
+  } else if (options.lists_cpus) {
+    write(cpus_document(), cpus_page);
+  } else if (options.lists_models) {
+    write(models_document(), models_page);
+  } else {
+    write(backends_document(), backends_page);
+  }
   return good;
 }
 
 }  // namespace
 
-Subcommand list_command() {
-  return {
-      .name = "list",
-      .description = "List the backends of this build: which run here, which one is used, and why",
-      .run = list,
-      .options = "--presets --cpus",
-      .examples = {{"posenc list", "what runs here, which backend is used, and why"},
-                   {"POSENC_BACKEND=rotation:avx2 posenc list",
-                    "what an environment variable changes"},
-                   {"posenc list --presets", "the named conventions, and how they differ"},
-                   {"posenc list --cpus", "the CPUs that posenc pick --cpu answers for"},
-                   {"posenc list --format json", "the same for programs"}},
-      .excludes = {{"--presets", "--cpus"}}};
+void add_list_command(CLI::App& program, Options& options) {
+  CLI::App& app = add_command(
+      program, options, list, "list",
+      "List the backends of this build: which backends run here, which backend "
+      "is used, and why",
+      {{"posenc list", "what runs here, which backend is used, and why"},
+       {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
+       {"posenc list --presets", "the named conventions, and how they differ"},
+       {"posenc list --cpus", "the CPUs that posenc pick --cpu knows"},
+       {"posenc list --models", "the values of model_type in config.json"},
+       {"posenc list --format json", "the same as JSON, for programs"}});
+  add_flag(app, "--presets", options.lists_presets, "list the conventions of real systems instead");
+  add_flag(app, "--cpus", options.lists_cpus,
+           "list the CPUs whose measurements come with posenc instead");
+  add_flag(app, "--models", options.lists_models,
+           "list the model types whose config.json posenc reads instead");
+  exclude(app, "--presets", {"--cpus", "--models"});
+  exclude(app, "--cpus", {"--models"});
+  add_output(app, options);
 }
 
 }  // namespace posenc::cli

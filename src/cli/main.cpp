@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <exception>
 #include <memory>
 #include <new>
@@ -21,18 +20,15 @@ namespace {
 /// help2man separates a description from its name only if it begins at this column or further
 /// right.
 constexpr std::size_t help_column = 24;
-/// Newer versions of CLI11 break lines at 65 columns; older versions do not break them.
-constexpr std::size_t help_width = 65;
-
 constexpr const char* common_sections = R"(
 Environment:
-  POSENC_BACKEND        for experiments: backend or backend:isa to use if the program names none;
-                        it must promise the accuracy that the program asks for
+  POSENC_BACKEND        for experiments: the backend or backend:isa to use if a program names no
+                        backend; it must promise the accuracy that the program asks for
 
 Exit status:
   0                     success
   1                     a check failed
-  2                     bad input, or failed input or output)";
+  2                     bad input, or a file that cannot be read or written)";
 
 /// Formats the help the same way with every version of CLI11. help2man makes the manual pages from
 /// it.
@@ -55,77 +51,67 @@ class Formatter : public CLI::Formatter {
   }
 };
 
-std::string help_lines(const std::string& text) { return join(broken(text, help_width), "\n"); }
-
-std::string footer_of(const std::vector<Subcommand::Example>& examples) {
-  std::string footer = "Examples:\n";
-  for (const auto& [line, what] : examples)
-    footer += fmt::format("  {}\n{:{}}{}\n", line, "", help_column, what);
-  return footer + common_sections;
-}
-
-/// Adds the options and the footer of the subcommand.
-void fill(CLI::App& command, Options& options, const Subcommand& subcommand) {
-  command.footer(footer_of(subcommand.examples));
-  const std::vector<Rule> known = rules(subcommand);
-  const std::string of_output = subcommand.formats.empty() ? "" : " --format --output";
-  for (const std::string& key : words_of(subcommand.options + of_output)) {
-    const Rule& rule = *std::ranges::find(known, key, &Rule::key);
-    const auto end = key.find_last_not_of(".?") + 1;
-    const std::string name = key.substr(0, end), kind = key.substr(end);
-    const auto take = [&options, name, take = rule.take](const Names& values) {
-      for (const std::string& each : values) {
-        if (const std::string allowed = take(options, each); !allowed.empty())
-          throw_invalid("{} is '{}'; allowed: {}", name, each, allowed);
-      }
-      return true;
-    };
-    const auto other = subcommand.descriptions.find(key);
-    CLI::Option& option = *command.add_option(
-        name, take,
-        help_lines(other == subcommand.descriptions.end() ? rule.description : other->second));
-    option.type_name(rule.value)->expected(rule.value.empty() ? 0 : 1);
-    const bool is_positional = !name.starts_with("--");
-    option.required(is_positional && kind != "?");
-    if (kind != "...") continue;
-    option.multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(is_positional);
-    if (!rule.value.ends_with("...")) option.type_name(rule.value + " ...");
+/// Why the parser refused the command line: an argument that it does not know, or its own reason.
+std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  Names stray = app.remaining(true);
+  std::erase(stray, "--");
+  std::string fault = error.what();
+  if (!stray.empty()) {
+    const bool is_option = stray.front().starts_with('-');
+    fault = fmt::format("unknown {} '{}'", is_option ? "option" : "argument", stray.front());
   }
-  for (const auto& [option, others] : subcommand.excludes) {
-    for (const std::string& each : words_of(others)) command.get_option(option)->excludes(each);
-  }
-  for (const auto& [option, needed] : subcommand.needs) command.get_option(option)->needs(needed);
+  return fmt::format("{}; see {}{} --help", fault, app.get_name(),
+                     chosen.empty() ? "" : " " + chosen.front()->get_name());
 }
 
-void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
-  CLI::App& command = *app.add_subcommand(subcommand.name, help_lines(subcommand.description));
-  command.group("Subcommands")->get_help_ptr()->group("Options");
-  command.callback([&options, run = subcommand.run] { options.run = run; });
-  fill(command, options, subcommand);
+int run(const Names& arguments) {
+  CLI::App app(
+      "Sinusoidal positional encodings: compute them, measure every way of computing them, and "
+      "pick the fastest.",
+      "posenc");
+  set_help(app, {{"posenc list", "what runs here, and which backend is used"},
+                 {"posenc pick", "find the fastest backend that is accurate enough"},
+                 {"posenc accuracy --help", "the options and examples of a command"}});
+  app.set_version_flag(
+      "--version",
+      fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
+      "print the versions of posenc, its compiler and xsimd, and exit");
+  app.require_subcommand(1);
+  Options options;
+  for (const auto add :
+       {add_list_command, add_accuracy_command, add_measure_command, add_pick_command,
+        add_compare_command, add_generate_command, add_check_command})
+    add(app, options);
+  if (!parse(app, arguments)) return good;
+  // Refuse an output that cannot be written before long work begins.
+  check_output(options.output);
+  return options.run(options);
 }
 
-/// Sets how the help looks.
-void dress(CLI::App& app) {
+}  // namespace
+
+void set_help(CLI::App& app, const std::vector<Example>& examples) {
   app.formatter(std::make_shared<Formatter>());
   app.get_formatter()->column_width(help_column);
   app.get_formatter()->label("POSITIONALS", "Positionals");
   app.option_defaults()->group("Options");
   app.set_help_flag("-h,--help", "print this help and exit");
+  std::string footer = "Examples:\n";
+  for (const auto& [line, what] : examples)
+    footer += fmt::format("  {}\n{:{}}{}\n", line, "", help_column, what);
+  app.footer(footer + common_sections);
 }
 
-/// Why the parser refused the command line: an argument that no option takes, or the parser's own
-/// reason.
-std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
-  const auto chosen = app.get_subcommands();
-  Names stray = app.remaining(true);
-  std::erase(stray, "--");
-  const std::string fault =
-      stray.empty() ? error.what() : fmt::format("argument is '{}'", stray.front());
-  return fmt::format("{}; allowed: see {}{} --help", fault, app.get_name(),
-                     chosen.empty() ? "" : " " + chosen.front()->get_name());
+CLI::App& add_command(CLI::App& program, Options& options, int (*run)(const Options& options),
+                      const std::string& name, const std::string& description,
+                      const std::vector<Example>& examples) {
+  CLI::App& app = *program.add_subcommand(name, help_lines(description))->group("Subcommands");
+  set_help(app, examples);
+  app.callback([&options, run] { options.run = run; });
+  return app;
 }
 
-/// Returns false if the arguments ask for the help or the version, after printing it.
 bool parse(CLI::App& app, const Names& arguments) {
   try {
     app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
@@ -138,41 +124,6 @@ bool parse(CLI::App& app, const Names& arguments) {
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(fault_of(app, error));
   }
-}
-
-int run(const std::vector<std::string>& arguments) {
-  CLI::App app(
-      "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
-      "fastest.",
-      "posenc");
-  dress(app);
-  app.set_version_flag(
-      "--version",
-      fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
-      "print the versions of posenc, its compiler and xsimd, and exit");
-  app.footer(footer_of({{"posenc list", "what runs here, and which backend is used"},
-                        {"posenc pick", "find the fastest backend that is accurate enough"},
-                        {"posenc accuracy --help", "the options and examples of a command"}}));
-  app.require_subcommand(1);
-  Options options;
-  for (const auto command : {list_command, accuracy_command, measure_command, pick_command,
-                             generate_command, check_command, compare_command})
-    add(app, options, command());
-  if (!parse(app, arguments)) return good;
-  // Refuse an output that cannot be written before long work begins.
-  check_output(options.output);
-  return options.run(options);
-}
-
-}  // namespace
-
-std::optional<Options> read_options(const Subcommand& subcommand, const Names& arguments) {
-  CLI::App app(help_lines(subcommand.description), subcommand.name);
-  dress(app);
-  Options options;
-  fill(app, options, subcommand);
-  if (!parse(app, arguments)) return {};
-  return options;
 }
 
 }  // namespace posenc::cli

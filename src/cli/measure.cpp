@@ -127,15 +127,12 @@ int run_measure(const Options& options) {
 
 /// The contents of a document, for messages.
 std::string contents_of(const Measurements& document) {
-  Names tables, backends, isas;
+  Names tables, backends;
   for (const Measurement& each : document.all) {
     add_once(tables, each.table.text());
-    if (each.role == Role::limit) continue;
-    add_once(backends, each.backend);
-    add_once(isas, each.isa);
+    if (each.role != Role::limit) add_once(backends, each.full_name());
   }
-  return fmt::format("tables {}; backends {}; ISAs {}", join(tables, "; "), join(backends, ", "),
-                     join(isas, ", "));
+  return fmt::format("tables {}; backends {}", join(tables, "; "), join(backends, ", "));
 }
 
 }  // namespace
@@ -150,10 +147,8 @@ Measurements measure_here(const Options& options) {
       .tables = tables_to_measure(options),
       .backends = backends_of(options),
       .progress = [&](double share, std::string_view doing) { progress(share, doing); }};
-  for (const Backend* each : wanted.backends) {
-    if (options.backends.empty()) break;  // backends that cannot write a type are left out
-    for (const MeasuredTable& table : wanted.tables) each->check_supports(table.type);
-  }
+  for (const MeasuredTable& table : wanted.tables)
+    backends_of(options, table.type);  // throws if a named backend cannot write the type
   wanted.processes = options.processes.value_or(wanted.processes);
   std::string one_process;
   wanted.time_in_process = time_in_own_processes(one_process);
@@ -171,41 +166,31 @@ bool counts(const Options& options, const MeasuredBackend& backend) {
 
 Measurements rows_asked_for(const Options& options, const std::string& name,
                             Measurements document) {
-  const auto has_row = [&document](const auto& is_wanted) {
-    return std::ranges::any_of(document.all, [&](const Measurement& row) {
-      return row.role != Role::limit && std::invoke(is_wanted, row);
-    });
+  const auto is_asked_for = [](const Options& which, const Measurement& row) {
+    return row.role != Role::limit && names_table(which, row.table) && counts(which, row);
   };
-  if (!has_row(&Measurement::is_timed)) {
+  if (std::ranges::none_of(document.all, [](const Measurement& row) {
+        return row.role != Role::limit && row.is_timed();
+      }))
     throw_invalid("document is {}, which has no times; allowed: JSON of posenc measure", name);
-  }
   // Each value must match a row, and at least one row must match all of them together.
-  const auto check = [&](const char* option, const std::string& value, const auto& is_wanted) {
-    if (has_row(is_wanted)) return;
-    throw_invalid("{} is '{}'; allowed: what {} has, {}", option, value, name,
-                  contents_of(document));
+  const auto check = [&](const char* option, auto Options::*values, const auto& text_of_value) {
+    for (const auto& each : options.*values) {
+      Options alone;
+      alone.*values = {each};
+      if (std::ranges::any_of(document.all, std::bind_front(is_asked_for, alone))) continue;
+      throw_invalid("{} is '{}'; allowed: what {} has, {}", option, text_of_value(each), name,
+                    contents_of(document));
+    }
   };
-  for (const TableSize& each : options.shapes) {
-    check("--shape", fmt::format("{}x{}", each.rows, each.d_model), [&](const Measurement& row) {
-      return row.table.rows.count == each.rows && row.table.spec.d_model == each.d_model;
-    });
-  }
-  for (const DataType each : options.types) {
-    check("--dtype", std::string(to_string(each)),
-          [&](const Measurement& row) { return row.table.type == each; });
-  }
-  for (const int each : options.threads) {
-    check("--threads", fmt::to_string(each),
-          [&](const Measurement& row) { return row.table.threads == each; });
-  }
-  for (const std::string& each : options.backends) {
-    check("--backend", each,
-          [&](const Measurement& row) { return row.backend == each || row.full_name() == each; });
-  }
+  check("--shape", &Options::shapes,
+        [](TableSize size) { return fmt::format("{}x{}", size.rows, size.d_model); });
+  check("--dtype", &Options::types, [](DataType type) { return to_string(type); });
+  check("--threads", &Options::threads, [](int threads) { return threads; });
+  check("--backend", &Options::backends, std::identity());
   std::vector<MeasuredTable> kept;
   for (const Measurement& row : document.all) {
-    if (row.role != Role::limit && names_table(options, row.table) && counts(options, row))
-      kept.push_back(row.table);
+    if (is_asked_for(options, row)) kept.push_back(row.table);
   }
   if (kept.empty()) {
     throw_invalid("the options ask for no row of {}; allowed: what it has, {}", name,
@@ -230,6 +215,11 @@ std::string notes_of(const Measurements& document) {
   return notes;
 }
 
+std::string notes_of(const std::string& name, const Measurements& document) {
+  const std::string notes = notes_of(document);
+  return notes.empty() ? "" : fmt::format("\n{}: {}", name, notes.substr(1));
+}
+
 int check_promises(const Measurements& document) {
   int code = good;
   for (const Measurement& each : document.all) {
@@ -242,23 +232,24 @@ int check_promises(const Measurements& document) {
   return code;
 }
 
-Subcommand measure_command() {
-  return {.name = "measure",
-          .description = "Measure errors and times of all backends, and what the memory allows",
-          .run = run_measure,
-          .options = "DOCUMENT?" + measuring_options,
-          .examples = {{"posenc measure", "tables of all sizes, in three to five minutes"},
-                       {"posenc measure --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
-                        "a shape of your own, in two types, by one and two threads"},
-                       {"posenc measure --format json --output here.json",
-                        "a document for posenc pick, posenc compare and scripts/report.py"},
-                       {"posenc measure --preset whisper --backend rotation --backend rotation32",
-                        "one table, two methods"},
-                       {"posenc measure here.json --format google-benchmark --output there.json",
-                        "a document for compare.py of Google Benchmark"}},
-          .descriptions = {{"DOCUMENT?", "JSON of posenc measure to show (default: measure now)"}},
-          .excludes = {shape_or_its_parts, {"DOCUMENT", "--processes"}},
-          .formats = {"table", "json", "google-benchmark"}};
+void add_measure_command(CLI::App& program, Options& options) {
+  CLI::App& app =
+      add_command(program, options, run_measure, "measure",
+                  "Measure errors and times of all backends, and what the memory allows",
+                  {{"posenc measure", "tables of all sizes, in three to five minutes"},
+                   {"posenc measure --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
+                    "a shape of your own, in two types, with one and two threads"},
+                   {"posenc measure --format json --output here.json",
+                    "a document for posenc pick, posenc compare and scripts/report.py"},
+                   {"posenc measure --preset whisper --backend rotation --backend rotation32",
+                    "one table, two methods"},
+                   {"posenc measure here.json --format google-benchmark --output there.json",
+                    "a document for compare.py of Google Benchmark"}});
+  add_text(app, "DOCUMENT", "FILE", options.document,
+           "JSON of posenc measure to show (default: measure now)");
+  add_measuring(app, options);
+  exclude(app, "DOCUMENT", {"--processes"});
+  add_output(app, options, {"table", "json", "google-benchmark"});
 }
 
 }  // namespace posenc::cli

@@ -1,4 +1,4 @@
-// The options of a command line, and how a subcommand is declared.
+// The options of a command line, and the functions that add them to the parser of a command.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -13,13 +13,20 @@
 #include "posenc/support/format.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
-#include <utility>
+#include <type_traits>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace posenc::cli {
 
@@ -36,6 +43,15 @@ Names names_of(const Range& all, NameOf name_of) {
 template <class T>
 void add_once(std::vector<T>& list, const T& value) {
   if (std::ranges::count(list, value) == 0) list.push_back(value);
+}
+
+/// Stores a value that the parser has read: appends it to a list, and replaces any other field.
+template <class Field, class T>
+void keep(Field& field, const T& value) {
+  if constexpr (requires { field.push_back(value); })
+    field.push_back(value);
+  else
+    field = value;
 }
 
 /// Rows and channels of a table.
@@ -68,7 +84,6 @@ struct Options {
   std::string config, layers, axes, rotary, positions, table, tensor, rotated, conformance;
   std::optional<model::GridSizes> grid;
   bool is_twice = false, is_repeated = false;
-  bool is_forced = false;  ///< write a file that may not fit on its disk
 
   // Documents of measurements.
   Names documents;             ///< the arguments of compare
@@ -80,7 +95,7 @@ struct Options {
   std::optional<int> processes, rounds, worst;
 
   // Output.
-  bool lists_presets = false, lists_cpus = false;
+  bool lists_presets = false, lists_cpus = false, lists_models = false;
   std::string format, output;  ///< format is empty if neither --format nor a suffix names it
 
   std::optional<std::int64_t> first() const {
@@ -92,78 +107,131 @@ struct Options {
   Accuracy accuracy() const;
 };
 
-/// The declaration of a subcommand.
-struct Subcommand {
-  struct Example {
-    std::string line;  ///< the command line as typed
-    std::string what;
+/// The text with line breaks for the help. Newer versions of CLI11 break lines at 65 columns; older
+/// versions do not break them.
+std::string help_lines(const std::string& text);
+
+/// How many values an option takes. A list is separated by commas, or the option is repeated.
+enum class Values { one, list };
+
+/// Stores a value. If the value is refused, returns a text that lists the allowed values.
+using Take = std::function<std::string(const std::string& text)>;
+
+/// Adds an option, or an argument if the name has no dashes. `value` is the name of the value in
+/// the help. The parser's own conversions are not used: they round twice, read octal numbers, and
+/// differ between versions.
+CLI::Option* add_option(CLI::App& app, const std::string& name, const std::string& value,
+                        const std::string& description, const Take& take,
+                        Values values = Values::one);
+
+CLI::Option* add_flag(CLI::App& app, const std::string& name, bool& field,
+                      const std::string& description);
+
+/// A text of at least one character. `field` is a string, or a list of strings.
+template <class Field>
+CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& value,
+                      Field& field, const std::string& description, Values values = Values::one) {
+  const auto take = [&field](const std::string& text) {
+    keep(field, text);
+    return text.empty() ? "at least one character" : "";
   };
+  return add_option(app, name, value, description, take, values);
+}
 
-  std::string name, description;
-  int (*run)(const Options& options);
-  std::string options;  ///< names of its options in options.cpp, separated by blanks
-  std::vector<Example> examples;
-  /// Descriptions that replace the text in options.cpp.
-  std::map<std::string, std::string> descriptions = {};
-  /// Pairs of an option, and the options that it excludes, separated by blanks.
-  std::vector<std::pair<std::string, std::string>> excludes = {};
-  /// Pairs of an option, and the option that it needs.
-  std::vector<std::pair<std::string, std::string>> needs = {};
-  Names formats = {"table", "json"};
-  std::string default_format = "table";
-};
+/// An integer. Numbers that do not print as they were typed, such as 010, are refused.
+template <class Field, class T = typename Field::value_type>
+CLI::Option* add_integer(CLI::App& app, const std::string& name, Field& field,
+                         const std::string& description, T least = std::numeric_limits<T>::min(),
+                         T most = std::numeric_limits<T>::max(), Values values = Values::one) {
+  const auto take = [&field, least, most](const std::string& text) {
+    T value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    keep(field, value);
+    const bool is_read = std::to_string(value) == text && value >= least && value <= most;
+    return is_read ? std::string() : format_text("an integer, {} to {}", least, most);
+  };
+  return add_option(app, name, "N", description, take, values);
+}
 
-/// The second accuracy that pick shows by default.
-inline constexpr double larger_error = 1e-6;
+/// A finite number that is greater than `least`, or equal to it if `may_be_least`.
+CLI::Option* add_real(CLI::App& app, const std::string& name, std::optional<double>& field,
+                      const std::string& description, double least, bool may_be_least = false);
 
-/// Options that override parts of a preset.
-inline const std::string spec_options = " --d-model --base --layout --spacing --frequencies ";
-/// Options that name tables: any shapes, conventions, types and numbers of threads.
-inline const std::string tables_options =
-    " --preset... --shape... --rows --first..." + spec_options + "--dtype... --threads... ";
-/// Options of a command that measures, or shows some rows of a document.
-inline const std::string measuring_options = tables_options + "--backend... --isa --processes ";
+/// One of several values, which are strings or have names. The names end the description.
+template <class All, class Field>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, const std::string& what,
+                        const All& all, const std::string& by_default, Field& field,
+                        Values values = Values::one) {
+  const auto name_of = [](const auto& each) {
+    if constexpr (std::is_enum_v<std::decay_t<decltype(each)>>)
+      return std::string(to_string(each));
+    else
+      return std::string(each);
+  };
+  const std::string names = join(names_of(all, name_of), ", ");
+  const auto take = [=, &field,
+                     known = std::vector(std::begin(all), std::end(all))](const std::string& text) {
+    const auto found = std::ranges::find(known, text, name_of);
+    if (found == known.end()) return names;
+    keep(field, *found);
+    return std::string();
+  };
+  const std::string description = (what.empty() ? "" : what + ": ") + names +
+                                  (by_default.empty() ? "" : " (default: " + by_default + ")");
+  return add_option(app, name, "NAME", description, take, values);
+}
 
-/// An option or an argument, and the function that stores its value. The parser's own conversions
-/// are not used: they round twice, read octal numbers, and differ between versions.
-struct Rule {
-  std::string key;    ///< "--rows", "TABLE"; "--preset..." takes a list, "DOCUMENT?" is optional
-  std::string value;  ///< name of the value in the help; empty for a flag
-  std::string description;
-  /// Stores the value. If the value is refused, returns a text that lists the allowed values.
-  std::function<std::string(Options& options, const std::string& text)> take;
-};
+/// The option excludes each of the others.
+void exclude(CLI::App& app, const std::string& option, const Names& others);
 
-/// All options and arguments that a subcommand can choose from.
-std::vector<Rule> rules(const Subcommand& subcommand);
-
-/// The words of a text that blanks separate.
-Names words_of(const std::string& text);
-
-/// --shape excludes --rows and --d-model, its two parts.
-inline const std::pair<std::string, std::string> shape_or_its_parts = {"--shape",
-                                                                       "--rows --d-model"};
-
-/// The table that the options ask for: the preset (default: tutorial), with the parts that the
-/// other options override. The table is validated.
-Preset shape_of(const Options& options);
+/// --preset.
+void add_preset(CLI::App& app, Options& options, Values values);
+/// --shape, --rows and --d-model.
+void add_size(CLI::App& app, Options& options, Values values);
+void add_d_model(CLI::App& app, Options& options);
+/// --first.
+void add_first(CLI::App& app, Options& options, Values values);
+/// --base, --layout, --spacing and --frequencies.
+void add_convention(CLI::App& app, Options& options);
+/// --preset, and the options that override parts of its convention.
+inline const Names convention_options = {"--preset", "--base", "--layout", "--spacing",
+                                         "--frequencies"};
+/// --dtype.
+void add_type(CLI::App& app, Options& options, Values values,
+              const std::string& by_default = "float32");
+/// --threads.
+void add_threads(CLI::App& app, Options& options, Values values,
+                 const std::string& by_default = "1");
+/// --backend, as a list, and --isa.
+void add_backends(CLI::App& app, Options& options);
+/// The options that name tables: any sizes, conventions, types and numbers of threads.
+void add_tables(CLI::App& app, Options& options);
+/// The options of a command that measures, or shows some rows of a document.
+void add_measuring(CLI::App& app, Options& options);
+/// --max-error and --max-ulp.
+void add_accuracy(CLI::App& app, Options& options);
+/// --config and --layers, --axes and --grid.
+void add_model(CLI::App& app, Options& options);
+/// --format and --output. `formats` are the formats that the command can write.
+void add_output(CLI::App& app, Options& options, const Names& formats = {"table", "json"},
+                const std::string& by_default = "table");
 
 /// The tables that the options ask for: every preset at every shape, first position, type and
 /// number of threads, with the parts that the other options override. If the options name no preset
-/// and no size, the tables `by_default` take the place of presets. Every table is validated and
-/// appears once.
-std::vector<suite::MeasuredTable> tables_of(const Options& options,
-                                            const std::vector<suite::MeasuredTable>& by_default);
+/// and no size, the tables `by_default` take the place of presets; without them, the preset
+/// tutorial does. Every table is validated and appears once.
+std::vector<suite::MeasuredTable> tables_of(
+    const Options& options, const std::vector<suite::MeasuredTable>& by_default = {});
 
 /// True if the options ask for this table of a document.
 bool names_table(const Options& options, const suite::MeasuredTable& table);
 
-/// The backend that --backend names; without --backend, the backend that the library selects.
-const Backend& backend_of(const Options& options, const Preset& shape);
-
 /// Every backend that --backend names, each once. Without --backend, every backend that runs here,
 /// limited to --isa if given.
 std::vector<const Backend*> backends_of(const Options& options);
+/// The same for tables of this type. Throws InvalidArgument if --backend names a backend that
+/// cannot write it; other such backends are left out.
+std::vector<const Backend*> backends_of(const Options& options, DataType type);
 
 /// The rotary embedding that --config describes. Throws InvalidArgument, or std::system_error if
 /// the file cannot be read.

@@ -247,24 +247,30 @@ int run_pick(const Options& options) {
 
 }  // namespace
 
-Subcommand pick_command() {
-  return {
-      .name = "pick",
-      .description = "Find the fastest backend that promises an accuracy, by measurements",
-      .run = run_pick,
-      .options = "DOCUMENT? --cpu --max-error --max-ulp" + measuring_options + "--save",
-      .examples = {{"posenc pick", "the fastest that is correctly rounded, measured now"},
-                   {"posenc pick --save profile.json", "the same, kept for programs that load it"},
+void add_pick_command(CLI::App& program, Options& options) {
+  CLI::App& app =
+      add_command(program, options, run_pick, "pick",
+                  "Find the fastest backend that promises an accuracy, by measurements",
+                  {{"posenc pick", "the fastest correctly rounded backend, measured now"},
+                   {"posenc pick --save profile.json", "a profile for programs that load it"},
                    {"posenc pick here.json --max-error 1e-6",
-                    "the fastest within 1e-6, by measurements made earlier"},
-                   {"posenc pick --cpu \"Zen 4\"", "for a CPU that is elsewhere"},
+                    "the fastest backend within 1e-6, by earlier measurements"},
+                   {"posenc pick --cpu \"Zen 4\"", "the pick for another CPU"},
                    {"posenc pick here.json --isa avx2 --shape 5000x512",
-                    "for a CPU without AVX-512, and for one table"},
-                   {"posenc pick --format json", "the same for programs"}},
-      .excludes = {{"--max-ulp", "--max-error"},
-                   shape_or_its_parts,
-                   {"DOCUMENT", "--processes --cpu"},
-                   {"--cpu", "--processes --save"}}};
+                    "the pick for a CPU without AVX-512, for one table"},
+                   {"posenc pick --format json", "the same as JSON, for programs"}});
+  add_text(app, "DOCUMENT", "FILE", options.document,
+           "JSON of posenc measure (default: measure now)");
+  add_text(app, "--cpu", "NAME", options.cpu,
+           "pick for this CPU, by a document that comes with posenc: a name, such "
+           "as \"Zen 4\", or \"family N, model M\" (see posenc list --cpus)");
+  add_accuracy(app, options);
+  add_measuring(app, options);
+  add_text(app, "--save", "FILE", options.save,
+           "keep the measurements in this file, a profile that programs load");
+  exclude(app, "DOCUMENT", {"--processes", "--cpu"});
+  exclude(app, "--cpu", {"--processes", "--save"});
+  add_output(app, options);
 }
 
 }  // namespace posenc::cli

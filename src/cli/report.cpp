@@ -100,18 +100,19 @@ std::string histogram(const Json& bars, double entries) {
   constexpr double longest_bar = 50;
   Json rows = Json::array();
   double most = 1;
-  for (const Json& each : bars) most = std::max(most, each.at("entries").get<double>());
   for (const Json& each : bars) {
     const auto count = each.at("entries").get<double>();
-    if (count == 0) continue;
-    Json& row = rows.emplace_back(each);
-    row["share"] = count / entries;
-    row["bar"] = std::string(static_cast<std::size_t>(std::ceil(longest_bar * count / most)), '#');
+    if (count > 0) rows.push_back(each);
+    most = std::max(most, count);
   }
   const auto power = [](double ulp) { return fmt::format("{:.6g}", ulp); };
+  const auto share = [=](double count) { return percent_text(count / entries); };
+  const auto bar = [=](double count) {
+    return std::string(static_cast<std::size_t>(std::ceil(longest_bar * count / most)), '#');
+  };
   return table(rows, {number("above", "/above", power), number("to", "/to", power),
-                      number("entries", "/entries", count_text),
-                      number("share", "/share", percent_text), text("", "/bar")});
+                      number("entries", "/entries", count_text), number("share", "/entries", share),
+                      number("", "/entries", bar, Align::left)});
 }
 
 /// Appends the columns of an error to the given columns.
@@ -121,6 +122,34 @@ std::vector<Column> with_errors(std::vector<Column> columns) {
   columns.push_back(number("RMS", "/rms", error_text));
   columns.push_back(number("mean", "/mean", error_text));
   return columns;
+}
+
+/// The largest errors of the parts of a table, with one column per report. The reports list their
+/// parts under the name `list`. If there are more than `most` parts, only the worst are shown.
+std::string parts_page(const Json& reports, const std::string& list, const Column& part,
+                       std::size_t most) {
+  constexpr std::size_t most_columns = 3;
+  Json rows = reports[0].at("report").at(list);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i]["largest"] = 0.0;
+    for (std::size_t r = 0; r < reports.size(); ++r) {
+      const Json& error = reports[r].at("report").at(list).at(i).at("max_abs");
+      rows[i][std::to_string(r)] = error;
+      if (error.is_number() && error > rows[i]["largest"]) rows[i]["largest"] = error;
+    }
+  }
+  if (rows.size() > most) rows = largest(rows, "/largest", most);
+  std::string page;
+  for (std::size_t first = 0; first < reports.size(); first += most_columns) {
+    std::vector<Column> columns = {part};
+    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
+      const std::string origin = reports[r].value("origin", "");  // set by posenc compare
+      columns.push_back(number((origin.empty() ? "" : origin + " ") + name_of(reports[r]),
+                               "/" + std::to_string(r), error_text));
+    }
+    page += "\n" + table(rows, columns);
+  }
+  return page;
 }
 
 }  // namespace
@@ -185,13 +214,13 @@ Column text(const std::string& header, const std::string& path, Align align) {
 }
 
 Column number(const std::string& header, const std::string& path,
-              std::string (*format)(double number)) {
+              const std::function<std::string(double number)>& format, Align align) {
   const auto cell = [=](const Json& row) {
     const Json value = at(row, path);
     const bool is_shown = value.is_number() && !std::isnan(value.get<double>());
     return is_shown ? format(value.get<double>()) : "-";
   };
-  return {header, cell};
+  return {header, cell, align};
 }
 
 std::string table(const Json& rows, const std::vector<Column>& columns) {
@@ -333,30 +362,12 @@ Json to_json(const AccuracyReport& report) {
   return result;
 }
 
-std::string parts_page(const Json& reports, const std::string& list, const Column& part,
-                       std::size_t most) {
-  constexpr std::size_t most_columns = 3;
-  Json rows = reports[0].at("report").at(list);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i]["largest"] = 0.0;
-    for (std::size_t r = 0; r < reports.size(); ++r) {
-      const Json& error = reports[r].at("report").at(list).at(i).at("max_abs");
-      rows[i][std::to_string(r)] = error;
-      if (error.is_number() && error > rows[i]["largest"]) rows[i]["largest"] = error;
-    }
-  }
-  if (rows.size() > most) rows = largest(rows, "/largest", most);
-  std::string page;
-  for (std::size_t first = 0; first < reports.size(); first += most_columns) {
-    std::vector<Column> columns = {part};
-    for (std::size_t r = first; r < std::min(first + most_columns, reports.size()); ++r) {
-      const std::string origin = reports[r].value("origin", "");  // set by posenc compare
-      columns.push_back(number((origin.empty() ? "" : origin + " ") + name_of(reports[r]),
-                               "/" + std::to_string(r), error_text));
-    }
-    page += "\n" + table(rows, columns);
-  }
-  return page;
+std::string side_by_side_page(const Json& reports) {
+  constexpr std::size_t most_octaves = 128, most_channels = 8;
+  return fmt::format(
+      "\nLargest |error| by position\n{}\nLargest |error| of the worst channels\n{}",
+      parts_page(reports, "by_position", positions_column("positions"), most_octaves),
+      parts_page(reports, "by_channel", text("channel", "/channel", Align::right), most_channels));
 }
 
 std::string details_page(const Json& report, check::Arrangement arrangement) {

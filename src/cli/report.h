@@ -51,7 +51,7 @@ suite::Json largest(const suite::Json& rows, const std::string& path, std::size_
 Column text(const std::string& header, const std::string& path, Align align = Align::left);
 /// A column with the number at a path; "-" if there is no number, or if it is NaN.
 Column number(const std::string& header, const std::string& path,
-              std::string (*format)(double number));
+              const std::function<std::string(double number)>& format, Align align = Align::right);
 
 /// The table as text. A row that is a string becomes a heading, and a null row an empty line.
 std::string table(const suite::Json& rows, const std::vector<Column>& columns);
@@ -93,10 +93,9 @@ std::string worst_page(const suite::Json& report, DataType type);
 /// Adds lines to a table that say why a backend is not available.
 void add_refusal(suite::Json& rows, const suite::Json& refused);
 
-/// The largest errors of the parts of a table, with one column per report. The reports list their
-/// parts under the name `list`. If there are more than `most` parts, only the worst are shown.
-std::string parts_page(const suite::Json& reports, const std::string& list, const Column& part,
-                       std::size_t most);
+/// The largest errors of several reports of one table, by position and of the worst channels, with
+/// one column per report.
+std::string side_by_side_page(const suite::Json& reports);
 
 /// "Accuracy of a float32 table of 5000 x 512, positions 0 .. 4999, base 10000, ...".
 std::string table_title(const suite::MeasuredTable& table);

@@ -45,34 +45,21 @@ std::string program_file() {
   throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
 }
 
-/// Times each request in a process of this program. If the first process cannot be run, as in some
-/// sandboxes and emulators, it times in this process and keeps the reason.
-class OwnProcesses {
- public:
-  explicit OwnProcesses(std::string& why_one_process) : why_(why_one_process) {}
-
-  Timing operator()(const TimingRequest& request) {
-    if (!why_.empty()) return time_rows(request);
-    try {
-      const Timing timing = time_by_program(program_file(), request);
-      is_first_ = false;
-      return timing;
-    } catch (const std::exception& error) {
-      if (!is_first_) throw;
-      why_ = shortened(escaped(error.what()), max_text_bytes);
-      return time_rows(request);
-    }
-  }
-
- private:
-  std::string& why_;
-  bool is_first_ = true;
-};
-
 }  // namespace
 
 TimeRows time_in_own_processes(std::string& why_one_process) {
-  return OwnProcesses(why_one_process);
+  return [&why_one_process, is_first = true](const TimingRequest& request) mutable {
+    if (!why_one_process.empty()) return time_rows(request);
+    try {
+      const Timing timing = time_by_program(program_file(), request);
+      is_first = false;
+      return timing;
+    } catch (const std::exception& error) {
+      if (!is_first) throw;
+      why_one_process = shortened(escaped(error.what()), max_text_bytes);
+      return time_rows(request);
+    }
+  };
 }
 
 Timing time_by_program(const std::string& program, const TimingRequest& request) {

@@ -6,7 +6,6 @@
 #include "posenc/registry.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/measure.h"
-#include "posenc/suite/measured_tables.h"
 #include "support.h"
 
 #include <algorithm>

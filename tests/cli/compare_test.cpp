@@ -14,63 +14,78 @@ using nlohmann::json;
 /// Two documents, the second with a change.
 struct TwoDocuments {
   ScratchFolder folder;
-  std::string a = folder / "a.json";
-  std::string b = folder / "b.json";
+  std::string a = folder / "a.json", b = folder / "b.json";
 
+  TwoDocuments(const Measurements& before, const Measurements& after) {
+    write_measurements(before, a);
+    write_measurements(after, b);
+  }
   template <class Change>
-  explicit TwoDocuments(const Change& change) {
-    Measurements document = document_of({measured("naive", 4e-6), measured("rotation", 1e-6)});
-    write_measurements(document, a);
-    change(document);
-    write_measurements(document, b);
+  explicit TwoDocuments(const Change& change)
+      : TwoDocuments(document_of({measured("naive", 4e-6), measured("rotation", 1e-6)}), [&change] {
+          Measurements document =
+              document_of({measured("naive", 4e-6), measured("rotation", 1e-6)});
+          change(document);
+          return document;
+        }()) {}
+
+  std::string line(const std::string& options = "") const {
+    return "compare " + a + " " + b + " " + options;
   }
-  CommandResult compared(const Arguments& options = {}) const {
-    return run_posenc(Arguments{"compare", a, b} + options);
-  }
-  CommandResult reversed() const { return run_posenc({"compare", b, a}); }
+  CommandResult compared(const std::string& options = "") const { return run_line(line(options)); }
+  CommandResult reversed() const { return run_line("compare " + b + " " + a); }
 };
 
-/// The error of naive becomes that much larger.
-auto growth(double factor) {
-  return [=](Measurements& document) { document.all[0].error->max_abs *= factor; };
+/// A change from one document to the other, and what posenc compare says of it in both directions.
+struct Change {
+  void (*change)(Measurements& document);
+  std::string options;
+  int exit_code;
+  std::string text;
+  int reversed_exit_code;
+  std::string reversed_text;
+};
+
+const Change changes[] = {
+    {[](auto&) {}, "", 0, "2 compared, noise 0.0 %; regressions: 0", 0, "regressions: 0"},
+    {[](auto& document) { document.all[0].error->max_abs *= 1.5; }, "", 1, "error grew", 0,
+     "error shrank"},
+    {[](auto& document) { document.all[1].seconds = samples(1.1e-6); }, "", 1, "1.100 (", 0,
+     "faster"},
+    {[](auto& document) { document.all[1].seconds = samples(1.1e-6); }, "", 1,
+     "posenc compare --run OLD NEW", 0, ""},
+    // Within 2 %, and within the noise of one of the documents.
+    {[](auto& document) { document.all[1].seconds = samples(1.015e-6); }, "", 0, "2 same", 0, ""},
+    {[](auto& document) {
+       document.all[1].seconds = samples(1.1e-6);
+       document.all[1].self_ratios = std::vector<double>(9, 1.2);
+     },
+     "", 0, "2 same", 0, "2 same"},
+    {[](auto& document) { document.all.pop_back(); }, "", 1, "missing in B: 1\n", 0, "only in B"},
+    // The tolerance accepts growth of an error, but no wrongly rounded entry.
+    {[](auto& document) { document.all[0].error->max_abs *= 1.05; }, "--tolerance 0.04", 1,
+     "error grew", 0, ""},
+    {[](auto& document) { document.all[0].error->max_abs *= 1.05; }, "--tolerance 0.06", 0, "", 0,
+     ""},
+    {[](auto& document) { document.all[0].error->correctly_rounded = 0.2; }, "--tolerance 0.5", 1,
+     "", 0, ""},
+};
+
+TEST(Compare, JudgesAChangeInBothDirections) {
+  for (const Change& each : changes) {
+    const TwoDocuments documents(each.change);
+    const CommandResult result = documents.compared(each.options), reversed = documents.reversed();
+    EXPECT_EQ(result.exit_code, each.exit_code) << result.out;
+    EXPECT_THAT(result.out, HasSubstr(each.text));
+    EXPECT_EQ(reversed.exit_code, each.reversed_exit_code) << reversed.out;
+    EXPECT_THAT(reversed.out, HasSubstr(each.reversed_text));
+  }
+  const TwoDocuments missing([](Measurements& document) { document.all.pop_back(); });
+  EXPECT_EQ(json_of(missing.line()).at("missing"), 1);
 }
 
-/// rotation takes that much longer.
-auto slowdown(double factor) {
-  return [=](Measurements& document) { document.all[1].seconds = samples(1e-6 * factor); };
-}
-
-TEST(Compare, TheSameDocumentTwiceIsNoRegression) {
-  const TwoDocuments same([](Measurements&) {});
-  EXPECT_EQ(same.compared().exit_code, 0);
-  EXPECT_THAT(same.compared().err, IsEmpty());
-  EXPECT_THAT(same.compared().out, HasSubstr("2 compared, noise 0.0 %; regressions: 0"));
-}
-
-TEST(Compare, ALargerErrorIsARegressionAndASmallerOneIsNot) {
-  const TwoDocuments documents(growth(1.5));
-  EXPECT_EQ(documents.compared().exit_code, 1);
-  EXPECT_THAT(documents.compared().out,
-              AllOf(HasSubstr("error grew"), HasSubstr("regressions: 1;")));
-  EXPECT_EQ(documents.reversed().exit_code, 0);
-  EXPECT_THAT(documents.reversed().out, HasSubstr("error shrank"));
-}
-
-TEST(Compare, ALongerTimeIsARegressionUnlessItIsATie) {
-  const TwoDocuments slower(slowdown(1.1));
-  EXPECT_EQ(slower.compared().exit_code, 1);
-  EXPECT_THAT(slower.compared().out, AllOf(HasSubstr("slower"), HasSubstr("1.100 (")));
-  EXPECT_EQ(slower.reversed().exit_code, 0);
-  EXPECT_THAT(slower.reversed().out, HasSubstr("faster"));
-  EXPECT_EQ(TwoDocuments(slowdown(1.015)).compared().exit_code, 0) << "within 2 %";
-  const TwoDocuments noisy([](Measurements& document) {
-    slowdown(1.1)(document);
-    document.all[1].self_ratios = std::vector<double>(9, 1.2);
-  });
-  EXPECT_EQ(noisy.compared().exit_code, 0) << "within the noise of one of the documents";
-}
-
-/// Documents of five backends and two limits: in the second, each takes that many times as long.
+/// Compares documents of five backends and two limits. In the second, each takes that many times as
+/// long.
 CommandResult compared_after(double factor_of_backends, double factor_of_limits, double of_one) {
   const auto document = [](double of_backends, double of_limits, double of_first) {
     std::vector<Measurement> rows;
@@ -86,11 +101,8 @@ CommandResult compared_after(double factor_of_backends, double factor_of_limits,
     }
     return document_of(std::move(rows));
   };
-  const ScratchFolder folder;
-  const std::string a = folder / "a.json", b = folder / "b.json";
-  write_measurements(document(1, 1, 1), a);
-  write_measurements(document(factor_of_backends, factor_of_limits, of_one), b);
-  return run_posenc({"compare", a, b});
+  return TwoDocuments(document(1, 1, 1), document(factor_of_backends, factor_of_limits, of_one))
+      .compared();
 }
 
 TEST(Compare, AMachineThatIsSlowerIsNoRegression) {
@@ -114,15 +126,12 @@ TEST(Compare, CodeThatIsSlowerIsARegressionAlsoIfItIsAllOfIt) {
 }
 
 TEST(Compare, ShowsTheWorstFirstAndCountsTheOthers) {
-  std::vector<Measurement> rows;
-  for (int i = 0; i < 40; ++i) rows.push_back(measured("backend" + std::to_string(i), 1e-6));
-  const ScratchFolder folder;
-  const std::string a = folder / "a.json", b = folder / "b.json";
-  write_measurements(document_of(rows), a);
+  std::vector<Measurement> before;
+  for (int i = 0; i < 40; ++i) before.push_back(measured("backend" + std::to_string(i), 1e-6));
+  std::vector<Measurement> after = before;
   for (std::size_t i = 0; i < 30; ++i)
-    rows[i].seconds = samples(1e-6 * (1.1 + 0.01 * static_cast<double>(i)));
-  write_measurements(document_of(rows), b);
-  const std::string page = run_posenc({"compare", a, b}).out;
+    after[i].seconds = samples(1e-6 * (1.1 + 0.01 * static_cast<double>(i)));
+  const std::string page = TwoDocuments(document_of(before), document_of(after)).compared().out;
   EXPECT_LT(page.find("backend29"), page.find("backend28"));
   EXPECT_THAT(page,
               AllOf(HasSubstr("Not shown: 10 same, 6 slower"), HasSubstr("regressions: 30;")));
@@ -130,7 +139,7 @@ TEST(Compare, ShowsTheWorstFirstAndCountsTheOthers) {
 
 TEST(Compare, MachinesStandSideBySideWithoutAVerdict) {
   const TwoDocuments documents([](Measurements& document) {
-    slowdown(3)(document);
+    document.all[1].seconds = samples(3e-6);
     document.all.push_back(measured("naive", 1e-6));
     document.all.back().table = table_of({.d_model = 32}, {0, 10});
     document.machine.model = "AMD EPYC (family 26, model 2, stepping 1)";
@@ -143,7 +152,7 @@ TEST(Compare, MachinesStandSideBySideWithoutAVerdict) {
                       HasSubstr("0.85"), HasSubstr("not judged"),
                       HasSubstr("Not in all documents: 10x32"), Not(HasSubstr("same"))));
   }
-  const json document = json::parse(documents.compared({"--format", "json"}).out);
+  const json document = json_of(documents.line());
   EXPECT_EQ(document.at("times_are_judged"), false);
   EXPECT_EQ(document.at("machines").size(), 2U);
   ASSERT_EQ(document.at("tables").size(), 1U);
@@ -152,17 +161,13 @@ TEST(Compare, MachinesStandSideBySideWithoutAVerdict) {
 
 TEST(Compare, AnyNumberOfDocumentsIsShown) {
   const TwoDocuments documents([](Measurements&) {});
-  const std::string &a = documents.a, &b = documents.b;
-  EXPECT_EQ(run_posenc({"compare", a, b, a}).exit_code, 0);
-  EXPECT_THAT(run_posenc({"compare", a}).out, HasSubstr("rotation"));
+  EXPECT_EQ(documents.compared(documents.a).exit_code, 0);
+  EXPECT_THAT(run_line("compare " + documents.a).out, HasSubstr("rotation"));
   const std::string other = documents.folder / "other.json";
   write_measurements(document_of({measured("other", 1)}), other);
-  expect_refused(run_posenc({"compare", a, b, other}), "in common");
-}
-
-TEST(Compare, TwoSessionsAreAHint) {
-  EXPECT_THAT(TwoDocuments(slowdown(1.1)).compared().out,
-              HasSubstr("posenc compare --run OLD NEW"));
+  expect_refused(documents.compared(other), "in common");
+  expect_refused(run_line("compare " + documents.a + " " + other),
+                 "no backend and table in common");
 }
 
 TEST(Compare, SaysWhichDocumentIsNotToBeTrusted) {
@@ -170,44 +175,24 @@ TEST(Compare, SaysWhichDocumentIsNotToBeTrusted) {
     document.disturbed = "other work ran";
     document.one_process = "no processes here";
   });
-  for (const CommandResult& each :
-       {documents.compared(), run_posenc({"compare", documents.a, documents.b, documents.a})}) {
+  for (const CommandResult& each : {documents.compared(), documents.compared(documents.a)}) {
     EXPECT_THAT(each.out, AllOf(testing::ContainsRegex("\n[B2]: Not to be trusted: other work ran"),
                                 HasSubstr("Timed in one process")));
   }
 }
 
 TEST(CompareRun, TimesTwoCommandsInTurn) {
-  const CommandResult result =
-      run_posenc(Arguments{"compare", "--run", POSENC_COMMAND, POSENC_COMMAND} +
-                 "--shape 8x64,4x32 --backend rotation --rounds 2 --format json");
+  const std::string run = "compare --run " POSENC_COMMAND " ";
+  const CommandResult result = run_line(
+      run + POSENC_COMMAND " --shape 8x64,4x32 --backend rotation --rounds 2 --format json");
   ASSERT_LE(result.exit_code, 1) << result.err;  // 1: other work ran
   const json document = json::parse(result.out);
   EXPECT_EQ(document.at("rounds"), 2);
   ASSERT_EQ(document.at("rows").size(), 2U);
   for (const json& row : document.at("rows"))
     EXPECT_EQ(row.at("before").at("seconds").size(), 2U) << "one of each round";
-  expect_refused(run_posenc({"compare", "--run", POSENC_COMMAND, "/bin/false"}), "/bin/false");
-  expect_refused(run_posenc({"compare", "--run", "/bin/true", POSENC_COMMAND}),
-                 "is no posenc command");
-}
-
-TEST(Compare, AMissingRowFails) {
-  const TwoDocuments documents([](Measurements& document) { document.all.pop_back(); });
-  EXPECT_EQ(documents.compared().exit_code, 1);
-  EXPECT_THAT(documents.compared().out,
-              AllOf(HasSubstr("only in A"), HasSubstr("missing in B: 1\n")));
-  EXPECT_EQ(json::parse(documents.compared({"--format", "json"}).out).at("missing"), 1);
-  EXPECT_EQ(documents.reversed().exit_code, 0) << "B may have more";
-}
-
-TEST(Compare, TheToleranceAcceptsGrowthOfAnErrorButNoWronglyRoundedEntry) {
-  const TwoDocuments grown(growth(1.05));
-  EXPECT_EQ(grown.compared({"--tolerance", "0.04"}).exit_code, 1);
-  EXPECT_EQ(grown.compared({"--tolerance", "0.06"}).exit_code, 0);
-  const TwoDocuments wrong(
-      [](Measurements& document) { document.all[0].error->correctly_rounded = 0.2; });
-  EXPECT_EQ(wrong.compared({"--tolerance", "0.5"}).exit_code, 1);
+  expect_refused(run_line(run + "/bin/false"), "/bin/false");
+  expect_refused(run_line(run + "/bin/true"), "is no posenc command");
 }
 
 TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
@@ -221,31 +206,28 @@ TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
 }
 
 TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
-  const ScratchFolder folder;
-  const std::string report = folder / "report.json", other = folder / "other.json";
-  write_measurements(document_of({measured("naive", 1)}), report);
-  expect_refused(run_posenc({"compare", report, folder / "missing.json"}), "missing.json");
-  write_file(other, R"({"context": {}, "benchmarks": []})");
-  expect_refused(run_posenc({"compare", report, other}), "other.json");
-  expect_refused(run_posenc({"compare", folder.path(), report}), folder.path());
-  write_measurements(document_of({measured("other", 1)}), other);
-  expect_refused(run_posenc({"compare", report, other}), "no backend and table in common");
+  const TwoDocuments documents([](Measurements&) {});
+  const std::string compare = "compare " + documents.a + " ";
+  expect_refused(run_line(compare + (documents.folder / "missing.json").string()), "missing.json");
+  write_file(documents.b, R"({"context": {}, "benchmarks": []})");
+  expect_refused(documents.compared(), "b.json");
+  expect_refused(run_line(compare + documents.folder.path().string()),
+                 documents.folder.path().string());
 }
 
 TEST(Compare, AccuracyReportsOfTwoBackendsStandSideBySide) {
   const ScratchFolder folder;
   const std::string a = folder / "a.json", b = folder / "b.json", c = folder / "c.json";
-  const Arguments report = words("accuracy --d-model 64 --format json --output");
-  for (const auto& [line, file] : {std::pair{"--rows 40 --backend rotation", a},
-                                   {"--rows 40 --backend div_term", b},
-                                   {"--rows 41 --backend naive", c}})
-    ASSERT_EQ(run_posenc(report + Arguments{file} + line).exit_code, 0);
-  const CommandResult both = run_posenc({"compare", a, b});
+  for (const auto& [line, file] : {std::pair{"--rows 40 --backend rotation --output ", a},
+                                   {"--rows 40 --backend div_term --output ", b},
+                                   {"--rows 41 --backend naive --output ", c}})
+    ASSERT_EQ(run_line(std::string("accuracy --d-model 64 ") + line + file).exit_code, 0);
+  const CommandResult both = run_line("compare " + a + " " + b);
   EXPECT_EQ(both.exit_code, 0) << both.err;
   EXPECT_THAT(both.out,
               AllOf(HasSubstr("A rotation:"), HasSubstr("B div_term:portable"),
                     HasSubstr("32 .. 39"), HasSubstr("worst channels"), HasSubstr("not judged")));
-  expect_refused(run_posenc({"compare", a, c}), "accuracy reports of one table");
+  expect_refused(run_line("compare " + a + " " + c), "accuracy reports of one table");
 }
 
 }  // namespace

@@ -40,30 +40,26 @@ TEST(Generate, RawIsTheLibrarysBytes) {
                           .layout = Layout::halves_cos_first,
                           .spacing = Spacing::inclusive};
   const RowRange rows{1'000'000'000'000, 33};
-  const Arguments shape = words(
+  const std::string shape =
       "generate --rows 33 --first 1000000000000 --d-model 66 --base 500 --layout halves_cos_first "
-      "--spacing inclusive --format raw");
+      "--spacing inclusive --format raw ";
   for (const Backend* each : running_backends()) {
     const std::string expected = library_bytes(*each, spec, rows);
-    EXPECT_EQ(run_posenc(shape + ("--backend " + each->full_name())).out, expected)
+    EXPECT_EQ(run_line(shape + "--backend " + each->full_name()).out, expected)
         << each->full_name();
   }
-  EXPECT_EQ(run_posenc(shape + "--threads 3").out, library_bytes(backend("rotation"), spec, rows));
+  EXPECT_EQ(run_line(shape + "--threads 3").out, library_bytes(backend("rotation"), spec, rows));
 }
 
 TEST(Generate, TakesRulesOfFrequencies) {
-  const RowRange rows = {100'000, 5};
-  const Arguments command = words("generate --first 100000 --rows 5 --format raw");
-  const Preset& llama = preset("llama_3_1");
-  EXPECT_EQ(run_posenc(command + "--preset llama_3_1").out,
-            library_bytes(backend("rotation"), llama.spec, rows));
-  EncodingSpec other = llama.spec;
-  other.frequencies = YarnScaling{.factor = 4, .truncate = false, .attention_factor = 1};
-  EXPECT_EQ(
-      run_posenc(command +
-                 "--preset llama_3_1 --frequencies yarn:factor=4,truncate=false,attention_factor=1")
-          .out,
-      library_bytes(backend("rotation"), other, rows));
+  EncodingSpec spec = preset("llama_3_1").spec;
+  const std::string command =
+      "generate --first 100000 --rows 5 --format raw --preset llama_3_1 --frequencies ";
+  for (const std::string rule :
+       {"llama3:factor=8", "yarn:factor=4,truncate=false,attention_factor=1"}) {
+    spec.frequencies = parse_frequency_rule(rule);
+    EXPECT_EQ(run_line(command + rule).out, library_bytes(backend("rotation"), spec, {100'000, 5}));
+  }
 }
 
 TEST(Generate, EveryTypeIsTheLibrarysBytes) {
@@ -73,9 +69,10 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
       return library_bytes<T>(backend("rotation"), {.d_model = 66},
                               {.first = 1'000'000, .count = 33});
     });
-    const Arguments shape = words("generate --rows 33 --first 1000000 --d-model 66 --dtype") + name;
-    EXPECT_EQ(run_posenc(shape + "--format raw").out, expected) << name;
-    const std::string safetensors = run_posenc(shape + "--format safetensors").out;
+    const std::string shape =
+        "generate --rows 33 --first 1000000 --d-model 66 --dtype " + name + " --format ";
+    EXPECT_EQ(run_line(shape + "raw").out, expected) << name;
+    const std::string safetensors = run_line(shape + "safetensors").out;
     const auto [fields, elements] = parse_safetensors(safetensors);
     EXPECT_EQ(elements, expected) << name;
     const auto& tensor = fields.at("positional_encoding");
@@ -85,7 +82,7 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
     EXPECT_EQ(fields.at("__metadata__").at("description"),
               "encoding, base 10000, layout interleaved, spacing paper, first position 1000000");
     if (type == DataType::bfloat16) continue;
-    const std::string npy = run_posenc(shape + "--format npy").out;
+    const std::string npy = run_line(shape + "npy").out;
     ASSERT_THAT(npy, StartsWith(std::string("\x93NUMPY\x01\x00", 8)));
     const std::size_t length =
         static_cast<unsigned char>(npy[8]) + 256U * static_cast<unsigned char>(npy[9]);
@@ -98,57 +95,30 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
 }
 
 TEST(Generate, CsvReadsBackAsTheSameValuesOfEveryType) {
-  const auto csv = [](const char* type) {
-    return run_posenc(words("generate --rows 2 --d-model 2 --format csv --dtype") + type).out;
-  };
-  EXPECT_EQ(csv("float64"), "0,1\n0.8414709848078965,0.5403023058681398\n");
-  EXPECT_EQ(csv("float16"), "0,1\n0.8413086,0.54052734\n");
-  EXPECT_EQ(csv("bfloat16"), "0,1\n0.83984375,0.5390625\n");
+  const std::string command = "generate --rows 2 --d-model 2 --format csv --dtype ";
+  EXPECT_EQ(run_line(command + "float64").out, "0,1\n0.8414709848078965,0.5403023058681398\n");
+  EXPECT_EQ(run_line(command + "float16").out, "0,1\n0.8413086,0.54052734\n");
+  EXPECT_EQ(run_line(command + "bfloat16").out, "0,1\n0.83984375,0.5390625\n");
 }
 
 TEST(Generate, TablesOfManyBlocksMatchOneCallOfTheLibrary) {
-  const ScratchFolder folder;
-  const auto file = folder / "table.raw";
-  ASSERT_EQ(run_posenc({"generate", "--rows", "40000", "--d-model", "128", "--first", "77",
-                        "--format", "raw", "--output", file})
-                .exit_code,
-            0);
-  EXPECT_TRUE(read_file(file) == library_bytes(backend("rotation"), {.d_model = 128}, {77, 40000}));
+  EXPECT_TRUE(run_line("generate --rows 40000 --d-model 128 --first 77 --format raw").out ==
+              library_bytes(backend("rotation"), {.d_model = 128}, {77, 40000}));
 }
 
 TEST(Generate, TheSuffixSelectsTheFormatUnlessOneIsGiven) {
   const ScratchFolder folder;
-  const Arguments shape = words("generate --rows 3 --d-model 4");
-  for (const std::string suffix : {"npy", "safetensors", "raw", "csv"}) {
-    const std::string file = folder / ("table." + suffix);
-    ASSERT_EQ(run_posenc(shape + Arguments{"--output", file}).exit_code, 0);
-    EXPECT_EQ(read_file(file), run_posenc(shape + Arguments{"--format", suffix}).out) << suffix;
-  }
-  ASSERT_EQ(run_posenc(shape + Arguments{"--output", folder / "table"}).exit_code, 0);
-  EXPECT_EQ(read_file(folder / "table"), read_file(folder / "table.npy"));
-  expect_refused(run_posenc(shape + Arguments{"--output", folder / "table.foo"}), "table.foo");
-  EXPECT_THAT(folder.listing(),
-              ElementsAre("table", "table.csv", "table.npy", "table.raw", "table.safetensors"));
-  ASSERT_EQ(
-      run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code,
-      0);
-  EXPECT_EQ(read_file(folder / "table.foo"), read_file(folder / "table.raw"));
-}
-
-TEST(Generate, RefusesATableThatIsLargerThanItsDisk) {
-  const ScratchFolder folder;
-  const std::string rows = "generate --d-model 4096 --rows 99999999999";
-  for (const char* const format : {"npy", "safetensors", "raw", "csv"}) {
-    const CommandResult refused =
-        run_posenc(words(rows) + Arguments{"--format", format, "--output", folder / "table"});
-    expect_refused(refused, "; allowed: less, or --force");
-    EXPECT_THAT(refused.err, AllOf(HasSubstr("the table needs "), HasSubstr(" free")));
-    EXPECT_THAT(folder.listing(), IsEmpty());
-  }
-  // A shell redirects the standard output to a file.
-  const CommandResult redirected =
-      run_posenc(words(rows), {.environment = {}, .out_file = folder / "table"});
-  expect_refused(redirected, "the disk of standard output has ");
+  const std::string shape = "generate --rows 3 --d-model 4 ";
+  const auto written = [&](const std::string& name, const std::string& more = "") {
+    const std::string file = folder / name;
+    EXPECT_EQ(run_line(shape + more + "--output " + file).exit_code, 0) << name;
+    return read_file(file);
+  };
+  for (const std::string suffix : {"npy", "safetensors", "raw", "csv"})
+    EXPECT_EQ(written("table." + suffix), run_line(shape + "--format " + suffix).out) << suffix;
+  EXPECT_EQ(written("table"), read_file(folder / "table.npy"));
+  EXPECT_EQ(written("table.foo", "--format raw "), read_file(folder / "table.raw"));
+  EXPECT_THAT(folder.listing(), SizeIs(6));
 }
 
 TEST(Generate, RemovesItsFileIfTheSystemAllowsNoLargerOne) {
@@ -164,35 +134,32 @@ TEST(Generate, RemovesItsFileIfTheSystemAllowsNoLargerOne) {
 
 TEST(Generate, WritesTheCellsOfAGrid) {
   const AxesTable flux = axes_table("flux", GridSizes{1, 3, 5});
-  const Arguments command = words("generate --axes flux --grid 1,3,5 --format raw --threads 2");
+  const std::string command = "generate --axes flux --grid 1,3,5 --format raw --threads 2";
   Matrix table(15, 128), cache(15, 128);
   AxesEncoder(flux.spec).encode(flux.row_positions(), table.view());
-  EXPECT_EQ(run_posenc(command).out, bytes_of(table));
+  EXPECT_EQ(run_line(command).out, bytes_of(table));
   Rotary(RotarySpec{.angles = flux.spec})
       .cache(flux.row_positions(), RotaryLayout::halves, cache.view());
-  EXPECT_EQ(run_posenc(command + "--rotary halves").out, bytes_of(cache));
+  EXPECT_EQ(run_line(command + " --rotary halves").out, bytes_of(cache));
 }
-
-const Arguments yarn_cache =
-    words("generate --rows 70 --first -3 --d-model 64 --frequencies yarn:factor=40");
 
 TEST(GenerateRotary, WritesTheLibrarysCachesTimesTheAttentionFactor) {
   const Rotary rotary(64, 1e4, RotaryLayout::halves, YarnScaling{.factor = 40});
   ASSERT_NE(rotary.attention_factor(), 1);
-  const RowRange rows = {-3, 70};
   const auto run = [](const std::string& more) {
-    return run_posenc(yarn_cache + "--format raw --rotary" + more).out;
+    return run_line("generate --rows 70 --first -3 --d-model 64 --frequencies yarn:factor=40 " +
+                    more)
+        .out;
   };
   Matrix cache(70, 64);
-  rotary.cache(rows, RotaryLayout::halves, cache.view());
-  EXPECT_EQ(run("halves"), bytes_of(cache));
+  rotary.cache(RowRange{-3, 70}, RotaryLayout::halves, cache.view());
+  EXPECT_EQ(run("--rotary halves --format raw"), bytes_of(cache));
   BasicMatrix<BFloat16> half(70, 64);
-  rotary.cache(rows, RotaryLayout::interleaved, half.view());
-  EXPECT_EQ(run("interleaved --dtype bfloat16"), bytes_of(half));
-  const auto metadata =
-      parse_safetensors(run_posenc(yarn_cache + "--rotary halves --format safetensors").out)
-          .first.at("__metadata__");
-  EXPECT_THAT(metadata.at("description"),
+  rotary.cache(RowRange{-3, 70}, RotaryLayout::interleaved, half.view());
+  EXPECT_EQ(run("--rotary interleaved --format raw --dtype bfloat16"), bytes_of(half));
+  EXPECT_THAT(parse_safetensors(run("--rotary halves --format safetensors"))
+                  .first.at("__metadata__")
+                  .at("description"),
               AllOf(StartsWith("rotary cache, halves, attention factor 1.36888794541139"),
                     HasSubstr("frequencies yarn:factor=40")));
 }

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "posenc/cpu.h"
 #include "posenc/frequency_rule_text.h"
+#include "posenc/model/rotary_config.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/support/format.h"
@@ -17,14 +18,14 @@ namespace {
 using nlohmann::json;
 
 TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
-  const CommandResult result = run_posenc(words("list"));
+  const CommandResult result = run_line("list");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, IsEmpty());
   for (const Backend* each : backends())
     EXPECT_THAT(result.out, HasSubstr("\n" + std::string(each->name()) + " "));
   EXPECT_THAT(result.out, AllOf(HasSubstr(cpu().model), HasSubstr("built-in order")));
 
-  const json document = json::parse(run_posenc(words("list --format json")).out);
+  const json document = json_of("list");
   EXPECT_EQ(document.at("version"), 1);
   EXPECT_EQ(document.at("backends").size(), backends().size());
   EXPECT_EQ(document.at("machine").at("cpu"), cpu().model);
@@ -53,7 +54,7 @@ std::string line_of(const std::string& page, const std::string& name) {
 }
 
 TEST(ListPresets, ShowsTheConventionOfEach) {
-  const std::string page = run_posenc(words("list --presets")).out;
+  const std::string page = run_line("list --presets").out;
   for (const Preset& each : presets()) {
     const std::string line = line_of(page, std::string(each.name));
     EXPECT_THAT(line, HasSubstr(" " + std::string(to_string(each.spec.layout)) + " "));
@@ -67,26 +68,23 @@ TEST(ListPresets, ShowsTheConventionOfEach) {
 }
 
 TEST(ListCpus, ShowsThoseThatPickAnswersFor) {
-  const auto listed = run_posenc(words("list --cpus"));
+  const auto listed = run_line("list --cpus");
   EXPECT_EQ(listed.exit_code, 0) << listed.err;
   EXPECT_THAT(line_of(listed.out, "Zen 4"),
               testing::ContainsRegex("AMD +25 +17 +AMD EPYC +avx512"));
   EXPECT_THAT(line_of(listed.out, "Emerald Rapids"), testing::ContainsRegex("Intel +6 +207 "));
-  const json document = json::parse(run_posenc(words("list --cpus --format json")).out);
+  const json document = json_of("list --cpus");
   EXPECT_GE(document.at("cpus").size(), 5U);
   for (const json& each : document.at("cpus")) {
     const std::string family = each.at("family").dump(), model = each.at("model").dump();
-    const auto picked =
-        run_posenc(Arguments{"pick", "--cpu", "family " + family + ", model " + model});
+    const auto picked = run_posenc({"pick", "--cpu", "family " + family + ", model " + model});
     EXPECT_EQ(picked.exit_code, 0) << picked.err;
     EXPECT_THAT(picked.out, HasSubstr("measured: "));
   }
 }
 
 TEST(ListPresets, JsonHasEveryPreset) {
-  const auto result = run_posenc(words("list --presets --format json"));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const json document = json::parse(result.out);
+  const json document = json_of("list --presets");
   ASSERT_EQ(document.at("presets").size(), presets().size());
   for (std::size_t i = 0; i < presets().size(); ++i) {
     const Preset& preset = presets()[i];
@@ -98,6 +96,13 @@ TEST(ListPresets, JsonHasEveryPreset) {
               preset.spec.frequencies);
     EXPECT_EQ(listed.at("rows").at("first"), preset.rows.first);
   }
+}
+
+TEST(ListModels, NamesEveryModelType) {
+  const auto all = model::known_model_types();
+  EXPECT_EQ(json_of("list --models").at("models").get<std::vector<std::string>>(), all);
+  EXPECT_THAT(run_line("list --models").out,
+              AllOf(StartsWith(std::to_string(all.size()) + " model types"), HasSubstr(" llama,")));
 }
 
 }  // namespace

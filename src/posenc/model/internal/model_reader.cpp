@@ -389,7 +389,7 @@ std::string type_of(const ConfigKeys& config, bool may_hold_one = true) {
   if (const auto reason = reason_without_rope(name); !reason.empty())
     config.refuse("model_type", reason);
   if (find_text_model(name) == nullptr && !(may_hold_one && find_wrapper(name) != nullptr))
-    config.refuse("model_type", "one that docs/config-json.md lists");
+    config.refuse("model_type", "one that posenc list --models names");
   return name;
 }
 
