@@ -2,6 +2,7 @@
 
 #include "posenc/error.h"
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -25,11 +26,12 @@ FrequencyRule converted(const py::handle& value) {
 
 template <>
 Accuracy converted(const py::handle& value) {
-  if (!py::hasattr(value, "measure")) return Accuracy::within(value.cast<double>());
-  const auto measure = value.attr("measure").cast<std::string>();
-  if (measure == "correctly_rounded") return {};
-  const auto most = argument<double>(value.attr("most"), measure == "within" ? "error" : "ulp");
-  return measure == "within" ? Accuracy::within(most) : Accuracy::within_ulp(most);
+  if (!py::isinstance<py::str>(value)) return Accuracy::within(value.cast<double>());
+  const auto text = value.cast<std::string>();
+  char* end = nullptr;
+  const double most = std::strtod(text.c_str(), &end);
+  if (std::string_view(end) == " ulp") return Accuracy::within_ulp(most);
+  throw InvalidArgument("accuracy is '" + text + "'; allowed: a number, a text such as '1 ulp'");
 }
 
 template <>

@@ -162,7 +162,7 @@ std::string kind_of() {
   } else if constexpr (std::is_floating_point_v<T>) {
     return "numbers";
   } else if constexpr (std::is_same_v<T, Accuracy>) {
-    return "a largest error, an Accuracy";
+    return "a largest error, a text such as '1 ulp'";
   } else if constexpr (std::is_same_v<T, model::GridSizes>) {
     return "sequences of three 64-bit integers";
   } else {
@@ -204,7 +204,7 @@ Output converted(const py::handle& value);
 /// Converts a list of posenc.arguments.Memory, each of shape (batch, heads, rows, columns).
 template <>
 Heads converted(const py::handle& value);
-/// Converts a number, which is the largest absolute error, or a posenc.Accuracy.
+/// Converts a number, which is the largest absolute error, or a text such as "1 ulp".
 template <>
 Accuracy converted(const py::handle& value);
 

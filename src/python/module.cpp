@@ -33,8 +33,6 @@ void bind_library(py::module_& module) {
     return names;
   });
   module.def("cpu", [] { return cpu().model; });
-  module.def("accuracy_text",
-             [](const Arg<Accuracy, "accuracy">& accuracy) { return to_string(accuracy.value); });
   module.def("frequency_rule",
              [](const Arg<FrequencyRule, "frequencies">& rule) { return to_string(rule.value); });
   module.def("dynamic_ntk_factor", [](Arg<double, "factor"> factor,

@@ -1,10 +1,9 @@
-// Accuracy reports, picks, and checks of tables from elsewhere, as dictionaries.
+// Picks, and checks of tables from elsewhere, as dictionaries.
 #include "posenc/check/frequencies.h"
 #include "posenc/check/heads.h"
 #include "posenc/check/table.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/document.h"
-#include "posenc/suite/measure_accuracy.h"
 #include "posenc/suite/measurement.h"
 #include "posenc/suite/pick.h"
 #include "python/module.h"
@@ -43,26 +42,6 @@ check::HeadsTable converted(const py::handle& value) {
 }
 
 namespace {
-
-py::dict measured_accuracy(const PyEncoder& self, const Positions& rows, Type type,
-                           Threads threads) {
-  const RowRange positions = rows.value.range();
-  const Encoder* const one[] = {self.encoder.get()};
-  const suite::AccuracyReport report = [&] {
-    const ReleasedGil no_gil;
-    return suite::measure_accuracy(one, positions,
-                                   {.threads = threads, .type = type, .progress = {}})
-        .front();
-  }();
-  return py::dict(
-      "backend"_a = self.encoder->backend().full_name(), "reference"_a = report.reference,
-      "entries"_a = report.entries, "max_abs"_a = report.error.max_abs,
-      "max_ulp"_a = report.error.max_ulp, "rms"_a = report.error.rms, "mean"_a = report.error.mean,
-      "error_bound"_a = report.promise.max_abs,
-      "correctly_rounded"_a = report.error.correctly_rounded,
-      "wrongly_rounded"_a = report.wrongly_rounded, "worst_position"_a = report.worst().position,
-      "worst_channel"_a = report.worst().channel);
-}
 
 py::dict candidate_of(const suite::Candidate& from) {
   return py::dict("backend"_a = from.full_name(), "gfloats_per_second"_a = from.gfloats_per_second,
@@ -185,7 +164,6 @@ py::dict check_frequencies(const std::vector<double>& values,
 }  // namespace
 
 void bind_reports(py::module_& module) {
-  module.def("accuracy", &measured_accuracy);
   module.def("pick", &pick_from_file);
   module.def("check_table", &check_table);
   module.def("check_rotated_heads", &check_rotated_heads);

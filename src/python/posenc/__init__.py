@@ -12,10 +12,9 @@ allowed raises ValueError or TypeError, with a message of one line, before anyth
 from __future__ import annotations
 
 from posenc._posenc import __version__, axes_presets, backends, cpu, presets
-from posenc.arguments import Accuracy
 from posenc.checking import CheckReport, RotatedReport, check, check_rotated
 from posenc.encoders import (
-    Axes, AxesEncoder, Encoder, accuracy, axes_alternating, axes_in_blocks,
+    Axes, AxesEncoder, Encoder, axes_alternating, axes_in_blocks,
     axes_in_sections, axes_interleaved, axes_table, encode, encode_grid, encode_like,
     grid_positions, pick, preset,
 )
@@ -26,7 +25,7 @@ from posenc.frequencies import (
 from posenc.rotary import Rotary, rotary_from_config
 
 __all__ = [
-    "__version__", "Accuracy", "accuracy", "Axes", "axes_alternating", "axes_in_blocks",
+    "__version__", "Axes", "axes_alternating", "axes_in_blocks",
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
     "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import functools
 import importlib
 import math
@@ -41,35 +40,6 @@ class Immutable:
 
     def __reduce__(self) -> Any:
         return self._remade, ()
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class Accuracy:
-    """The accuracy that a program asks for."""
-
-    measure: str
-    most: float
-
-    def __post_init__(self) -> None:
-        _posenc.accuracy_text(self)
-
-    @staticmethod
-    def correctly_rounded() -> Accuracy:
-        """Every entry is the value nearest to the exact one: the default."""
-        return Accuracy("correctly_rounded", 0)
-
-    @staticmethod
-    def within(error: float) -> Accuracy:
-        """Every entry is within this absolute error."""
-        return Accuracy("within", error)
-
-    @staticmethod
-    def within_ulp(ulp: float) -> Accuracy:
-        """Every entry is within this error in ulp."""
-        return Accuracy("within_ulp", ulp)
-
-    def __repr__(self) -> str:
-        return f"Accuracy({_posenc.accuracy_text(self)})"
 
 
 def expect(value: Any, kind: type, name: str) -> None:

@@ -52,7 +52,8 @@ class Encoder(_Encoding):
     """A backend planned for one convention.
 
     Without `backend`, the fastest backend that promises `accuracy` for tables of `rows` rows is
-    selected. `accuracy`: None means correctly rounded, and a number is the largest absolute error.
+    selected. `accuracy`: None means correctly rounded, a number is the largest absolute error, and a
+    text such as "1 ulp" the largest error in ulp.
     `frequencies`: d_model / 2 numbers in radians per position, a rule such as
     posenc.Llama3Scaling, or the text of a rule, such as "linear:factor=4". `first`: the position of
     the first row if a call gives no positions. An encoder is immutable, so any number of threads
@@ -93,20 +94,11 @@ def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int
     return encoder.encode(positions, dtype=dtype, threads=threads)
 
 
-def accuracy(encoder: Encoder, positions: Any, dtype: Any = "float32",
-             threads: int = 1) -> dict[str, Any]:
-    """Compares a table with the reference: a dictionary of errors."""
-    expect(encoder, Encoder, "encoder")
-    rows = rows_of(positions, first=encoder.first)
-    report: dict[str, Any] = _posenc.accuracy(encoder._core, rows, type_name(dtype), threads)
-    return report
-
-
 def pick(file: str, accuracy: Any = None) -> list[dict[str, Any]]:
     """The fastest backends that promise an accuracy, by a document of measurements.
 
     file: JSON of `posenc measure`.
-    accuracy: a largest absolute error, or an Accuracy; None means correctly rounded.
+    accuracy: as in Encoder().
 
     Returns a list with a dictionary for each class of table sizes: its "pick" (None if no backend
     promises the accuracy) and the "others", the fastest first, each with its speed, the ratio of
