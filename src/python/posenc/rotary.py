@@ -165,7 +165,7 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     """
     kind = None if layers == "all" else layers or ""
     rotaries, _ = read_config(config, rows, channels, kind)
-    return rotaries if layers == "all" else next(iter(rotaries.values()))
+    return rotaries if kind is None else list(rotaries.values())[0]
 
 
 def read_config(config: Config, rows: int | None, channels: str | None,
