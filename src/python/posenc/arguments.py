@@ -140,6 +140,7 @@ class Memory(NamedTuple):
     name: str  # of the argument
 
 
+@functools.lru_cache(maxsize=None)
 def type_name(dtype: Any, name: str = "dtype") -> str:
     """The name of a type of NumPy or PyTorch; None is float32, and BITS bfloat16."""
     if dtype is None:
@@ -154,8 +155,9 @@ def type_name(dtype: Any, name: str = "dtype") -> str:
 
 def memory_of(given: Any, name: str, *, has_bits: bool = False) -> Memory:
     """The memory of an array or a tensor. has_bits: 16-bit integers are the bits of bfloat16."""
-    is_tensor = _is_tensor(given)
-    if not is_tensor and not hasattr(given, "__array_interface__"):
+    is_array = isinstance(given, np.ndarray)
+    is_tensor = not is_array and _is_tensor(given)
+    if not is_array and not is_tensor and not hasattr(given, "__array_interface__"):
         # An object that only has __array__ may return a copy. Results would be lost in it.
         raise TypeError(f"{name} is of type {type(given).__name__}; allowed: an array of NumPy, or "
                         "what shares its memory with one")
@@ -220,6 +222,8 @@ def _output(table: Memory, shape: tuple[int, ...]) -> Memory:
     """The memory with two dimensions: all dimensions but the last are rows."""
     if table.array.shape != shape:
         raise ValueError(f"{table.name}.shape is {table.array.shape}; allowed: {shape}")
+    if len(shape) == 2:
+        return writable(table)
     rows = table.array.reshape(math.prod(shape[:-1]), shape[-1])
     if rows.size > 0 and not np.may_share_memory(rows, table.array):
         raise ValueError(f"{table.name}.strides is {table.array.strides}; allowed: rows at equal "
