@@ -66,7 +66,7 @@ done
 # An editable installation imports edited sources.
 echo 'EDITED = True' >>"$unpacked/src/python/posenc/__init__.py"
 run editable -c 'import posenc; assert posenc.EDITED'
-for test in package objects rotary_config; do
+for test in package rotary_config; do
   run wheel "$source/tests/python/${test}_test.py"
   run editable "$source/tests/python/${test}_test.py"
 done

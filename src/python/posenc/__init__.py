@@ -11,46 +11,26 @@ allowed raises ValueError or TypeError, with a message of one line, before anyth
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
-from posenc import _posenc, refusals
-
-refusals.install(_posenc)  # before anything is imported from it
-
-from posenc._posenc import (
-    Accuracy, Axes, AxesEncoder, AxisPairs, CheckReport, Encoder, Rotary,
-    RotatedReport, __version__, accuracy, axes_alternating, axes_in_blocks, axes_in_sections,
-    axes_interleaved, axes_presets, axes_table, backends, cpu, encode_grid,
-    encode_like, grid_positions, pick, preset, presets, row_count,
+from posenc._posenc import __version__, axes_presets, backends, cpu, presets
+from posenc.checking import CheckReport, RotatedReport, check, check_rotated
+from posenc.encoders import (
+    Axes, AxesEncoder, Encoder, axes_alternating, axes_in_blocks,
+    axes_in_sections, axes_interleaved, axes_table, encode, encode_grid, encode_like,
+    grid_positions, pick, preset,
 )
-from posenc.checking import check, check_rotated
 from posenc.frequencies import (
     BaseTurns, LinearScaling, Llama3Scaling, LongRopeScaling, NtkScaling, ProportionalScaling,
     RealPositions, TurnFrequencies, YarnScaling, dynamic_ntk_scaling, real_positions,
 )
-from posenc.rotary_config import rotary_from_config
+from posenc.rotary import Rotary, rotary_from_config
 
 __all__ = [
-    "__version__", "Accuracy", "accuracy", "Axes", "axes_alternating", "axes_in_blocks",
+    "__version__", "Axes", "axes_alternating", "axes_in_blocks",
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
-    "AxisPairs", "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
+    "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
     "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
     "preset", "presets", "ProportionalScaling", "real_positions",
     "RealPositions", "Rotary", "rotary_from_config", "RotatedReport",
     "TurnFrequencies", "YarnScaling",
 ]
-
-
-def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int = 1,
-           **convention: Any) -> NDArray[Any]:
-    """Returns correctly rounded encodings: an array of shape (rows, d_model).
-
-    positions: the number of rows, from position `first` on, or positions as in Encoder.encode().
-    convention: base, layout, spacing, frequencies, first, backend or accuracy, as in Encoder().
-    """
-    rows = row_count(positions)
-    encoder = Encoder(d_model, rows=rows, dtype=dtype, **convention)
-    return encoder.encode(positions, dtype=dtype, threads=threads)

@@ -2,27 +2,80 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
-from posenc._posenc import (
-    CheckReport, RotatedReport, Rotary, check_rotated_heads, check_table, preset,
-)
-from posenc.rotary_config import Config, rotary_from_config
+from posenc import _posenc
+from posenc.arguments import Memory, expect, frequencies_of, memory_of, rows_of
+from posenc.encoders import preset
+from posenc.rotary import Config, Rotary, rotary_from_config
 
-__all__ = ["check", "check_rotated"]
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class CheckReport:
+    """What check() says of a table.
+
+    Printed, it is three lines: the verdict, what the table is, and why it is wrong; and one for
+    each finding.
+    """
+
+    is_good: bool
+    is_identified: bool
+    verdict: str
+    description: str
+    cause: str
+    causes: list[tuple[str, str]]  # kind and text: ("shifted_rows", "the first row is ...")
+    findings: list[str]  # which columns and frequencies are off, if no cause is known
+    identity: dict[str, Any]  # what the table was judged as; empty if it is not known
+    allowed_error: float
+    entries: int
+    entries_off: int
+    entries_not_finite: int
+    max_abs: float
+    max_ulp: float
+    rms: float
+    correctly_rounded: float  # share of the entries
+    worst_position: int
+    worst_column: int
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class RotatedReport:
+    """What check_rotated() says of a kernel.
+
+    Printed, it is three lines: the verdict, what was judged, and the causes.
+    """
+
+    is_good: bool
+    errors: dict[str, float]  # of the angles, in radians: max, rms, noise
+    by_position: list[tuple[int, int, dict[str, float]]]  # (least, most, errors) of each octave
+    angles_off: int
+    max_length_error: float
+    causes: list[tuple[str, str]]  # kind and text
+    findings: list[str]  # which pairs are off, if no cause is known
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def check(table: Any, preset_name: str | None = None, /, *, config: Config | None = None,
           layers: str | None = None, threads: int = 1, max_error: float | None = None,
-          **expected: Any) -> CheckReport:
+          d_model: int | None = None, base: float | None = None, layout: str | None = None,
+          spacing: str | None = None, frequencies: Any = None,
+          first: int | None = None) -> CheckReport:
     """Judges a table, identifies it, and says what is wrong with it.
 
     table: an array or tensor in CPU memory, with any strides, and with two dimensions besides
     dimensions of size 1. It may also hold pairs, of shape (n, d / 2, 2), or complex numbers, cosine
-    + i sine. preset_name: the convention that the table should have. expected: parts of the
-    convention, as in Encoder(): d_model, base, layout, spacing, frequencies, first. layout may also
+    + i sine. preset_name: the convention that the table should have. d_model, base,
+    layout, spacing, frequencies, first: parts of the convention, as in Encoder(). layout may also
     be "interleaved_cos_first". Parts that neither argument names are found from the values. config,
     layers: a model's config.json, as in rotary_from_config(); the table should then be the cache of
     its rotary embedding. max_error: the allowed error of each entry, by default an ulp of the type
@@ -30,13 +83,26 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
     """
-    if config is not None:
-        expected["rotary"] = rotary_from_config(config, layers=layers)
+    expected = {"base": base, "layout": layout, "spacing": spacing,
+                "frequencies": frequencies, "first": first}
     if preset_name is not None:
-        convention = preset(preset_name)
-        del convention["d_model"]  # the table has its own
-        expected = convention | expected | {"is_whole": True}
-    return check_table(_of_two_dimensions(table), threads=threads, max_error=max_error, **expected)
+        named = preset(preset_name)
+        expected = {key: named[key] if value is None else value for key, value in expected.items()}
+    rotary = None if config is None else rotary_from_config(config, layers=layers)._core
+    parts = {key: expected[key] for key in ("base", "spacing", "frequencies")}
+    spec = spec_of(d_model=d_model, **parts)
+    unclaimed = [preset_name is None and part is None for part in parts.values()]
+    return CheckReport(**_posenc.check_table(
+        _of_two_dimensions(table), spec, unclaimed, expected["layout"], expected["first"], rotary, max_error, threads))
+
+
+def spec_of(d_model: int | None = None, base: float | None = None, spacing: str | None = None,
+            frequencies: Any = None) -> tuple[Any, ...] | None:
+    """The expected convention, as the compiled module takes it; None if no part is given."""
+    if all(each is None for each in (d_model, base, spacing, frequencies)):
+        return None
+    return (d_model or 0, 10000.0 if base is None else base, "interleaved", spacing or "paper",
+            frequencies_of(frequencies))
 
 
 def check_rotated(before: Any, after: Any, positions: Any, rotary: Rotary, *,
@@ -51,19 +117,35 @@ def check_rotated(before: Any, after: Any, positions: Any, rotary: Rotary, *,
 
     >>> posenc.check_rotated(q, kernel(q, positions), positions, posenc.Rotary(128))
     """
-    return check_rotated_heads(_on_cpu(before), _on_cpu(after), positions, rotary,
-                               max_error=max_error, threads=threads)
+    expect(rotary, Rotary, "rotary")
+    rows = rows_of(positions, rotary.axes.axes, first=0)
+    heads = [_of_three_dimensions(each, name) for each, name in
+             ((before, "before"), (after, "after"))]
+    return RotatedReport(**_posenc.check_rotated_heads(*heads, rows, rotary._core, max_error,
+                                                       threads))
 
 
-def _on_cpu(heads: Any) -> Any:
-    return heads.detach().cpu() if hasattr(heads, "detach") else heads
+def _of_three_dimensions(heads: Any, name: str) -> Memory:
+    memory = memory_of(heads.detach().cpu() if hasattr(heads, "detach") else heads, name)
+    array = memory.array.squeeze() if memory.array.ndim > 3 else memory.array
+    if array.ndim not in (2, 3):
+        raise ValueError(f"{name}.shape is {memory.array.shape}; allowed: (rows, heads, channels), "
+                         "besides dimensions of size 1")
+    return memory._replace(array=array[:, None] if array.ndim == 2 else array)
 
 
-def _of_two_dimensions(table: Any) -> Any:
-    """Puts pairs side by side: from shape (n, d / 2, 2), or from complex numbers."""
+def _of_two_dimensions(table: Any) -> Memory:
+    """Leaves out dimensions of size 1. Puts pairs, and parts of complex numbers, side by side."""
     if "complex" in str(getattr(table, "dtype", "")):
         values = np.ascontiguousarray(table)
-        return values.view(values.real.dtype)
-    shape = tuple(getattr(table, "shape", ()))
-    has_pairs = len(shape) == 3 and shape[2] == 2 and 1 not in shape
-    return table.reshape(shape[0], -1) if has_pairs else table
+        table = values.view(values.real.dtype)
+    memory = memory_of(table, "table")
+    shape = memory.array.shape
+    if len(shape) == 3 and shape[2] == 2 and 1 not in shape:
+        return memory._replace(array=memory.array.reshape(shape[0], -1))
+    array = memory.array.squeeze()
+    if array.ndim < 2 <= len(shape):  # shape (1, 8) is one row, and shape (8, 1) is eight rows
+        array = array.reshape(-1, shape[-1])
+    if array.ndim != 2:
+        raise ValueError(f"table.shape is {shape}; allowed: two dimensions, besides those of size 1")
+    return memory._replace(array=array)

@@ -101,5 +101,7 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
         off = given[(wide.astype(given.dtype) != given) & (given == given)]
     if off.size > 0:
         raise ValueError(f"positions has {off[0]}; allowed: values of float64")
+    if wide.ndim != 1:
+        raise ValueError(f"positions.shape is {wide.shape}; allowed: one dimension")
     multiples, factor, max_error = round_positions(wide, denominator)
     return RealPositions(multiples, LinearScaling(factor), max_error)

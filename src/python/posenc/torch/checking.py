@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from posenc._posenc import check_frequencies
-from posenc.checking import check as check_table
+from posenc import _posenc
+from posenc.checking import check as check_table, spec_of
 
 __all__ = ["Finding", "check"]
 
@@ -82,11 +82,10 @@ def _finding(name: str, tensor: torch.Tensor, expected: dict[str, Any]) -> Findi
     if values.dim() == 1:
         if not _FREQUENCIES.search(name):
             return None
-        rules = {key: expected[key] for key in ("base", "spacing", "frequencies")
-                 if key in expected}
-        report = check_frequencies(values.double().tolist(), **rules)
-        return Finding(name, 0, shape, dtype, report.is_good, report.max_relative_error,
-                       report.description, report.cause)
+        rule = {key: expected.get(key) for key in ("base", "spacing", "frequencies")}
+        report = _posenc.check_frequencies(values.double().tolist(), spec_of(**rule))
+        return Finding(name, 0, shape, dtype, report["is_good"], report["max_relative_error"],
+                       report["description"], report["cause"])
     sizes = [size for size in values.shape if size != 1]
     if len(sizes) != 2:
         return None

@@ -7,8 +7,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from posenc._posenc import Encoder, read_config, row_count
-from posenc.rotary_config import Config, text_of
+from posenc.arguments import rows_of
+from posenc.encoders import Encoder
+from posenc.rotary import Config, read_config
 
 __all__ = ["PositionalEncoding", "RotaryEmbedding"]
 
@@ -124,7 +125,7 @@ class PositionalEncoding(_Table):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.batch_first = batch_first
-        self._encoder = Encoder(d_model, rows=row_count(max_len), **convention)
+        self._encoder = Encoder(d_model, rows=rows_of(max_len, first=0).size, **convention)
         shape = (1, max_len, d_model) if batch_first else (max_len, 1, d_model)
         self._add_buffer(shape, persistent, device, dtype)
 
@@ -171,7 +172,7 @@ class RotaryEmbedding(_Table):
                  layers: Optional[str] = None, repeat: Optional[str] = None,
                  persistent: bool = False, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
-        rotaries, most_rows = read_config(text_of(config), rows, None, layers or "")
+        rotaries, most_rows = read_config(config, rows, None, layers or "")
         self._rotary = next(iter(rotaries.values()))
         self.repeat = repeat or self._rotary.channels
         if self.repeat not in ("once", "halves", "interleaved"):
