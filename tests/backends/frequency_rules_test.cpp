@@ -22,7 +22,7 @@
 namespace posenc::test {
 namespace {
 
-constexpr std::int64_t count = 40, checked_rows[] = {0, 1, 17, 39};
+constexpr std::int64_t encoded_rows = 40, checked_rows[] = {0, 1, 17, 39};
 
 /// The exact entries of the checked rows from position `first` on.
 std::vector<MpfrValue> exact_entries(const EncodingSpec& spec, std::int64_t first) {
@@ -38,7 +38,7 @@ template <class T>
 double checked_error(const Encoder& encoder, std::int64_t first,
                      const std::vector<MpfrValue>& exact) {
   constexpr DataType type = data_type_of<T>;
-  const auto table = encoded<T>(encoder, {first, count});
+  const auto table = encoded<T>(encoder, {first, encoded_rows});
   const bool is_exact = encoder.backend().is_correctly_rounded(type);
   double largest = 0;
   auto value = exact.begin();
@@ -53,7 +53,7 @@ double checked_error(const Encoder& encoder, std::int64_t first,
     }
   }
   if (!is_exact) {
-    EXPECT_LE(largest, encoder.error_bound({first, count}, type));
+    EXPECT_LE(largest, encoder.error_bound({first, encoded_rows}, type));
   }
   return largest;
 }
@@ -67,8 +67,9 @@ TEST(FrequencyRules, AreEncodedAsEveryBackendPromises) {
   std::puts("");
   for (const auto& [name, spec] : specs_of_every_rule()) {
     ASSERT_EQ(spec.layout, Layout::interleaved);
-    for (const std::int64_t first : {std::int64_t{1}, std::int64_t{1'000'000},
-                                     std::int64_t{1'000'000'000'000}, max_position - count}) {
+    for (const std::int64_t first :
+         {std::int64_t{1}, std::int64_t{1'000'000}, std::int64_t{1'000'000'000'000},
+          max_position - encoded_rows}) {
       const std::vector<MpfrValue> exact = exact_entries(spec, first);
       std::map<std::string_view, double> largest;  // by method, at any of its ISAs
       for (const auto& encoder : plan_all(running_backends(), table_of(spec, {0, 1})).encoders) {

@@ -13,6 +13,7 @@ namespace posenc {
 namespace {
 
 constexpr int samples = 20'000;
+constexpr float infinite = std::numeric_limits<float>::infinity();
 
 float random_float(std::mt19937_64& random, double low, double high) {
   return static_cast<float>(std::uniform_real_distribution<double>(low, high)(random));
@@ -22,7 +23,6 @@ float random_float(std::mt19937_64& random, double low, double high) {
 double midpoint(float x, float end) {
   return (to_double(x) + to_double(std::nextafter(x, end))) / 2;
 }
-constexpr float above = std::numeric_limits<float>::infinity(), below = 0;
 
 TEST(Float32Functions, SinesEqualTheSinesInIntegers) {
   std::mt19937_64 random(1);
@@ -40,8 +40,8 @@ TEST(Float32Functions, ExponentialsLieBetweenTheirMidpoints) {
   for (int i = 0; i < samples / 10; ++i) {
     const float x = random_float(random, -80, -1e-3);
     const float nearest = nearest_exp(x);
-    EXPECT_TRUE(in_integers::is_exp_above(x, midpoint(nearest, below))) << x;
-    EXPECT_FALSE(in_integers::is_exp_above(x, midpoint(nearest, above))) << x;
+    EXPECT_TRUE(in_integers::is_exp_above(x, midpoint(nearest, 0))) << x;
+    EXPECT_FALSE(in_integers::is_exp_above(x, midpoint(nearest, infinite))) << x;
   }
   EXPECT_EQ(nearest_exp(0.0F), 1.0F);
 }
@@ -52,9 +52,9 @@ TEST(Float32Functions, PowersLieBetweenTheirMidpoints) {
     const float base = std::ldexp(random_float(random, 1.01, 2), i % 30);
     const float exponent = random_float(random, -1, 1);
     const float nearest = nearest_power(base, exponent);
-    EXPECT_TRUE(in_integers::is_power_above(base, exponent, midpoint(nearest, below)))
+    EXPECT_TRUE(in_integers::is_power_above(base, exponent, midpoint(nearest, 0)))
         << base << "^" << exponent;
-    EXPECT_FALSE(in_integers::is_power_above(base, exponent, midpoint(nearest, above)))
+    EXPECT_FALSE(in_integers::is_power_above(base, exponent, midpoint(nearest, infinite)))
         << base << "^" << exponent;
   }
   EXPECT_EQ(nearest_power(10000.0F, 0.0F), 1.0F);
