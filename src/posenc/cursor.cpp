@@ -17,9 +17,8 @@ BasicCursor<T>::BasicCursor(const Encoder& encoder, std::int64_t first) : encode
 
 template <class T>
 BasicCursor<T>::BasicCursor(std::unique_ptr<const Encoder> encoder, std::int64_t first)
-    : owned_(std::move(encoder)), encoder_(*owned_) {
-  encoder_.backend().check_supports(data_type_of<T>);
-  seek(first);
+    : BasicCursor(*encoder, first) {
+  owned_ = std::move(encoder);
 }
 
 template <class T>

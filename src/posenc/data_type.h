@@ -118,10 +118,7 @@ BFloat16 nearest<BFloat16>(double value) noexcept;
 
 /// Half the spacing of the type's values just below 1: the largest rounding error of an encoding.
 constexpr double half_ulp_of_one(DataType type) noexcept {
-  return type == DataType::float32   ? 0x1p-25
-         : type == DataType::float64 ? 0x1p-54
-         : type == DataType::float16 ? 0x1p-12
-                                     : 0x1p-9;
+  return 0.5 / static_cast<double>(std::int64_t{1} << format_of(type).precision);
 }
 
 }  // namespace posenc

@@ -33,19 +33,12 @@ T negated(T value) noexcept {
   }
 }
 
-/// Exchanges two rows, which may be the same one, and negates their sines.
 template <class T>
-void swap_and_negate(const EncodingSpec& spec, T* a, T* b) noexcept {
-  const auto [sine, cosine] = channels_of(spec, 0);
-  const std::int64_t step = spec.layout == Layout::interleaved ? 2 : 1, pairs = spec.d_model / 2;
-  for (std::int64_t k = 0; k < pairs; ++k) {
-    const std::int64_t s = sine + step * k, c = cosine + step * k;
-    const T sine_of_a = a[s], cosine_of_a = a[c];
-    a[s] = negated(b[s]);
-    a[c] = b[c];
-    b[s] = negated(sine_of_a);
-    b[c] = cosine_of_a;
-  }
+void negate_sines(const EncodingSpec& spec, T* row) noexcept {
+  const std::int64_t sine = channels_of(spec, 0).sine,
+                     step = spec.layout == Layout::interleaved ? 2 : 1;
+  for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
+    row[sine + step * k] = negated(row[sine + step * k]);
 }
 
 /// Throws InvalidArgument unless `rows` rows of x can be added to the rows of `out`.
@@ -157,8 +150,9 @@ struct Encoder::Rows {
         part.first = -(part.first + last);
         part.stores = {};
         write_from_zero(part);
-        for (std::int64_t r = 0; r <= last - r; ++r)
-          swap_and_negate(spec, part.row<T>(r), part.row<T>(last - r));
+        for (std::int64_t r = 0; r < last - r; ++r)
+          std::swap_ranges(part.row<T>(r), part.row<T>(r) + spec.d_model, part.row<T>(last - r));
+        for (std::int64_t r = 0; r <= last; ++r) negate_sines(spec, part.row<T>(r));
       }
     });
   }

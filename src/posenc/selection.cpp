@@ -115,7 +115,8 @@ SelectedEncoder select(const EncodingSpec& spec, RowRange rows, const SelectionO
   }
   if (allowed.empty()) throw_none_promises(spec, rows, options);
   throw_invalid(
-      "POSENC_BACKEND is '{}', which does not promise the accuracy of the program, {}; allowed: {}",
+      "POSENC_BACKEND is '{}', which does not promise the accuracy that the program asks "
+      "for ({}); allowed: {}",
       wanted, accuracy, join(allowed, ", "));
 }
 
