@@ -90,20 +90,20 @@ py::dict identity_of(const check::TableReport& report) {
 
 py::dict check_table(const Arg<check::TableView, "table">& table,
                      const Optional<EncodingSpec, "convention">& spec,
-                     const std::array<bool, 3>& unclaimed,
+                     const std::array<bool, 3>& claimed,
                      Optional<check::Arrangement, "layout"> layout,
                      Optional<std::int64_t, "first"> first, const Rotary* rotary,
                      Optional<double, "max_error"> max_error, Threads threads) {
   check::TableOptions options;
   options.spec = spec;
-  options.unclaimed = {.base = unclaimed[0], .spacing = unclaimed[1], .frequencies = unclaimed[2]};
+  options.claimed = {.base = claimed[0], .spacing = claimed[1], .frequencies = claimed[2]};
   if (layout.value) options.arrangements = {*layout.value};
   options.first = first;
   if (rotary != nullptr) {
     options.spec = spec_of_equal_positions(rotary->spec().angles);
     if (rotary->spec().angles.axes() > 1 || !options.spec)
       options.axes = check::TableAxes{.spec = rotary->spec().angles};
-    options.unclaimed = {};
+    options.claimed = {};
     if (!layout.value && rotary->spec().channels == RotaryLayout::halves)
       options.excluded = {check::Arrangement::cosines_repeated, check::Arrangement::sines_repeated};
     options.factor = rotary->spec().attention_factor;

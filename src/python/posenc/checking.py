@@ -91,9 +91,9 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     rotary = None if config is None else rotary_from_config(config, layers=layers)._core
     parts = {key: expected[key] for key in ("base", "spacing", "frequencies")}
     spec = spec_of(d_model=d_model, **parts)
-    unclaimed = [preset_name is None and part is None for part in parts.values()]
+    claimed = [preset_name is not None or part is not None for part in parts.values()]
     return CheckReport(**_posenc.check_table(
-        _of_two_dimensions(table), spec, unclaimed, expected["layout"], expected["first"], rotary, max_error, threads))
+        _of_two_dimensions(table), spec, claimed, expected["layout"], expected["first"], rotary, max_error, threads))
 
 
 def spec_of(d_model: int | None = None, base: float | None = None, spacing: str | None = None,
