@@ -16,7 +16,7 @@ LIBRARY = ROOT / "src" / "posenc"
 LAYERS = [
     ("base", {"support", "cpu", "cxx20", "data_type", "encode_options", "error", "frequency_rule",
               "frequency_rule_text", "isa", "limits", "matrix", "method", "presets",
-              "real_positions", "row_writer", "spec", "version", "version_config"}),
+              "real_positions", "row_writer", "spec", "threads", "version", "version_config"}),
     ("simd", {"simd"}),
     ("exact", {"exact"}),
     ("encoder", {"accuracy", "encoder", "cursor", "backend", "planning"}),

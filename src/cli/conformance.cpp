@@ -14,6 +14,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -88,6 +90,52 @@ std::string file_of(const ConformanceTable& table, DataType type) {
   return fmt::format("{}.{}", table.name, to_string(type));
 }
 
+/// SHA-256 as in FIPS 180-4. The constants are the leading bits of the fractional parts of the cube
+/// and square roots of the first primes.
+std::string sha256_of(std::string_view message) {
+  static constexpr std::uint32_t constants[] = {
+      0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
+      0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
+      0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
+      0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7,
+      0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc,
+      0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
+      0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116,
+      0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+      0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
+      0xc67178f2};
+  std::array<std::uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::string padded(message);
+  padded += '\x80';
+  padded.resize((padded.size() + 8 + 63) / 64 * 64 - 8);
+  for (int shift = 56; shift >= 0; shift -= 8)
+    padded += static_cast<char>(8 * message.size() >> shift & 0xff);
+  for (std::size_t block = 0; block < padded.size(); block += 64) {
+    std::array<std::uint32_t, 64> w{};
+    for (std::size_t i = 0; i < 64; ++i)
+      w[i / 4] = w[i / 4] << 8 | static_cast<unsigned char>(padded[block + i]);
+    for (std::size_t i = 16; i < 64; ++i) {
+      const std::uint32_t a = w[i - 15], b = w[i - 2];
+      w[i] = w[i - 16] + w[i - 7] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) +
+             (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
+    }
+    auto [a, b, c, d, e, f, g, h] = state;
+    for (std::size_t i = 0; i < 64; ++i) {
+      const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
+                                  ((e & f) ^ (~e & g)) + constants[i] + w[i],
+                          second = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) +
+                                   ((a & b) ^ (a & c) ^ (b & c));
+      h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
+    }
+    const std::array<std::uint32_t, 8> added = {a, b, c, d, e, f, g, h};
+    for (std::size_t i = 0; i < 8; ++i) state[i] += added[i];
+  }
+  std::string text;
+  for (const std::uint32_t each : state) text += fmt::format("{:08x}", each);
+  return text;
+}
+
 /// The elements of a table in the byte order of files.
 std::string bytes_of(const ConformanceTable& table, DataType type) {
   return with_type(type, [&]<class T>(T) {
@@ -118,7 +166,7 @@ void add_conformance(CLI::App& app, Options& options, const std::string& descrip
 void write_conformance_set(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   Json manifest = {{"format", "posenc conformance"},
-                   {"version", 2},
+                   {"version", 1},
                    {"positions", conformance_positions},
                    {"tables", Json::array()}};
   for (const ConformanceTable& table : conformance_tables()) {
@@ -130,8 +178,11 @@ void write_conformance_set(const std::filesystem::path& folder) {
                   {"spacing", to_string(table.spec.spacing)},
                   {"frequencies", to_string(table.spec.frequencies)}};
     if (table.factor() != 1) entry["attention_factor"] = table.factor();
-    for (const DataType type : all_data_types)
-      write_all((folder / file_of(table, type)).string(), bytes_of(table, type));
+    for (const DataType type : all_data_types) {
+      const std::string bytes = bytes_of(table, type);
+      write_all((folder / file_of(table, type)).string(), bytes);
+      entry["sha256"][std::string(to_string(type))] = sha256_of(bytes);
+    }
     manifest["tables"].push_back(std::move(entry));
   }
   write_all((folder / "manifest.json").string(), manifest.dump(1) + "\n");

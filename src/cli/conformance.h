@@ -12,7 +12,7 @@ namespace posenc::cli {
 void add_conformance(CLI::App& app, Options& options, const std::string& description);
 
 /// Writes a file of little-endian elements for each table and type, and manifest.json, which
-/// describes each table.
+/// describes each table and gives the SHA-256 of each file.
 void write_conformance_set(const std::filesystem::path& folder);
 
 /// Judges every file of the set that is in the folder, as posenc check would. Returns an exit code.

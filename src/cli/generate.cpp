@@ -97,6 +97,29 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
   text.data()[text.size() - 1] = '\n';
 }
 
+/// Throws InvalidArgument if the disk of the output has less space than the table needs. The space
+/// of an existing file does not count as free: the file is replaced only at the end.
+void check_space(const Options& options, double bytes) {
+  std::error_code error;
+  std::filesystem::path file = options.output;
+  if (is_standard_output(options.output)) {
+    file = "/dev/stdout";  // a file if the shell redirects it
+    if (!std::filesystem::is_regular_file(file, error)) return;
+  } else if (std::filesystem::is_fifo(file, error) ||
+             std::filesystem::is_character_file(file, error)) {
+    return;
+  } else {
+    file = std::filesystem::absolute(file).parent_path();
+  }
+  const auto space = std::filesystem::space(file, error);
+  const bool is_unknown = error || space.capacity == 0;  // a file in memory is on no disk
+  if (is_unknown || options.is_forced || bytes <= static_cast<double>(space.available)) return;
+  throw_invalid("the table needs {}, and the disk of {} has {} free; allowed: less, or --force",
+                bytes_text(bytes),
+                is_standard_output(options.output) ? "standard output" : options.output,
+                bytes_text(static_cast<double>(space.available)));
+}
+
 template <class T>
 void write_rows(OutputFile& output, const Table& table, const std::string& format,
                 const Options& options, Progress& progress) {
@@ -110,6 +133,10 @@ void write_rows(OutputFile& output, const Table& table, const std::string& forma
     if (format == "csv") {
       fmt::memory_buffer text;
       for (std::int64_t r = 0; r < rows; ++r) append_csv<T>(text, block.row(r));
+      if (done == 0) {  // the other blocks have about as many digits
+        check_space(options, static_cast<double>(text.size()) / static_cast<double>(rows) *
+                                 static_cast<double>(all));
+      }
       output.write({text.data(), text.size()});
     } else {
       const std::span elements(block.data(), static_cast<std::size_t>(rows * table.columns));
@@ -220,6 +247,10 @@ int generate(const Options& options) {
                                                        : "";
   // On a terminal, the progress would mix with the rows.
   Progress progress(!is_standard_output(options.output));
+  if (format != "csv") {
+    check_space(options, static_cast<double>(table.positions.count()) *
+                             static_cast<double>(table.columns * size_of(type)));
+  }
   OutputFile output = open_output(options.output);
   output.write(header);
   with_type(type, [&]<class T>(T) { write_rows<T>(output, table, format, options, progress); });
@@ -267,6 +298,8 @@ void add_generate_command(CLI::App& program, Options& options) {
   add_type(app, options, Values::one);
   add_threads(app, options, Values::one);
   add_output(app, options, formats, "npy; csv on standard output");
+  add_flag(app, "--force", options.is_forced,
+           "write the file even if its disk seems to have too little space");
   add_conformance(app, options, "write a conformance set into this folder");
 }
 

@@ -95,6 +95,7 @@ struct Options {
   std::optional<int> processes, rounds, worst;
 
   // Output.
+  bool is_forced = false;  ///< write a file that may not fit on its disk
   bool lists_presets = false, lists_cpus = false, lists_models = false;
   std::string format, output;  ///< format is empty if neither --format nor a suffix names it
 

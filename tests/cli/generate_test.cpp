@@ -164,5 +164,19 @@ TEST(GenerateRotary, WritesTheLibrarysCachesTimesTheAttentionFactor) {
                     HasSubstr("frequencies yarn:factor=40")));
 }
 
+TEST(Generate, RefusesATableThatIsLargerThanItsDisk) {
+  const ScratchFolder folder;
+  const std::string command = "generate --d-model 4096 --rows 99999999999", file = folder / "table";
+  for (const char* const format : {"npy", "safetensors", "raw", "csv"}) {
+    const auto refused = run_line(command + " --format " + format + " --output " + file);
+    expect_refused(refused, "; allowed: less, or --force");
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("the table needs "), HasSubstr(" free")));
+    EXPECT_THAT(folder.listing(), IsEmpty());
+  }
+  // A shell redirects the standard output to a file.
+  expect_refused(run_line(command, {.environment = {}, .out_file = file}),
+                 "the disk of standard output has ");
+}
+
 }  // namespace
 }  // namespace posenc::test

@@ -287,6 +287,41 @@ TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
   EXPECT_GT(seen, 0);
   EXPECT_EQ(wrong, 0);
 }
+
+/// A thread that is cancelled while it waits for its helpers, or works itself, ends after the loop.
+TEST(ParallelFor, ACancelledThreadEndsAfterItsLoop) {
+  const int before = usable_threads(most_threads) - 1;
+  restart_pool({.most_helpers = 2, .rest_factor = 0});
+  struct Shared {
+    std::atomic<bool> has_begun = false, is_cancelled = false;
+    std::atomic<int> pieces = 0;
+    std::atomic<bool> has_returned = false;
+  } shared;
+  pthread_t caller;
+  const auto loop_and_wait = [](void* of_test) -> void* {
+    Shared& state = *static_cast<Shared*>(of_test);
+    parallel_for(30, 1, 3, [&](std::int64_t begin, std::int64_t end, int thread) {
+      state.has_begun = true;
+      while (!state.is_cancelled) std::this_thread::yield();
+      // The caller sleeps until its helpers end.
+      std::this_thread::sleep_for(std::chrono::milliseconds(thread == 0 ? 0 : 2));
+      state.pieces += static_cast<int>(end - begin);
+    });
+    pthread_testcancel();
+    state.has_returned = true;
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&caller, nullptr, loop_and_wait, &shared), 0);
+  while (!shared.has_begun) std::this_thread::yield();
+  pthread_cancel(caller);
+  shared.is_cancelled = true;
+  void* result = nullptr;
+  pthread_join(caller, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  EXPECT_EQ(shared.pieces, 30);
+  EXPECT_FALSE(shared.has_returned);
+  restart_pool({before});
+}
 #endif
 
 TEST(ParallelFor, HasHelpersWhereThereAreCpus) {

@@ -50,7 +50,12 @@ std::string_view to_string(ReferenceMethod method) noexcept {
 }
 
 Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
-    : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {}
+    : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
+  if (method == ReferenceMethod::long_double && reference_method != method) {
+    throw_invalid("reference method is long double, which has {} bits here; allowed: integers",
+                  LDBL_MANT_DIG);
+  }
+}
 
 ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const noexcept {
   if (position < 0) {

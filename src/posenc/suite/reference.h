@@ -48,7 +48,8 @@ inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_
 /// Exact values at every position up to max_position.
 class Reference {
  public:
-  /// Throws InvalidArgument if the spec is not allowed. The platform must have the method.
+  /// Throws InvalidArgument if the spec is not allowed, or if this platform does not have the
+  /// method.
   explicit Reference(const EncodingSpec& spec, ReferenceMethod method = reference_method);
 
   const EncodingSpec& spec() const noexcept { return spec_; }

@@ -92,6 +92,7 @@ class Pool {
     const std::int64_t pieces = count / grain + (count % grain != 0);
     Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
     if (loop.threads == 1 || begin < alone_until_.load()) return body(0, count, 0);
+    const CancellationWaits until_helpers_ended;
     const bool follows = begin - last_end_.load() < awake_for;
     if (!follows) work_on_pieces(loop, 0, 1);
     const auto left = (Clock::now() - begin) * static_cast<double>(pieces - 1);

@@ -40,7 +40,7 @@ std::string content_of(std::FILE* file);
 using Streams = std::array<int, 3>;
 
 /// Starts a program and returns its process number. The program is found as a shell would find it.
-/// Throws std::system_error, naming the program.
+/// Throws std::system_error, naming the program. On Linux the program ends with the calling thread.
 int start_process(const std::string& program, std::vector<std::string> arguments,
                   const Streams& streams);
 

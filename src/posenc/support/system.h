@@ -35,6 +35,19 @@ std::thread start_helper(const std::function<void()>& work);
 /// first thread. Without this call, it has the CPUs and the policy of the thread that started it.
 void take_affinity_of_process() noexcept;
 
+/// While an object lives, requests to cancel its thread wait. A loop must not end before its
+/// helpers do.
+class CancellationWaits {
+ public:
+  CancellationWaits() noexcept;
+  ~CancellationWaits();
+  CancellationWaits(const CancellationWaits&) = delete;
+  CancellationWaits& operator=(const CancellationWaits&) = delete;
+
+ private:
+  [[maybe_unused]] int before_ = 0;
+};
+
 /// Keeps the code of this library loaded if the system can unload libraries while their threads
 /// run. Returns true if it did so. Threads then need not be joined.
 bool keep_loaded() noexcept;

@@ -5,14 +5,15 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <system_error>
+#include <tuple>
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char** environ;
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 namespace posenc::detail {
 namespace {
@@ -30,6 +31,18 @@ std::FILE* open_temporary() {
 #endif
   return std::tmpfile();
 }
+
+#ifndef __EMSCRIPTEN__
+/// Linux: makes the system end this process when its parent ends, and ends it at once if the parent
+/// has already ended. It is called before the new program begins. Otherwise the program would live
+/// on if the parent ended while the program is loaded.
+void end_with(pid_t parent) noexcept {
+#ifdef __linux__
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+#endif
+}
+#endif
 
 }  // namespace
 
@@ -77,15 +90,29 @@ int start_process(const std::string& program, std::vector<std::string> arguments
   std::vector<char*> pointers;
   for (std::string& each : arguments) pointers.push_back(each.data());
   pointers.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    ::posix_spawn_file_actions_adddup2(&actions, streams[each], each);
-  pid_t process = 0;
-  const int reason =
-      ::posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (reason != 0) fail(reason, "cannot run " + program);
+  // A program that starts closes this pipe. Otherwise this process reads the error from it.
+  int failure[2];
+  if (::pipe(failure) == -1) fail(errno, "cannot run " + program);
+  for (const int each : failure) ::fcntl(each, F_SETFD, FD_CLOEXEC);
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process == 0) {
+    end_with(parent);
+    bool is_ready = true;
+    for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      is_ready = is_ready && ::dup2(streams[each], each) != -1;
+    if (is_ready) ::execvp(program.c_str(), pointers.data());
+    const int reason = errno;
+    std::ignore = ::write(failure[1], &reason, sizeof reason);
+    ::_exit(127);
+  }
+  int reason = errno;
+  ::close(failure[1]);
+  const bool has_failed =
+      process == -1 || ::read(failure[0], &reason, sizeof reason) == sizeof reason;
+  ::close(failure[0]);
+  if (process != -1 && has_failed) wait_for(process);
+  if (has_failed) fail(reason, "cannot run " + program);
   return process;
 }
 

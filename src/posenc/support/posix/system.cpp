@@ -96,6 +96,16 @@ void take_affinity_of_process() noexcept {
 #endif
 }
 
+#ifdef PTHREAD_CANCEL_DISABLE  // Android cancels no threads.
+CancellationWaits::CancellationWaits() noexcept {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
+}
+CancellationWaits::~CancellationWaits() { pthread_setcancelstate(before_, nullptr); }
+#else
+CancellationWaits::CancellationWaits() noexcept = default;
+CancellationWaits::~CancellationWaits() = default;
+#endif
+
 // On POSIX systems, threads can be joined when a library is unloaded.
 bool keep_loaded() noexcept { return false; }
 

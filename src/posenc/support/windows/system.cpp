@@ -60,6 +60,8 @@ bool keep_loaded() noexcept {
 // Windows has no signals and no forks, and threads start with the CPUs of the process.
 std::thread start_helper(const std::function<void()>& work) { return std::thread(work); }
 void take_affinity_of_process() noexcept {}
+CancellationWaits::CancellationWaits() noexcept = default;
+CancellationWaits::~CancellationWaits() = default;
 void after_fork(void (*)()) noexcept {}
 
 }  // namespace posenc::detail
