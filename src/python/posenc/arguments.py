@@ -29,8 +29,11 @@ class Immutable:
     def __new__(cls, *values: Any, **keywords: Any) -> Any:
         made = super().__new__(cls)
         arguments = copy.deepcopy(keywords)  # the caller may change a list of frequencies
-        made._remade = functools.partial(cls, *copy.deepcopy(values), **arguments)
+        vars(made)["_remade"] = functools.partial(cls, *copy.deepcopy(values), **arguments)
         return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
 
     def __copy__(self) -> Any:
         return self
