@@ -204,7 +204,8 @@ def table_of(given: Any, shape: tuple[int, ...], dtype: Any = None, name: str = 
         given = np.empty(shape, "uint16" if has_bits else _numpy_type(wanted))
     table = memory_of(given, name, has_bits=has_bits)
     if dtype is not None and table.type != wanted:
-        raise ValueError(f"{name}.dtype is {table.type}; allowed: {wanted}, the dtype that is given")
+        raise ValueError(f"{name}.dtype is {table.type}; allowed: {wanted}, the dtype that is "
+                         "given")
     return _output(table, shape)
 
 

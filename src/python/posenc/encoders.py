@@ -52,8 +52,8 @@ class Encoder(_Encoding):
     """A backend planned for one convention.
 
     Without `backend`, the fastest backend that promises `accuracy` for tables of `rows` rows is
-    selected. `accuracy`: None means correctly rounded, a number is the largest absolute error, and a
-    text such as "1 ulp" the largest error in ulp.
+    selected. `accuracy`: None means correctly rounded, a number is the largest absolute error, and
+    a text such as "1 ulp" is the largest error in ulp.
     `frequencies`: d_model / 2 numbers in radians per position, a rule such as
     posenc.Llama3Scaling, or the text of a rule, such as "linear:factor=4". `first`: the position of
     the first row if a call gives no positions. An encoder is immutable, so any number of threads
