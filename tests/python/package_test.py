@@ -109,6 +109,14 @@ class EncoderTest(unittest.TestCase):
         self.assertTrue(posenc.check(table, base=10000.0).is_good)
 
     def test_writes_into_the_given_memory_alone(self):
+        class Owner:
+            """Shares its memory by the protocol of NumPy, and has no other attribute."""
+            array = np.zeros((ROWS, D_MODEL), np.float32)
+            __array_interface__ = array.__array_interface__
+
+        owner = Owner()
+        self.assertIs(self.encoder.encode(range(ROWS), out=owner), owner)
+        expect_equal(owner.array, self.encoder.encode(range(ROWS)))
         memory = np.full((ROWS, D_MODEL + 7), 42, np.float32)
         out = memory[:, 3 : 3 + D_MODEL]
         self.assertIs(self.encoder.encode(range(ROWS), out=out), out)
@@ -460,6 +468,8 @@ class WrongTypeTest(unittest.TestCase):
             "positions is 5.0; allowed: a range, an array": lambda: encoder.encode(5.0),
             "positions is 'abc'; allowed: a range": lambda: encoder.encode("abc"),
             "out is of type list; allowed: an array": lambda: encoder.encode(1, out=[[1.0]]),
+            "out is of type Convertible; allowed: an array":
+                lambda: rotary.cache(1, "complex", out=Convertible([[1j] * 4])),
             "x is of type float; allowed: an array": lambda: rotary.apply(1.0),
             "frequencies is 5; allowed: None, a seq": lambda: posenc.Encoder(8, frequencies=5),
             ".*unexpected keyword argument 'dtypo'": lambda: encoder.encode(3, dtypo="float16"),
