@@ -159,7 +159,8 @@ def type_name(dtype: Any, name: str = "dtype") -> str:
 def memory_of(given: Any, name: str, *, has_bits: bool = False) -> Memory:
     """The memory of an array or a tensor. has_bits: 16-bit integers are the bits of bfloat16."""
     array = _shared(given, name)
-    is_bits = has_bits or str(getattr(given, "dtype", "")) == "torch.bfloat16"
+    is_bits = has_bits or (
+        array is not given and str(getattr(given, "dtype", "")) == "torch.bfloat16")
     if is_bits and array.dtype.kind in "iu" and array.itemsize == 2:
         return Memory(given, array, "bfloat16", name)
     return Memory(given, array, type_name(array.dtype, name + ".dtype"), name)
