@@ -74,7 +74,7 @@ class ReleasedGil {
 };
 
 /// Releases the GIL while a function of the module runs.
-inline constexpr py::call_guard<ReleasedGil> without_gil;
+inline constexpr py::call_guard<ReleasedGil> without_gil{};
 
 // ---- Types of arguments -------------------------------------------------------------------------
 

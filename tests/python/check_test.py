@@ -39,20 +39,6 @@ class CheckRotatedTest(unittest.TestCase):
         self.assertEqual(report.by_position[0][:2], (131072 - 256, 131071))
         report = posenc.check_rotated(before, after, 256, rotary)
         self.assertEqual(kinds(report), ["shifted_rows"], str(report))
-        with self.assertRaisesRegex(ValueError, "before.shape is .*; allowed: .rows, heads, chan"):
-            posenc.check_rotated(before[0, 0], after, positions, rotary)
-
-    @unittest.skipIf(torch is None, "no PyTorch")
-    def test_tensors_of_float32_phases(self):
-        phases = torch.arange(131072 - 256, 131072).float()[:, None] / 1e4 ** (
-            torch.arange(0, 64, 2).float() / 64)
-        for dtype in (torch.float32, torch.bfloat16):
-            cos, sin = (torch.cat((of, of), -1).to(dtype) for of in (phases.cos(), phases.sin()))
-            before = torch.randn(1, 4, 256, 64).to(dtype)
-            halves = torch.cat((-before[..., 32:], before[..., :32]), -1)
-            report = posenc.check_rotated(before, before * cos + halves * sin,
-                                          range(131072 - 256, 131072), posenc.Rotary(64))
-            self.assertIn("phases in float32", str(report))
 
 
 class CheckTest(unittest.TestCase):
@@ -64,17 +50,14 @@ class CheckTest(unittest.TestCase):
             half = torch.empty(ROWS, D_MODEL, dtype=torch.bfloat16)
             tables.append(posenc.Encoder(D_MODEL).encode(range(ROWS), out=half))
         for table in tables:
-            for each in (table, table[None, :, None], table[::1]):
+            for each in (table, table[None, :, None]):
                 report = posenc.check(each)
                 self.assertTrue(report.is_good, f"{table.dtype}: {report}")
                 self.assertEqual(report.identity["layout"], "interleaved")
                 self.assertEqual(report.identity["first"], 0)
                 self.assertEqual(report.causes, [])
-
-    def test_pairs_and_complex_numbers_are_read(self):
-        table = posenc.encode(ROWS, D_MODEL)
-        numbers = table[:, 1::2] + 1j * table[:, ::2]
-        for each in (table.reshape(ROWS, -1, 2), numbers):
+        table = tables[0]
+        for each in (table.reshape(ROWS, -1, 2), table[:, 1::2] + 1j * table[:, ::2]):
             self.assertTrue(posenc.check(each, base=10000.0, first=0).is_good)
 
     def test_what_is_expected_can_be_named(self):
@@ -100,28 +83,25 @@ class CheckTest(unittest.TestCase):
             self.assertTrue(posenc.check(cache, config=folder).is_good)
             self.assertTrue(posenc.check(cache, config=str(file)).is_good)
 
-    def test_causes_are_named(self):
+    def test_a_report_has_its_errors_and_causes(self):
         phases = float32_phases()
         table = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
         report = posenc.check(table)
         self.assertEqual(kinds(report), ["float32_phases"])
         self.assertGreater(report.max_abs, 1e-6)
         self.assertEqual(len(str(report).splitlines()), 3)
-        good = posenc.encode(ROWS, D_MODEL, layout="halves_cos_first")
-        good[500:] = np.nan
-        report = posenc.check(good)
-        self.assertEqual(kinds(report), ["unset_rows"])
-        self.assertEqual(report.entries_not_finite, 100 * D_MODEL)
+        table[500:] = np.nan
+        self.assertEqual(posenc.check(table).entries_not_finite, 100 * D_MODEL)
 
     def test_bad_input_is_refused(self):
         table = posenc.encode(4, 8)
         for message, call in {
             "table.shape is": lambda: posenc.check(np.zeros((2, 3, 4), np.float32)),
-            "table has": lambda: posenc.check(np.zeros((0, 8), np.float32)),
             "table.dtype is int64": lambda: posenc.check(table.astype(np.int64)),
+            "before.shape is .*; allowed: .rows, heads, chan":
+                lambda: posenc.check_rotated(table[0], table, range(4), posenc.Rotary(8)),
             "layout is 'rows'|arrangement is 'rows'": lambda: posenc.check(table, layout="rows"),
             "preset is 'wisper'": lambda: posenc.check(table, "wisper"),
-            "model_type is": lambda: posenc.check(table, config={"model_type": "spiral"}),
         }.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()

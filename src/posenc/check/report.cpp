@@ -4,7 +4,6 @@
 #include "posenc/suite/error_tally.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
-#include "posenc/support/parse_real.h"
 
 #include <algorithm>
 #include <cmath>

@@ -29,8 +29,11 @@ class Immutable:
     def __new__(cls, *values: Any, **keywords: Any) -> Any:
         made = super().__new__(cls)
         arguments = copy.deepcopy(keywords)  # the caller may change a list of frequencies
-        made._remade = functools.partial(cls, *copy.deepcopy(values), **arguments)
+        vars(made)["_remade"] = functools.partial(cls, *copy.deepcopy(values), **arguments)
         return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
 
     def __copy__(self) -> Any:
         return self
@@ -54,8 +57,8 @@ def values_of(given: Any, name: str, allowed: str) -> NDArray[Any]:
         return given
     if _is_tensor(given):
         return _array_of_tensor(given, name)
-    if isinstance(given, (str, bytes)) or not (
-            isinstance(given, Sequence) or hasattr(given, "__array__")):
+    has_array = hasattr(given, "__array__") or hasattr(given, "__array_interface__")
+    if isinstance(given, (str, bytes)) or not (has_array or isinstance(given, Sequence)):
         raise TypeError(f"{name} is {given!r}; allowed: {allowed}")
     return np.asarray(given)
 
@@ -155,17 +158,23 @@ def type_name(dtype: Any, name: str = "dtype") -> str:
 
 def memory_of(given: Any, name: str, *, has_bits: bool = False) -> Memory:
     """The memory of an array or a tensor. has_bits: 16-bit integers are the bits of bfloat16."""
-    is_array = isinstance(given, np.ndarray)
-    is_tensor = not is_array and _is_tensor(given)
-    if not is_array and not is_tensor and not hasattr(given, "__array_interface__"):
-        # An object that only has __array__ may return a copy. Results would be lost in it.
-        raise TypeError(f"{name} is of type {type(given).__name__}; allowed: an array of NumPy, or "
-                        "what shares its memory with one")
-    array = values_of(given, name, "")
-    is_bits = has_bits or (is_tensor and str(given.dtype) == "torch.bfloat16")
+    array = _shared(given, name)
+    is_bits = has_bits or (
+        array is not given and str(getattr(given, "dtype", "")) == "torch.bfloat16")
     if is_bits and array.dtype.kind in "iu" and array.itemsize == 2:
         return Memory(given, array, "bfloat16", name)
     return Memory(given, array, type_name(array.dtype, name + ".dtype"), name)
+
+
+def _shared(given: Any, name: str) -> NDArray[Any]:
+    """An array that shares the memory of an array or a tensor."""
+    if isinstance(given, np.ndarray):
+        return given
+    if not _is_tensor(given) and not hasattr(given, "__array_interface__"):
+        # An object that only has __array__ may return a copy. Results would be lost in it.
+        raise TypeError(f"{name} is of type {type(given).__name__}; allowed: an array of NumPy, or "
+                        "what shares its memory with one")
+    return values_of(given, name, "")
 
 
 def writable(memory: Memory) -> Memory:
@@ -201,7 +210,8 @@ def table_of(given: Any, shape: tuple[int, ...], dtype: Any = None, name: str = 
         given = np.empty(shape, "uint16" if has_bits else _numpy_type(wanted))
     table = memory_of(given, name, has_bits=has_bits)
     if dtype is not None and table.type != wanted:
-        raise ValueError(f"{name}.dtype is {table.type}; allowed: {wanted}, the dtype that is given")
+        raise ValueError(f"{name}.dtype is {table.type}; allowed: {wanted}, the dtype that is "
+                         "given")
     return _output(table, shape)
 
 
@@ -209,7 +219,7 @@ def complex_table_of(given: Any, shape: tuple[int, ...], dtype: Any) -> Memory:
     """The same for complex numbers, whose memory is written as pairs of real numbers."""
     if given is None:
         given = np.empty(shape, np.result_type(_numpy_type(type_name(dtype)), "complex64"))
-    array = values_of(given, "out", "an array of complex numbers")
+    array = _shared(given, "out")
     part = {"complex64": "float32", "complex128": "float64"}.get(str(array.dtype))
     if part is None or (dtype is not None and part != type_name(dtype)):
         raise ValueError(f"out.dtype is {array.dtype}, and dtype {dtype}; allowed with the layout "

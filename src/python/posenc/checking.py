@@ -74,12 +74,12 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
 
     table: an array or tensor in CPU memory, with any strides, and with two dimensions besides
     dimensions of size 1. It may also hold pairs, of shape (n, d / 2, 2), or complex numbers, cosine
-    + i sine. preset_name: the convention that the table should have. d_model, base,
-    layout, spacing, frequencies, first: parts of the convention, as in Encoder(). layout may also
-    be "interleaved_cos_first". Parts that neither argument names are found from the values. config,
-    layers: a model's config.json, as in rotary_from_config(); the table should then be the cache of
-    its rotary embedding. max_error: the allowed error of each entry, by default an ulp of the type
-    at 1, and the cost of phases in double. Raises ValueError if an argument is not allowed.
+    + i sine. preset_name: the convention that the table should have. d_model, base, layout,
+    spacing, frequencies, first: parts of the convention, as in Encoder(). layout may also be
+    "interleaved_cos_first". Parts that no argument names are found from the values. config, layers:
+    a model's config.json, as in rotary_from_config(); the table should then be the cache of its
+    rotary embedding. max_error: the allowed error of each entry, by default an ulp of the type at
+    1, and the cost of phases in double. Raises ValueError if an argument is not allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
     """
@@ -93,7 +93,8 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     spec = spec_of(d_model=d_model, **parts)
     claimed = [preset_name is not None or part is not None for part in parts.values()]
     return CheckReport(**_posenc.check_table(
-        _of_two_dimensions(table), spec, claimed, expected["layout"], expected["first"], rotary, max_error, threads))
+        _of_two_dimensions(table), spec, claimed, expected["layout"], expected["first"], rotary,
+        max_error, threads))
 
 
 def spec_of(d_model: int | None = None, base: float | None = None, spacing: str | None = None,
@@ -147,5 +148,6 @@ def _of_two_dimensions(table: Any) -> Memory:
     if array.ndim < 2 <= len(shape):  # shape (1, 8) is one row, and shape (8, 1) is eight rows
         array = array.reshape(-1, shape[-1])
     if array.ndim != 2:
-        raise ValueError(f"table.shape is {shape}; allowed: two dimensions, besides those of size 1")
+        raise ValueError(f"table.shape is {shape}; allowed: two dimensions, besides those of size "
+                         "1")
     return memory._replace(array=array)

@@ -16,10 +16,10 @@ from posenc.arguments import (
 )
 
 class _Encoding(Immutable):
-    _core: Any
+    d_model: int  # number of columns
+    first = 0  # the position of the first row where no positions are given
     _axes = 1
-    _first = 0
-    _columns: int
+    _core: Any
 
     @overload
     def encode(self, positions: Any, out: None = None, dtype: Any = None,
@@ -42,8 +42,8 @@ class _Encoding(Immutable):
         bfloat16 only with the package ml_dtypes. "bfloat16_bits" returns the bits of bfloat16 in an
         array of uint16.
         """
-        rows = rows_of(positions, self._axes, self._first)
-        table = table_of(out, (*rows.shape, self._columns), dtype)
+        rows = rows_of(positions, self._axes, self.first)
+        table = table_of(out, (*rows.shape, self.d_model), dtype)
         self._core.encode(rows, table, threads)
         return table.given
 
@@ -52,8 +52,8 @@ class Encoder(_Encoding):
     """A backend planned for one convention.
 
     Without `backend`, the fastest backend that promises `accuracy` for tables of `rows` rows is
-    selected. `accuracy`: None means correctly rounded, a number is the largest absolute error, and a
-    text such as "1 ulp" the largest error in ulp.
+    selected. `accuracy`: None means correctly rounded, a number is the largest absolute error, and
+    a text such as "1 ulp" is the largest error in ulp.
     `frequencies`: d_model / 2 numbers in radians per position, a rule such as
     posenc.Llama3Scaling, or the text of a rule, such as "linear:factor=4". `first`: the position of
     the first row if a call gives no positions. An encoder is immutable, so any number of threads
@@ -61,16 +61,17 @@ class Encoder(_Encoding):
     unpickled.
     """
 
+    backend: str  # name and ISA: "rotation:avx2"
+    reason: str  # why this backend was selected
+
     def __init__(self, d_model: int, *, base: float = 10000.0, layout: str = "interleaved",
                  spacing: str = "paper", frequencies: Any = None, first: int = 0,
                  backend: str | None = None, accuracy: Any = None, rows: int = 4096,
                  dtype: Any = "float32") -> None:
         convention = (d_model, base, layout, spacing, frequencies_of(frequencies))
-        self._core = _posenc.plan_encoder(convention, first, backend, accuracy, rows, type_name(dtype))
-        self._columns = self.d_model = operator.index(d_model)
-        self._first = self.first = operator.index(first)  # of the rows if no positions are given
-        self.backend: str = self._core.backend  # name and ISA: "rotation:avx2"
-        self.reason: str = self._core.reason  # why this backend was selected
+        core = _posenc.plan_encoder(convention, first, backend, accuracy, rows, type_name(dtype))
+        vars(self).update(_core=core, d_model=operator.index(d_model), first=operator.index(first),
+                          backend=core.backend, reason=core.reason)
 
     def error_bound(self, positions: Any, dtype: Any = "float32") -> float:
         """A proven upper bound of |entry - exact value| over a range of positions."""
@@ -226,8 +227,9 @@ class AxesEncoder(_Encoding):
     AxesEncoder is immutable.
     """
 
+    axes: Axes
+
     def __init__(self, axes: Axes, *, accuracy: Any = None, dtype: Any = "float32") -> None:
         expect(axes, Axes, "axes")
-        self._core = _posenc.plan_on_axes(axes.parts, accuracy, type_name(dtype))
-        self.axes = axes
-        self._axes, self._columns = axes.axes, axes.d_model
+        vars(self).update(_core=_posenc.plan_on_axes(axes.parts, accuracy, type_name(dtype)),
+                          axes=axes, _axes=axes.axes, d_model=axes.d_model)

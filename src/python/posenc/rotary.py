@@ -32,6 +32,13 @@ class Rotary(Immutable):
     all of these from a model's config.json. Immutable.
     """
 
+    axes: Axes
+    dimension: int
+    channels: str  # the pairs of channels: "halves" or "interleaved"
+    attention_factor: float
+    _core: Any
+    _said: str
+
     def __init__(self, dimension: int | None = None, *, base: float | None = None,
                  channels: str = "halves", frequencies: Any = None, axes: Axes | None = None,
                  attention_factor: float | None = None, accuracy: Any = None,
@@ -51,15 +58,10 @@ class Rotary(Immutable):
             for name, value in (("base", base), ("frequencies", frequencies)):
                 if value is not None:
                     raise ValueError(f"{name} is given with axes; allowed: that of the axes")
-        self.axes = axes
-        self.channels = channels  # the pairs of channels: "halves" or "interleaved"
-        self.attention_factor = 1.0 if attention_factor is None else attention_factor
-        self._core = _posenc.plan_rotary(axes.parts, channels, self.attention_factor, accuracy)
-        self._said = said or str(self._core)
-
-    @property
-    def dimension(self) -> int:
-        return self.axes.d_model
+        factor = 1.0 if attention_factor is None else attention_factor
+        core = _posenc.plan_rotary(axes.parts, channels, factor, accuracy)
+        vars(self).update(_core=core, axes=axes, dimension=axes.d_model, channels=channels,
+                          attention_factor=factor, _said=said or str(core))
 
     def __repr__(self) -> str:
         return f"Rotary({self._said})"
