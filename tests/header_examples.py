@@ -23,6 +23,7 @@ extern const posenc::check::HeadsTable before, after;
 extern const posenc::EncodingSpec spec;
 extern const posenc::RowRange rows;
 extern const std::unique_ptr<const posenc::Encoder> encoder;
+extern posenc::EngineThreads& engine;
 extern const posenc::model::AxesSpec axes;
 extern const posenc::model::RotarySpec rotary;
 extern std::vector<float> x, queries;

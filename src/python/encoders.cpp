@@ -104,7 +104,7 @@ void apply(const Rotary& self, const Arg<Heads, "x">& x, Integer<"first"> first,
                           std::to_string(shape[1]) + " rows; allowed: as many as x, " +
                           std::to_string(batch) + " of " + std::to_string(count));
   }
-  self.apply(x.value, rows.positions, {.inverse = inverse, .threads = threads});
+  self.apply(x.value, rows.positions, {.inverse = inverse, .threads = threads.value});
 }
 
 /// The rotary embeddings by kind of layers, each as (axes, channels, attention factor, text), and

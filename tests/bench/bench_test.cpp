@@ -168,7 +168,6 @@ TEST(Program, DoesNotTimeAWrongEncoder) {
   pointers.push_back(nullptr);
   bench::Program program;
   program.name = "bench_test";
-  program.options = "--shape... --rows --d-model";
   program.example = "none";
   program.questions = {
       {"all", "a wrong and a right encoder", [] {

@@ -182,7 +182,8 @@ class Judge {
         pairing_(pairing),
         pairs_(static_cast<std::size_t>(half_)),
         turns_(static_cast<std::size_t>(heads.rows())) {
-    const TableIdentity angles = {.axes = TableAxes{.spec = rotary.angles}};
+    TableIdentity angles;
+    angles.axes = TableAxes{.spec = rotary.angles};
     for (const TablePair& each : pairs_of_table(angles, 2 * half_))
       pairs_[static_cast<std::size_t>(each.place)] = each;
     report_ = {.rows = heads.rows(), .heads = heads.heads(), .type = type, .rotary = rotary};

@@ -4,6 +4,7 @@
 #include "posenc/suite/error_tally.h"
 #include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
+#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cmath>

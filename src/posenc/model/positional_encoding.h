@@ -32,7 +32,7 @@ struct ForwardOptions {
   bool training = false;  ///< if true, applies dropout; otherwise dropout does nothing
   /// Seed of the dropout mask. Use a new one for every step. Needed if anything is dropped.
   std::optional<std::uint64_t> seed = {};
-  Threads threads;                              ///< the threads that share the work
+  Threads threads = {};                         ///< the threads that share the work
   StorePolicy stores = StorePolicy::automatic;  ///< for out-of-place results
 };
 

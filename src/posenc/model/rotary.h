@@ -70,7 +70,7 @@ struct RotateOptions {
   /// Rotates by the opposite angles. Without an attention factor, this undoes the rotation. It also
   /// converts the gradient of the rotated x to the gradient of x.
   bool inverse = false;
-  Threads threads;  ///< the threads that share the work
+  Threads threads = {};  ///< the threads that share the work
 };
 
 /// Rotates channel pair k of every head at position p by the angle p w_k:

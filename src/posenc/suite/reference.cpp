@@ -1,7 +1,6 @@
 #include "posenc/suite/reference.h"
 
 #include "posenc/exact/entry.h"
-#include "posenc/exact/sincos.h"
 #include "posenc/support/format.h"
 #include "posenc/support/with_type.h"
 
@@ -27,12 +26,7 @@ double ulps_per_unit(long double value, DataType type) noexcept {
   return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
-/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
-/// and the rounded rest.
-struct SplitValue {
-  long double leading;
-  double rest;
-};
+}  // namespace
 
 SplitValue split(const ExactValue<>& value) noexcept {
   constexpr int rest_bits = 128 - std::min(LDBL_MANT_DIG, 64);
@@ -42,8 +36,6 @@ SplitValue split(const ExactValue<>& value) noexcept {
   return {sign * std::ldexp(static_cast<long double>(mantissa - rest), exponent),
           sign * std::ldexp(static_cast<double>(rest), exponent)};
 }
-
-}  // namespace
 
 std::string_view to_string(ReferenceMethod method) noexcept {
   return method == ReferenceMethod::integers ? "integers" : "long double";

@@ -3,6 +3,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/exact/sincos.h"
 #include "posenc/spec.h"
 
 #include <array>
@@ -44,6 +45,14 @@ std::string_view to_string(ReferenceMethod method) noexcept;
 inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 113
                                                         ? ReferenceMethod::long_double
                                                         : ReferenceMethod::integers;
+
+/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
+/// and the rounded rest.
+struct SplitValue {
+  long double leading;
+  double rest;
+};
+SplitValue split(const ExactValue<>& value) noexcept;
 
 /// Exact values at every position up to max_position.
 class Reference {
