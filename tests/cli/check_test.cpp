@@ -40,7 +40,7 @@ class Check : public testing::Test {
   }
 
   ScratchFolder folder;
-  const std::string file = folder / "table";
+  std::string file = folder / "table";
 };
 
 /// A .safetensors file.
@@ -53,10 +53,12 @@ TEST_F(Check, ReadsEveryFormatAndType) {
   for (const std::string type : {"float32", "float64", "float16", "bfloat16"}) {
     for (const std::string format : {"npy", "safetensors"}) {
       if (format == "npy" && type == "bfloat16") continue;  // `generate` does not write it
+      file = folder / ("table." + format);
       write_file(file, generated(format, "--dtype " + type));
       expect("good");
     }
   }
+  file = folder / "table.raw";
   write_file(file, generated("raw", "--dtype bfloat16"));
   expect("good", "--d-model 32 --dtype bfloat16");
   expect_refused(check(), "--d-model");
@@ -141,6 +143,7 @@ TEST_F(Check, ReadsOneOfSeveralTensors) {
   const std::string header =
       R"({"cosines":{"dtype":"F32","shape":[60,16],"data_offsets":[0,3840]},)"
       R"("sines":{"dtype":"F32","shape":[60,16],"data_offsets":[3840,7680]}})";
+  file = folder / "table.safetensors";
   write_file(file, safetensors(header, bytes_of(cosines) + bytes_of(sines)));
   expect_refused(check(), "2 tensors; allowed: one of them (give --tensor): cosines, sines");
   expect_refused(check("--tensor pe"), "tensor is 'pe'; allowed: cosines, sines");

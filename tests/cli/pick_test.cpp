@@ -158,7 +158,7 @@ TEST(PickDocument, AnswersForTheRowsThatTheOptionsAskFor) {
         {"--layout halves", "no row"},
         {"--spacing inclusive", "no row"},
         {"--base 500", "no row"},
-        {"--frequencies ntk", "no row"},
+        {"--frequencies linear:factor=4", "no row"},
         {"--preset whisper", "no row"}}) {
     EXPECT_THAT(picked(file, options),
                 AllOf(HasSubstr(named), HasSubstr("a.json"), HasSubstr("tables 40x64; backends ")))
