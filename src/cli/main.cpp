@@ -67,8 +67,7 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
 
 int run(const Names& arguments) {
   CLI::App app(
-      "Sinusoidal positional encodings: compute them, measure every way of computing them, and "
-      "pick the fastest.",
+      "Measure sinusoidal positional encodings, pick the fastest, and check tables from elsewhere",
       "posenc");
   set_help(app, {{"posenc list", "what runs here, and which backend is used"},
                  {"posenc pick", "find the fastest backend that is accurate enough"},

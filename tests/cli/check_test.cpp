@@ -23,7 +23,7 @@ std::string generated(const std::string& format, const std::string& more = "") {
 }
 
 /// A file, and the verdicts of posenc check on its contents.
-class Check : public testing::Test {
+class CheckCommand : public testing::Test {
  protected:
   CommandResult check(const std::string& more = "") const {
     return run_line("check " + file + " " + more);
@@ -49,7 +49,7 @@ std::string safetensors(const std::string& header, const std::string& elements) 
   return bytes_of(std::span(&size, 1)) + header + elements;
 }
 
-TEST_F(Check, ReadsEveryFormatAndType) {
+TEST_F(CheckCommand, ReadsEveryFormatAndType) {
   for (const std::string type : {"float32", "float64", "float16", "bfloat16"}) {
     for (const std::string format : {"npy", "safetensors"}) {
       if (format == "npy" && type == "bfloat16") continue;  // `generate` does not write it
@@ -65,7 +65,7 @@ TEST_F(Check, ReadsEveryFormatAndType) {
   expect_refused(check("--d-model 31"), "the file has 3840 bytes");
 }
 
-TEST_F(Check, JudgesByTheConventionAskedFor) {
+TEST_F(CheckCommand, JudgesByTheConventionAskedFor) {
   write_file(file, generated("npy"));
   expect("good", "--first 0 --layout interleaved");
   expect("wrong", "--base 500000", "cause: the base is 10000, not 500000");
@@ -76,7 +76,7 @@ TEST_F(Check, JudgesByTheConventionAskedFor) {
 }
 
 /// If a table is something else than what is claimed, it is wrong, although its values are right.
-TEST_F(Check, AcceptsNothingElseThanWhatIsClaimed) {
+TEST_F(CheckCommand, AcceptsNothingElseThanWhatIsClaimed) {
   const std::string tutorial = "--preset tutorial --d-model 32";
   for (const Repeat repeat : {Repeat::halves, Repeat::interleaved}) {
     Matrix cosines(60, 32), sines(60, 32);
@@ -89,7 +89,7 @@ TEST_F(Check, AcceptsNothingElseThanWhatIsClaimed) {
   }
 }
 
-TEST_F(Check, JudgesByThePositionsOfAFile) {
+TEST_F(CheckCommand, JudgesByThePositionsOfAFile) {
   write_file(file, generated("raw"));
   const std::string positions = folder / "positions.npy";
   const auto write = [&](std::int32_t last, const std::string& shape) {
@@ -108,7 +108,7 @@ TEST_F(Check, JudgesByThePositionsOfAFile) {
   }
 }
 
-TEST_F(Check, JudgesTheCacheOfAModel) {
+TEST_F(CheckCommand, JudgesTheCacheOfAModel) {
   const std::string llama = folder / "llama.json", other = folder / "other.json";
   const std::string keys =
       R"({"model_type": "llama", "hidden_size": 256, "num_attention_heads": 4,)"
@@ -120,7 +120,7 @@ TEST_F(Check, JudgesTheCacheOfAModel) {
   expect("wrong", "--config " + other, "the base is 500000, not 10000");
 }
 
-TEST_F(Check, JudgesRotatedHeads) {
+TEST_F(CheckCommand, JudgesRotatedHeads) {
   std::vector<float> heads(60 * 4 * 32);
   for (std::size_t i = 0; i < heads.size(); ++i)
     heads[i] = static_cast<float>(i * 7919 % 1009) / 500 - 1;
@@ -137,7 +137,7 @@ TEST_F(Check, JudgesRotatedHeads) {
             "other_arrangement");
 }
 
-TEST_F(Check, ReadsOneOfSeveralTensors) {
+TEST_F(CheckCommand, ReadsOneOfSeveralTensors) {
   Matrix cosines(60, 16), sines(60, 16);
   Rotary(32).cosines_and_sines(RowRange{0, 60}, Repeat::once, cosines.view(), sines.view());
   const std::string header =
@@ -151,7 +151,7 @@ TEST_F(Check, ReadsOneOfSeveralTensors) {
   expect("good", "--tensor sines");
 }
 
-TEST_F(Check, JsonHasAVersionAndTheFigures) {
+TEST_F(CheckCommand, JsonHasAVersionAndTheFigures) {
   write_file(file, generated("npy", "--first 2"));
   const nlohmann::json parsed = json();
   EXPECT_EQ(parsed.at("version"), 1);
@@ -165,7 +165,7 @@ TEST_F(Check, JsonHasAVersionAndTheFigures) {
   EXPECT_THAT(parsed.at("causes"), IsEmpty());
 }
 
-TEST_F(Check, TheNameOfACacheSaysWhichFunctionItHolds) {
+TEST_F(CheckCommand, TheNameOfACacheSaysWhichFunctionItHolds) {
   const std::string config = folder / "config.json";
   write_file(config, R"({"model_type": "llama", "head_dim": 64,
       "rope_theta": 10000.0, "max_position_embeddings": 300})");
@@ -184,7 +184,7 @@ TEST_F(Check, TheNameOfACacheSaysWhichFunctionItHolds) {
   EXPECT_THAT(exchanged.out, HasSubstr("the table is sines_twice, not cosines_twice"));
 }
 
-TEST_F(Check, TakesTablesOverAxes) {
+TEST_F(CheckCommand, TakesTablesOverAxes) {
   run_line("generate --format npy --axes flux --grid 1,6,8 --output " + file);
   expect("good", "--axes flux --grid 1,6,8");
   expect("wrong", "--axes wan --grid 1,6,8");
@@ -193,7 +193,7 @@ TEST_F(Check, TakesTablesOverAxes) {
   EXPECT_EQ(identity.at("axes").at("grid").dump(), "[1,6,8]");
 }
 
-TEST_F(Check, NamesRowsOfNaN) {
+TEST_F(CheckCommand, NamesRowsOfNaN) {
   const std::string nan_bytes("\x00\x00\xc0\x7f", 4);
   std::string bytes = generated("raw");
   bytes.replace(30 * 32 * 4, 4, nan_bytes);
@@ -205,7 +205,7 @@ TEST_F(Check, NamesRowsOfNaN) {
   EXPECT_EQ(json("--d-model 32").at("entries_not_finite"), 60 * 32);
 }
 
-TEST_F(Check, RefusesBadFiles) {
+TEST_F(CheckCommand, RefusesBadFiles) {
   const std::string npy = generated("npy"), tensors = generated("safetensors"),
                     integers = safetensors(
                         R"({"n": {"dtype": "I32", "shape": [1, 2], "data_offsets": [0, 8]}})",
