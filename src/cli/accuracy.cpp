@@ -51,7 +51,8 @@ std::string page_of(const TableRows& measured, const MeasuredTable& of, const Op
   const auto type = to_string(of.type);
   const Column backend = backend_column(), isa = text("ISA", "/isa");
   std::string page = wrapped(fmt::format(
-      "{}{} entries against their exact values, computed in {}; 1 ulp is the spacing of {} there\n"
+      "{}{} entries, compared with exact values computed in {}; 1 ulp is the spacing of {} at the "
+      "exact value\n"
       "bound: the proven bound, rounded up; mean: the mean of entry minus exact value\n"
       "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
       "to div_term: largest difference from the float32 formula of PyTorch's tutorial\n",
@@ -129,8 +130,11 @@ void add_accuracy_command(CLI::App& program, Options& options) {
   add_backends(app, options);
   add_type(app, options, Values::list);
   add_threads(app, options, Values::one, "all cores");
-  add_integer(app, "--worst", options.worst,
-              "number of worst entries to show, by |error| and in ulp (default: 1)", 1, 10000);
+  add_integer(
+      app, "--worst", options.worst,
+      "number of entries to show with the largest |error|, and with the largest error in ulp "
+      "(default: 1; none if there are several backends)",
+      1, 10000);
   add_output(app, options);
 }
 

@@ -309,23 +309,23 @@ int check_table(const Options& options) {
 }  // namespace
 
 void add_check_command(CLI::App& program, Options& options) {
-  CLI::App& app =
-      add_command(program, options, check_table, "check",
-                  "Say what the table in a file is, how wrong it is, and why; exit 1 if it is "
-                  "wrong or not recognised",
-                  {{"posenc check table.npy", "recognise the table, and judge it"},
-                   {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
-                    "judge it as the table of a model, and as nothing else"},
-                   {"posenc check cos_cached.npy --config config.json",
-                    "judge it as the cache of a model's rotary embedding"},
-                   {"posenc check table.raw --d-model 512 --dtype bfloat16",
-                    "judge raw elements, which have no header"},
-                   {"posenc check --rotated queries.npy turned.npy --config config.json",
-                    "judge a kernel by its heads, of shape (rows, heads, channels)"},
-                   {"posenc check --conformance answers",
-                    "judge the conformance set of another implementation"},
-                   {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
-                    "judge by another limit, and write a report for programs"}});
+  CLI::App& app = add_command(
+      program, options, check_table, "check",
+      "Say what the table in a file is, how wrong it is, and why; exit 1 if it is "
+      "wrong or not recognised",
+      {{"posenc check table.npy", "recognise the table, and judge it"},
+       {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
+        "judge it as the table of a model, and as nothing else"},
+       {"posenc check cos_cached.npy --config config.json",
+        "judge it as the cache of a model's rotary embedding"},
+       {"posenc check table.raw --d-model 512 --dtype bfloat16",
+        "judge raw elements, which have no header"},
+       {"posenc check --rotated queries.npy turned.npy --config config.json",
+        "judge a kernel by heads before and after it, of shape (rows, heads, channels)"},
+       {"posenc check --conformance answers",
+        "judge the conformance set of another implementation"},
+       {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
+        "judge by another limit, and write a report for programs"}});
   add_text(app, "TABLE", "FILE", options.table,
            ".npy, .safetensors, or raw little-endian elements with --d-model");
   add_preset(app, options, Values::one);
@@ -337,11 +337,11 @@ void add_check_command(CLI::App& program, Options& options) {
   exclude(app, "--axes", convention_options);
   exclude(app, "--axes", {"--config", "--first", "--d-model"});
   add_flag(app, "--twice", options.is_twice,
-           "the columns are cosines or sines, and then the same columns again, like "
+           "the table holds all cosines, or all sines, and then the same columns again, like "
            "cos_cached of Transformers");
   add_flag(app, "--repeated", options.is_repeated,
-           "the columns are cosines or sines, and each column stands twice in "
-           "succession");
+           "the table holds only cosines, or only sines, and each column is followed by a copy of "
+           "itself");
   exclude(app, "--layout", {"--twice", "--repeated"});
   exclude(app, "--twice", {"--repeated"});
   add_text(app, "--positions", "FILE", options.positions,
@@ -360,8 +360,8 @@ void add_check_command(CLI::App& program, Options& options) {
       ->excludes("--config");
   add_conformance(app, options, "judge the files of a conformance set in this folder");
   add_real(app, "--max-error", options.max_error,
-           "largest |error| of a good entry (default: an ulp of the type at 1, and the "
-           "cost of phases in double)",
+           "largest |error| of a good entry (default: an ulp of the type at 1, plus the "
+           "error of phases in double)",
            0);
   add_threads(app, options, Values::one, "all cores");
   add_output(app, options);

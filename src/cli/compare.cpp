@@ -108,13 +108,13 @@ int compare_two(const Options& options, const Measurements& before, const Measur
                         comparison.regressions, comparison.missing);
     if (comparison.factor != 1) {
       page += wrapped(fmt::format(
-          "The machine took {:.3f} times as long in B, its store limits and copies, too: times B/A "
-          "are without that factor\n",
+          "The machine took {:.3f} times as long in B, also for store limits and copies. The times "
+          "B/A are divided by this factor.\n",
           comparison.factor));
     }
     if (judges_times) {
       page += wrapped(
-          "Times of two sessions are a hint: what differed on the machine looks like a change of "
+          "Times of two sessions are only a hint: a change of the machine looks like a change of "
           "the code. posenc compare --run OLD NEW times two builds in turn, in one session.\n");
     }
   }
@@ -211,8 +211,9 @@ std::string origin_text(const std::string& name, const std::string& file,
 void add_compare_command(CLI::App& program, Options& options) {
   CLI::App& app = add_command(
       program, options, compare, "compare",
-      "Compare two documents of one machine, show documents of several machines side by side, "
-      "or time two builds in turn; exit 1 on a regression, or if the second document lacks a "
+      "Compare two measurement documents of one machine, show documents of several machines side "
+      "by side, or time two builds in turn; exit 1 on a regression, or if the second document "
+      "lacks a "
       "row of the first",
       {{"posenc compare before.json after.json", "what changed in errors and times"},
        {"posenc compare --run old/posenc new/posenc --shape 777x768",
@@ -239,7 +240,7 @@ void add_compare_command(CLI::App& program, Options& options) {
   }
   add_real(app, "--tolerance", options.tolerance,
            "accepted relative growth of an error, or of the share of wrongly rounded "
-           "entries (default: 0; for builds of two compilers: 0.01)",
+           "entries (default: 0; use 0.01 for builds of two compilers)",
            0, true)
       ->excludes(run);
   add_text(app, "DOCUMENT", "FILE ...", options.documents,

@@ -24,8 +24,8 @@ Names backends_of_program(const std::string& program) {
   try {
     listed = Json::parse(output_of_program(program, {"list", "--format", "json"}));
   } catch (const std::exception& error) {
-    throw_invalid("{} is no posenc command ({}); allowed with --run: two posenc commands", program,
-                  error.what());
+    throw_invalid("{} is not a posenc command ({}); allowed with --run: two posenc commands",
+                  program, error.what());
   }
   Names names;
   for (const Json& each : listed.at("backends")) {
@@ -75,14 +75,14 @@ int compare_builds(const Options& options) {
   std::string page = fmt::format(
       "A  {}\nB  {}\n   {}\n\n{}\n{}", escaped(old_build), escaped(new_build), before.machine.model,
       changes_page(comparison),
-      wrapped(fmt::format("{} compared in {} rounds, each of four processes per table (A B B A); a "
-                          "build differs from itself by {:.1f} %; regressions: {}\n"
-                          "95 %: all intervals together hold with that probability\n",
+      wrapped(fmt::format("{} compared in {} rounds, each of four processes per table (A B B A); "
+                          "noise {:.1f} % (a build compared with itself); regressions: {}\n"
+                          "95 %: the probability that all intervals hold\n",
                           comparison.common, request.rounds, 100 * comparison.noise,
                           comparison.regressions)));
   if (!too_large.empty()) page += wrapped("Not compared: " + too_large + "\n");
   if (!left_out.empty()) page += wrapped("Not in both: " + join(left_out, ", ") + "\n");
-  page += "Times alone are compared: posenc accuracy of each build has its errors.\n";
+  page += "Only times are compared. Run posenc accuracy of each build to compare errors.\n";
   const std::string disturbed = disturbance(times.lost_share, 0);
   if (!disturbed.empty()) page += wrapped("\nNot to be trusted: " + disturbed + "\n");
   Json document = comparison_document(options, comparison, true);

@@ -54,8 +54,8 @@ int compare_machines(const Options& options, const std::vector<Measurements>& do
   }
   if (common.empty()) {
     throw_invalid(
-        "{} have no times of one backend on one table in common; allowed: documents of "
-        "posenc measure that share one",
+        "{} have no timed backend and table in common; allowed: documents of posenc measure that "
+        "share one",
         join(options.documents, " and "));
   }
   std::ranges::stable_sort(common, {}, &MeasuredTable::bytes);

@@ -281,13 +281,13 @@ void add_generate_command(CLI::App& program, Options& options) {
   add_first(app, options, Values::one);
   add_convention(app, options);
   add_text(app, "--backend", "NAME", options.backends,
-           "backend, or backend:isa (default: the fastest with the accuracy)");
+           "backend, or backend:isa (default: the fastest that promises the accuracy)");
   add_accuracy(app, options);
   exclude(app, "--backend", {"--max-error", "--max-ulp"});
   add_model(app, options);
   add_choice(app, "--rotary",
              "write the cosines and sines of a rotary embedding of dimension --d-model, "
-             "times its attention factor",
+             "multiplied by its attention factor, in this layout",
              Names{"halves", "interleaved"}, "", options.rotary);
   exclude(app, "--rotary", {"--backend", "--layout"});
   for (const char* const source : {"--config", "--axes"}) {
@@ -300,7 +300,9 @@ void add_generate_command(CLI::App& program, Options& options) {
   add_output(app, options, formats, "npy; csv on standard output");
   add_flag(app, "--force", options.is_forced,
            "write the file even if its disk seems to have too little space");
-  add_conformance(app, options, "write a conformance set into this folder");
+  add_conformance(
+      app, options,
+      "write a conformance set, tables that test another implementation, into this folder");
 }
 
 }  // namespace posenc::cli

@@ -86,11 +86,14 @@ std::string backends_page(const Json& document) {
              number("5000 rows", "/error_bounds/0/error_bound", bound_text),
              number("2^20 rows", "/error_bounds/1/error_bound", bound_text)}) +
       explained_mark(rows) +
-      "\nrows: the largest |error| that each promises, at d_model 512; - if it cannot run here\n"
+      "\n5000 rows, 2^20 rows: the bound of |error| at d_model 512; - if the backend cannot run "
+      "here\n"
       "phases: how position times frequency is rounded before the sine, which decides the error\n";
   page +=
-      "\nUsed if a program names no backend: the first of rotation32 and rotation that promises\n"
-      "the accuracy asked for, at its best ISA; POSENC_BACKEND may choose another that does\n\n" +
+      "\nIf a program names no backend, posenc uses the first of rotation32 and rotation that "
+      "promises\n"
+      "the requested accuracy, at its best ISA. POSENC_BACKEND may name another that promises "
+      "it.\n\n" +
       table(document.at("used"), {text("accuracy", "/accuracy"), backend_column(true),
                                   text("why", "/reason", Align::wrapped)});
   return page;
@@ -132,7 +135,7 @@ std::string presets_page(const Json& document) {
                                      {"rows x d", shape},
                                      text("first", "/rows/first", Align::right)}),
       wrapped(
-          "d is d_model, and first the position of the first row.\n"
+          "d is d_model; first is the position of the first row.\n"
           "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
           "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
           "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"),
@@ -186,10 +189,11 @@ std::string cpus_page(const Json& document) {
                    text("family", "/family", Align::right), text("model", "/model", Align::right),
                    text("sold or shown as", "/name", Align::wrapped), text("ISA", "/best"),
                    text("measured", "/day"), text("kernels", "/kernels")}),
-      wrapped(fmt::format(
-          "A CPU that was not measured gets the nearest one, with the reason. --cpu takes a name "
-          "({}), or a text with family and model, such as \"family 6, model 85\".\n",
-          fmt::join(document.at("names").get<Names>(), ", "))));
+      wrapped(fmt::format("For a CPU that was not measured, posenc pick uses the nearest measured "
+                          "CPU and says why. "
+                          "--cpu takes a name ({}), or a text with family and model, such as "
+                          "\"family 6, model 85\".\n",
+                          fmt::join(document.at("names").get<Names>(), ", "))));
 }
 
 Json models_document() {
@@ -228,7 +232,7 @@ void add_list_command(CLI::App& program, Options& options) {
       "List the backends of this build: which backends run here, which backend "
       "is used, and why",
       {{"posenc list", "what runs here, which backend is used, and why"},
-       {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
+       {"POSENC_BACKEND=rotation:avx2 posenc list", "the same, with another backend preferred"},
        {"posenc list --presets", "the named conventions, and how they differ"},
        {"posenc list --cpus", "the CPUs that posenc pick --cpu knows"},
        {"posenc list --models", "the values of model_type in config.json"},

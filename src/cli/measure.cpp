@@ -100,7 +100,7 @@ std::string page_of(const Measurements& document, const Options& options) {
           "errors: the largest over all entries, unless a table says otherwise\n"
           "IQR/2: half the interquartile range over the processes\n"
           "limit: the faster of a plain and a non-temporal store loop over the same bytes; copy: a "
-          "finished table, copied\n",
+          "copy of a finished table\n",
           processes, document.measured_at)),
       table(rows, {backend_column(true), number("max |error|", "/error/max_abs", error_text),
                    number("max ulp", "/error/max_ulp", ulp_text),
@@ -179,7 +179,7 @@ Measurements rows_asked_for(const Options& options, const std::string& name,
       Options alone;
       alone.*values = {each};
       if (std::ranges::any_of(document.all, std::bind_front(is_asked_for, alone))) continue;
-      throw_invalid("{} is '{}'; allowed: what {} has, {}", option, text_of_value(each), name,
+      throw_invalid("{} is '{}'; allowed with {}: {}", option, text_of_value(each), name,
                     contents_of(document));
     }
   };
@@ -193,8 +193,7 @@ Measurements rows_asked_for(const Options& options, const std::string& name,
     if (is_asked_for(options, row)) kept.push_back(row.table);
   }
   if (kept.empty()) {
-    throw_invalid("the options ask for no row of {}; allowed: what it has, {}", name,
-                  contents_of(document));
+    throw_invalid("the options ask for no row of {}; allowed: {}", name, contents_of(document));
   }
   std::erase_if(document.all, [&](const Measurement& row) {
     const bool says_noise = row.role == Role::limit || !row.self_ratios.empty();
@@ -233,18 +232,18 @@ int check_promises(const Measurements& document) {
 }
 
 void add_measure_command(CLI::App& program, Options& options) {
-  CLI::App& app =
-      add_command(program, options, run_measure, "measure",
-                  "Measure errors and times of all backends, and what the memory allows",
-                  {{"posenc measure", "tables of all sizes, in three to five minutes"},
-                   {"posenc measure --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
-                    "a shape of your own, in two types, with one and two threads"},
-                   {"posenc measure --format json --output here.json",
-                    "a document for posenc pick, posenc compare and scripts/report.py"},
-                   {"posenc measure --preset whisper --backend rotation --backend rotation32",
-                    "one table, two methods"},
-                   {"posenc measure here.json --format google-benchmark --output there.json",
-                    "a document for compare.py of Google Benchmark"}});
+  CLI::App& app = add_command(
+      program, options, run_measure, "measure",
+      "Measure the errors and times of all backends, and the speed limits of the memory",
+      {{"posenc measure", "tables of all sizes, in three to five minutes"},
+       {"posenc measure --shape 777x768 --dtype float32,bfloat16 --threads 1,2",
+        "a shape of your own, in two types, with one and two threads"},
+       {"posenc measure --format json --output here.json",
+        "a document for posenc pick, posenc compare and scripts/report.py"},
+       {"posenc measure --preset whisper --backend rotation --backend rotation32",
+        "one table, two methods"},
+       {"posenc measure here.json --format google-benchmark --output there.json",
+        "a document for compare.py of Google Benchmark"}});
   add_text(app, "DOCUMENT", "FILE", options.document,
            "JSON of posenc measure to show (default: measure now)");
   add_measuring(app, options);

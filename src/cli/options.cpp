@@ -208,7 +208,7 @@ void add_backends(CLI::App& app, Options& options) {
   add_text(app, "--backend", "NAME", options.backends,
            "backend, or backend:isa (default: all that run here)", Values::list);
   add_choice(app, "--isa", "instruction set", all_isas,
-             "all, or the best one of a backend that --backend names", options.isa);
+             "all; with --backend, the best one of each backend", options.isa);
 }
 
 void add_tables(CLI::App& app, Options& options) {
@@ -223,10 +223,11 @@ void add_tables(CLI::App& app, Options& options) {
 void add_measuring(CLI::App& app, Options& options) {
   add_tables(app, options);
   add_backends(app, options);
-  add_integer(app, "--processes", options.processes,
-              "number of processes that measure times; noisy times are measured in up to twice as "
-              "many (default: 7)",
-              2, 100);
+  add_integer(
+      app, "--processes", options.processes,
+      "number of processes that measure times; up to twice as many run if the times are noisy "
+      "(default: 7)",
+      2, 100);
 }
 
 void add_accuracy(CLI::App& app, Options& options) {
@@ -239,7 +240,7 @@ void add_accuracy(CLI::App& app, Options& options) {
 
 void add_model(CLI::App& app, Options& options) {
   add_text(app, "--config", "FILE", options.config,
-           "a model's config.json, or its folder: use the model's rotary embedding");
+           "use the rotary embedding of a model: its config.json, or the folder of that file");
   add_text(app, "--layers", "KIND", options.layers,
            "kind of layers, such as sliding_attention, if the model has several kinds")
       ->needs("--config");
@@ -302,7 +303,7 @@ std::vector<const Backend*> backends_of(const Options& options) {
   std::vector<const Backend*> chosen;
   for (const std::string& name : options.backends) {
     if (options.isa && name.find(':') != std::string::npos) {
-      throw_invalid("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
+      throw_invalid("--isa is '{}' and --backend is '{}'; allowed: the ISA in only one of them",
                     to_string(*options.isa), name);
     }
     add_once(chosen, options.isa ? &backend(name, *options.isa) : &backend(name));

@@ -129,7 +129,7 @@ std::string page_of(const Source& source, const Accuracy& accuracy, const Picks&
           "{} ({})\n{}The fastest backend that promises an accuracy, as measured at {}\n"
           "bound: the proven bound of |error|; ratio: the time of the next backend over the "
           "pick's\n"
-          "tied with: backends whose times cannot be told from the pick's (within noise or 2 %)\n",
+          "tied with: backends that are as fast as the pick, within the noise or 2 %\n",
           document.machine.model, microarchitecture_text(document.machine), kernels,
           document.measured_at)),
       verdicts_table(picks, accuracy, document.machine));
@@ -140,8 +140,8 @@ std::string page_of(const Source& source, const Accuracy& accuracy, const Picks&
   }
   return page + notes_of(document) +
          wrapped(
-             "\nA program uses a pick NAME:ISA by posenc::backend(\"NAME\", posenc::Isa::ISA), "
-             "or with POSENC_BACKEND=NAME:ISA in its environment\n");
+             "\nTo use a pick NAME:ISA, call posenc::backend(\"NAME\", posenc::Isa::ISA) in a "
+             "program, or set POSENC_BACKEND=NAME:ISA in its environment\n");
 }
 
 Json entry_of(const Candidate& candidate) {
@@ -241,7 +241,7 @@ int run_pick(const Options& options) {
   if (picks.levels.empty()) fail("the document has no measurement to pick from");
   if (is_refused)
     fail(document.disturbed +
-         (file.empty() ? "" : "; nothing is saved (posenc measure writes the times as they are)"));
+         (file.empty() ? "" : "; nothing is saved (posenc measure writes such times, too)"));
   return code;
 }
 
@@ -250,11 +250,11 @@ int run_pick(const Options& options) {
 void add_pick_command(CLI::App& program, Options& options) {
   CLI::App& app =
       add_command(program, options, run_pick, "pick",
-                  "Find the fastest backend that promises an accuracy, by measurements",
+                  "Find the fastest backend that promises an accuracy, from measurements",
                   {{"posenc pick", "the fastest correctly rounded backend, measured now"},
                    {"posenc pick --save profile.json", "a profile for programs that load it"},
                    {"posenc pick here.json --max-error 1e-6",
-                    "the fastest backend within 1e-6, by earlier measurements"},
+                    "the fastest backend within 1e-6, from earlier measurements"},
                    {"posenc pick --cpu \"Zen 4\"", "the pick for another CPU"},
                    {"posenc pick here.json --isa avx2 --shape 5000x512",
                     "the pick for a CPU without AVX-512, for one table"},
@@ -262,12 +262,12 @@ void add_pick_command(CLI::App& program, Options& options) {
   add_text(app, "DOCUMENT", "FILE", options.document,
            "JSON of posenc measure (default: measure now)");
   add_text(app, "--cpu", "NAME", options.cpu,
-           "pick for this CPU, by a document that comes with posenc: a name, such "
+           "pick for this CPU, from the measurements that come with posenc: a name, such "
            "as \"Zen 4\", or \"family N, model M\" (see posenc list --cpus)");
   add_accuracy(app, options);
   add_measuring(app, options);
   add_text(app, "--save", "FILE", options.save,
-           "keep the measurements in this file, a profile that programs load");
+           "save the measurements in this file, as a profile for programs");
   exclude(app, "DOCUMENT", {"--processes", "--cpu"});
   exclude(app, "--cpu", {"--processes", "--save"});
   add_output(app, options);

@@ -42,7 +42,7 @@ std::string program_file() {
 }
 
 [[noreturn]] void fail(const std::string& why) {
-  throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
+  throw std::runtime_error(fmt::format("the process that measures times cannot be run: {}", why));
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ int time_on_request() {
                .seed = asked.at("seed").get<std::uint64_t>()};
     for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
   } catch (const std::exception&) {
-    throw_invalid("standard input is not a request; allowed with {}: one of posenc measure",
+    throw_invalid("standard input is not a request; allowed with {}: a request of posenc measure",
                   timing_argument);
   }
   const Timing timing = time_rows(request);

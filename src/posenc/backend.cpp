@@ -36,8 +36,8 @@ std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
   const double factor = attention_factor(spec.frequencies);
   if (factor != 1)
     throw_invalid(
-        "attention_factor is {}{}; allowed in an encoding, which does not apply the factor: 1 "
-        "(Rotary applies it)",
+        "attention_factor is {}{}; allowed in an encoding: 1, because only Rotary applies the "
+        "factor",
         factor, factor == 0 ? ", not given" : "");
   check_runs_here();
   const DefaultFloatingPoint environment;

@@ -16,7 +16,7 @@
 #include <span>
 #include <utility>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace model;
 using namespace suite;
@@ -212,4 +212,4 @@ std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSp
   return positions;
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace suite;
 namespace {
@@ -25,14 +25,13 @@ constexpr struct {
   CauseKind kind;
   std::string_view text;
   Arrangement one, other;
-} exchanges[] = {
-    {CauseKind::exchanged_halves, "the halves are exchanged: ", Arrangement::halves,
-     Arrangement::halves_cos_first},
-    {CauseKind::exchanged_functions, "sines and cosines are exchanged: ", Arrangement::interleaved,
-     Arrangement::interleaved_cos_first},
-    {CauseKind::other_arrangement,
-     "each column has a frequency of its own, instead of one for a sine and a cosine: ",
-     Arrangement::alternating, Arrangement::interleaved}};
+} exchanges[] = {{CauseKind::exchanged_halves, "the halves are exchanged: ", Arrangement::halves,
+                  Arrangement::halves_cos_first},
+                 {CauseKind::exchanged_functions, "sines and cosines are exchanged: ",
+                  Arrangement::interleaved, Arrangement::interleaved_cos_first},
+                 {CauseKind::other_arrangement,
+                  "each column has its own frequency, but a sine and a cosine should share one: ",
+                  Arrangement::alternating, Arrangement::interleaved}};
 
 using Causes = std::vector<Cause>;
 
@@ -86,11 +85,11 @@ Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::in
   const bool is_root = std::fabs(is.factor / std::sqrt(is.spec.d_model) - 1) < 1e-6;
   causes.push_back({CauseKind::attention_factor,
                     wanted.factor != 1
-                        ? format_text("the attention factor {} is missing: the factor is {}",
-                                      digits_text(wanted.factor, 6), factor)
+                        ? format_text("the attention factor is {}, not {}", factor,
+                                      digits_text(wanted.factor, 6))
                         : format_text("every entry is multiplied by {}, {}", factor,
                                       is_root ? "the square root of d_model, as embeddings are"
-                                              : "as by an attention factor")});
+                                              : "as an attention factor does")});
   return causes;
 }
 
@@ -219,7 +218,7 @@ std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypoth
     if (sample.noise.empty() && std::max(each.share, each.explained) < least_explained) continue;
     if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
     const std::string share =
-        format_text(": {} of the entries have these bits", percent_text(each.share));
+        format_text(" (this reproduces {} of the entries bit for bit)", percent_text(each.share));
     causes.push_back({each.kind, each.text + (sample.noise.empty() ? share : "")});
   }
   for (auto each = causes.begin() + first; each != causes.end(); ++each)
@@ -297,8 +296,8 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
       !is_everywhere)
     return {};
   return {{CauseKind::inexact_functions,
-           format_text("phases are exact, and sines and cosines are off by up to {} ulp, as those "
-                       "of fast libraries are: {} of the entries are correctly rounded",
+           format_text("phases are exact, but sines and cosines are off by up to {} ulp, as in "
+                       "fast math libraries: {} of the entries are correctly rounded",
                        digits_text(ulps, 3), percent_text(report.errors.error.correctly_rounded))}};
 }
 
@@ -325,7 +324,8 @@ void add_findings(TableReport& report, const SampledTable& sample, const Deviati
         return farthest * pair_in(column).frequency > 0x1p39;
       })) {
     report.findings.emplace_back(
-        "their phases are beyond 2^39 radians, where doubles are too coarse to hold phases");
+        "the phases of these columns are beyond 2^39 radians, where doubles are too coarse to hold "
+        "phases");
     return;
   }
   constexpr double scale_tie = 1e-4, ratio_tie = 1e-6;
@@ -367,8 +367,8 @@ void add_findings(TableReport& report, const SampledTable& sample, const Deviati
   else if (std::ranges::max(ratios) == 0)
     report.findings.push_back(format_text("frequencies {} are 0", numbers_text(numbers)));
   else
-    report.findings.push_back(format_text("frequencies {} are those expected times {}",
+    report.findings.push_back(format_text("frequencies {} are multiplied by {}",
                                           numbers_text(numbers), range_text(ratios, ratio_tie)));
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 /// The number of entries that are off, by row and by column.
 struct Deviations {
@@ -35,4 +35,4 @@ std::vector<Cause> unset_rows(
 /// others are right. If one factor explains all of them, it adds a cause, too.
 void add_findings(TableReport& report, const SampledTable& sample, const Deviations& off);
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

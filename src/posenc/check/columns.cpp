@@ -5,7 +5,7 @@
 #include <cmath>
 #include <variant>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace model;
 using namespace suite;
@@ -74,4 +74,4 @@ double allowed_error(DataType type, double factor, double phase) noexcept {
   return ulp + factor * std::min(16 * 0x1p-53 * (std::fabs(phase) + 1), 0x1p-10);
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

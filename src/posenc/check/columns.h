@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 /// The frequency and the function of a column.
 struct ColumnContent {
@@ -118,4 +118,4 @@ std::vector<TablePair> pairs_of_table(const TableIdentity& identity, std::int64_
 /// states the rule.
 double allowed_error(DataType type, double factor, double phase) noexcept;
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

@@ -10,7 +10,7 @@
 #include <numbers>
 #include <utility>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace suite;
 namespace {
@@ -190,8 +190,8 @@ class Conventions {
     if (has_rules_) add(spec_of(1e4, Spacing::paper, BaseTurns{}), 8);
     for (const auto& [logarithm, of_e] : {std::pair("base-10", 4.0), {"base-2", std::log2(1e4)}})
       add(spec_of(std::exp(of_e), Spacing::paper), 12, 1,
-          format_text("the {} logarithm of the base stands for the natural one: the base in use is "
-                      "{}, not 10000",
+          format_text("the {} logarithm of the base was used in place of the natural one: the "
+                      "effective base is {}, not 10000",
                       logarithm, digits_text(std::exp(of_e), 6)),
           spec_of(1e4, Spacing::paper));
   }
@@ -289,4 +289,4 @@ std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_
   return Conventions(recovered, count, expected, odd_width).nearest();
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

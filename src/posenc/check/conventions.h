@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 /// A hypothesis about a table.
 struct Hypothesis {
@@ -33,4 +33,4 @@ std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_
                                          const std::optional<EncodingSpec>& expected,
                                          std::int64_t odd_width = 0);
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

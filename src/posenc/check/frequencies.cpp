@@ -55,11 +55,11 @@ FrequencyReport frequencies(std::span<const double> frequencies,
     if (!which.empty()) causes.push_back(fault_text(frequency_noun, which, fault));
   };
   add_fault(not_finite, "is NaN or infinite");
-  add_fault(zero, "is zero or nearly");
+  add_fault(zero, "is zero or nearly zero");
   if (found && !found->mistake.empty()) {
     causes.push_back(found->mistake);
   } else if (found && found->is.spec != report.spec) {
-    causes.push_back("they are those of " + convention_text(found->is.spec));
+    causes.push_back("the frequencies are those of " + convention_text(found->is.spec));
   } else if (found && size_of(sample.type) == 2) {
     const Way way = explain(sample, found->is, 1).front();
     causes.push_back(way.is_exact ? format_text("frequencies in {}", to_string(sample.type))

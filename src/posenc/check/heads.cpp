@@ -198,7 +198,7 @@ class Judge {
     const bool has_claimed_pairs = pairing_ == claimed;
     compare();
     if (report_.errors.count == 0)
-      throw_invalid("heads hold zeros alone; allowed: numbers, whose angles can be seen");
+      throw_invalid("heads hold only zeros; allowed: numbers, which show the angles");
     const bool keeps_rest = heads_.keeps_channels(is_turned());
     report_.is_good = report_.angles_off == 0 && keeps_rest && has_claimed_pairs;
     if (report_.is_good) return std::move(report_);
@@ -222,7 +222,7 @@ class Judge {
     if (report_.angles_off == 0) return std::move(report_);
     if (!keeps_rest && !has_claimed_pairs) return std::move(report_);
     if (heads_.keeps_channels(std::vector<bool>(is_turned().size()))) {
-      say(CauseKind::unset_rows, "the heads are as they were before: nothing is turned");
+      say(CauseKind::unset_rows, "the heads are unchanged: nothing is turned");
     } else if (const std::string text = other_axes(); !text.empty()) {
       say(CauseKind::other_axis, text);
     } else {
@@ -433,7 +433,7 @@ HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const Rotar
     }
   }
   if (!best)
-    throw_invalid("positions has {} of them; allowed: {}, one for each row",
+    throw_invalid("positions has {} values; allowed: {}, one for each row",
                   options.positions->count(), before.sizes[0]);
   const RowPositions positions =
       options.positions.value_or(RowPositions(RowRange{options.first, best->heads.rows()}));
@@ -445,15 +445,16 @@ std::string to_string(const HeadsReport& report) {
   std::string verdict;
   if (report.is_good)
     verdict = format_text(
-        "good: every angle is within {} radians, besides the noise, of its exact value; the errors "
-        "are {} (RMS), of a noise of {}",
+        "good: every angle is within {} radians of its exact value, besides the noise; the RMS "
+        "error "
+        "is {}, and the noise is {}",
         bound_text(report.allowed_error), error_text(report.errors.rms),
         error_text(report.errors.noise));
   else if (report.angles_off == 0)
     verdict = "wrong: the angles are right, but not the channels that they turn";
   else
     verdict = format_text(
-        "wrong: {} of the angles or lengths are off by more than {} besides the noise, angles "
+        "wrong: {} of the angles or lengths are off by more than {} besides the noise: angles "
         "by up to {}, lengths by up to {}; the noise is {}",
         percent_text(static_cast<double>(report.angles_off) /
                      static_cast<double>(report.errors.count)),

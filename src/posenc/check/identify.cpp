@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace suite;
 namespace {
@@ -261,4 +261,4 @@ std::optional<Hypothesis> identify(const SampledTable& sample, const TableOption
   return Identification(sample, options).best();
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

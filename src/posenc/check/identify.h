@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 /// True if the options neither exclude the arrangement nor claim others.
 inline bool allows(const TableOptions& options, Arrangement arrangement) {
@@ -34,4 +34,4 @@ inline bool allows(const TableOptions& options, Arrangement arrangement) {
 /// known table leaves clearly fewer bits open than columns of constants.
 std::optional<Hypothesis> identify(const SampledTable& sample, const TableOptions& options);
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

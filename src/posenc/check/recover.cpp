@@ -16,7 +16,7 @@
 #include <numbers>
 #include <utility>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace suite;
 namespace {
@@ -316,4 +316,4 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
   return breaks == 0 ? std::vector<std::int64_t>() : all;
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

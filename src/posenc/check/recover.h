@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 /// One frequency as the table shows it.
 struct FrequencyEstimate {
@@ -55,4 +55,4 @@ double quantum_of(const SampledTable& sample);
 std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
                                             const TableIdentity& identity);
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

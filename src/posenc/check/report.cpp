@@ -94,7 +94,7 @@ std::string verdict_text(const TableReport& report) {
   return format_text("wrong: {} of the entries are off by more than {}, {}", percent_text(share),
                      bound_text(report.allowed_error),
                      report.errors.error.max_abs >= largest_error
-                         ? "some are NaN or beyond any sine"
+                         ? "some are NaN or too large for a sine"
                          : "by up to " + error_text(report.errors.error.max_abs));
 }
 

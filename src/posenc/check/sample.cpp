@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace suite;
 
@@ -65,4 +65,4 @@ SampledTable::SampledTable(const TableView& whole, bool phases, const TableView&
   entry_error = std::max(entry_error, median(noise));
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

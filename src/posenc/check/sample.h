@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -82,4 +82,4 @@ void for_each_entry(const SampledTable& sample, const TableIdentity& identity, s
   }
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

@@ -32,15 +32,15 @@ void check_arguments(const TableView& table, const TableOptions& options) {
   if (options.max_error) check_positive("max_error", *options.max_error);
   if (options.first) validate(RowRange{*options.first, table.rows});
   if (!options.positions.empty() && std::ssize(options.positions) != table.rows)
-    throw_invalid("positions has {} of them; allowed: {}, one for each row",
+    throw_invalid("positions has {} values; allowed: {}, one for each row",
                   options.positions.size(), table.rows);
   validate(RowPositions(options.positions), 1);
   if (!options.axes) return;
   validate(options.axes->spec);
   const std::int64_t axes = options.axes->spec.axes(), count = std::ssize(options.axes->positions);
   if (count != 0 && count != axes * table.rows)
-    throw_invalid("positions on {} axes are {}; allowed for {} rows: {}", axes, count, table.rows,
-                  axes * table.rows);
+    throw_invalid("positions on {} axes have {} values; allowed for {} rows: {}", axes, count,
+                  table.rows, axes * table.rows);
   validate(RowPositions(options.axes->positions), 1);
 }
 
@@ -319,7 +319,7 @@ std::optional<Hypothesis> other_reading(const TableView& table, double explained
   if (transposed.columns <= most_channels) {
     auto found = identify(SampledTable(transposed), {});
     if (found && found->explained >= least_explained) {
-      found->mistake = "the table is transposed: its columns are the positions";
+      found->mistake = "the table is transposed: each column is a position";
       return found;
     }
   }
@@ -327,8 +327,9 @@ std::optional<Hypothesis> other_reading(const TableView& table, double explained
   auto found = identify(SampledTable(even), {});
   if (!found || found->explained < least_explained || has_both_functions(found->is.arrangement))
     return {};
-  found->mistake = format_text("rows are sines and cosines by turns, not columns: even rows are {}",
-                               to_string(found->is.arrangement));
+  found->mistake =
+      format_text("sines and cosines alternate by row instead of by column: even rows are {}",
+                  to_string(found->is.arrangement));
   return found;
 }
 

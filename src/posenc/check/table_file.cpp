@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -70,7 +70,7 @@ void set_shape(StoredTable& table, Shape shape, bool is_complex, bool holds_head
   Shape kept = holds_heads ? heads_shape(shape) : table_shape(shape, table.is_column_major);
   const std::string text = shape_text(shape);
   if (kept.empty() || (holds_heads && table.is_column_major))
-    throw_invalid("shape is {}; allowed: {} dimensions, besides those of size 1{}", text,
+    throw_invalid("shape is {}; allowed: {} dimensions, not counting those of size 1{}", text,
                   holds_heads ? "three" : "two", holds_heads ? ", in row-major order" : "");
   if (std::ranges::count(kept, 0) > 0)
     throw_invalid("shape is {}; allowed: at least one row and column", text);
@@ -106,8 +106,8 @@ std::string_view header_fields(std::string_view start, std::size_t prefix_bytes,
   const std::int64_t rest = file_bytes - static_cast<std::int64_t>(prefix_bytes);
   if (bytes > static_cast<std::uint64_t>(std::min(most, rest)))
     throw_invalid(
-        "the header of the {} file has {} bytes; allowed: at most {}, in the {} that the file "
-        "has",
+        "the header of the {} file has {} bytes; allowed: at most {}, and no more than the {} "
+        "that follow in the file",
         format, bytes, most, rest);
   return start.substr(prefix_bytes, static_cast<std::size_t>(bytes));
 }
@@ -118,7 +118,7 @@ Shape sizes(const Json& fields, const char* key, std::string_view format) {
   for (const Json& each : fields.at(key).get_ref<const Json::array_t&>()) {
     // nlohmann/json counts a non-negative integer as unsigned.
     if (!each.is_number_unsigned() || each.get<std::uint64_t>() > INT64_MAX)
-      refuse_header(format, "a size is no number of 63 bits");
+      refuse_header(format, "a size is not an integer from 0 to 2^63 - 1");
     all.push_back(each.get<std::int64_t>());
   }
   return all;
@@ -139,17 +139,18 @@ std::vector<Tensor> tensors_of(std::string_view header) {
   std::vector<Tensor> all;
   try {
     const auto fields = parse_json_text<Json>(header, "the header of the .safetensors file");
-    if (!fields.is_object()) refuse_header(format, "it is no object");
+    if (!fields.is_object()) refuse_header(format, "it is not an object");
     for (const auto& [name, json] : fields.items()) {
       if (name == "__metadata__") continue;
       all.push_back({name, json.at("dtype").get<std::string>(), sizes(json, "shape", format),
                      sizes(json, "data_offsets", format)});
-      if (all.back().offsets.size() != 2) refuse_header(format, "data_offsets are not two");
+      if (all.back().offsets.size() != 2)
+        refuse_header(format, "data_offsets does not have two values");
     }
   } catch (const Json::parse_error&) {
     refuse_header(format, "it cannot be parsed");
   } catch (const Json::exception&) {
-    refuse_header(format, "a field is missing, or of another kind");
+    refuse_header(format, "a field is missing or has the wrong type");
   }
   return all;
 }
@@ -179,8 +180,8 @@ Tensor chosen_tensor(std::vector<Tensor> all, const std::string& wanted, bool ho
 StoredTable raw_table(std::int64_t file_bytes, const TableFileOptions& options) {
   if (!options.columns)
     throw_invalid(
-        "the file is neither .npy nor .safetensors; allowed: raw elements, if --d-model says "
-        "how many channels a row has (and --dtype, of which type)");
+        "the file is neither .npy nor .safetensors; allowed: raw elements, with --d-model for "
+        "the channels of a row, and --dtype for the type of the elements");
   if (*options.columns < 1 || *options.columns > max_d_model)
     throw_invalid("d_model is {}; allowed: 1 to {}", *options.columns, max_d_model);
   const std::int64_t row_bytes = *options.columns * size_of(options.type);
@@ -196,7 +197,7 @@ StoredTable stored_table(const InputFile& input, const std::filesystem::path& fi
   const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
   if (is_npy(start)) return parse_npy(start, input.bytes(), options.holds_heads);
   if (file.extension() == ".npy")
-    throw_invalid("the file is not one of NumPy's; allowed: one that begins with \\x93NUMPY");
+    throw_invalid("the file is not in NumPy's format; allowed: a file that begins with \\x93NUMPY");
   if (file.extension() == ".safetensors")
     return parse_safetensors(start, input.bytes(), options.tensor, options.holds_heads);
   return raw_table(input.bytes(), options);
@@ -245,7 +246,7 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
               static_cast<std::int64_t>(length_at + length_bytes + fields.size())};
   } catch (const Json::exception&) {
   }
-  refuse_header(".npy", "a field is missing, or another one is there");
+  refuse_header(".npy", "a field is missing or unexpected");
 }
 
 StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, bool holds_heads) {
@@ -328,4 +329,4 @@ TableInMemory read_table(const std::filesystem::path& file, const TableFileOptio
   return table;
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

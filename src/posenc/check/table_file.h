@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 /// The type, the shape and the place of a table in a file.
 struct StoredTable {
@@ -83,4 +83,4 @@ struct TableInMemory {
 /// cannot be read.
 TableInMemory read_table(const std::filesystem::path& file, const TableFileOptions& options);
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

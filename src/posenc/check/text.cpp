@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 std::string numbers_text(const std::vector<std::int64_t>& numbers) {
   constexpr std::size_t most_runs = 6;
@@ -65,4 +65,4 @@ std::string findings_text(const std::vector<std::string>& findings) {
   return text;
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

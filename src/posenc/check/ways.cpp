@@ -15,7 +15,7 @@
 #include <utility>
 #include <variant>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 using namespace suite;
 namespace {
@@ -402,4 +402,4 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
   return found;
 }
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace posenc::check {
+namespace posenc::check::inline detail {
 
 /// The bits that an entry leaves open if its error is 2^24 ulps or more.
 inline constexpr double most_open_bits = 24;
@@ -67,4 +67,4 @@ double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
 std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identity,
                          std::size_t rows, bool may_be_recurrence = false);
 
-}  // namespace posenc::check
+}  // namespace posenc::check::inline detail

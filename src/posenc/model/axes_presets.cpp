@@ -136,7 +136,7 @@ AxesTable axes_table(std::string_view name, std::optional<GridSizes> sizes) {
   if (table != nullptr) return table(grid);
   if (axes.is_fixed && (grid[1] != preset.usual[1] || grid[2] != preset.usual[2])) {
     throw_invalid(
-        "size of the grid is {} x {}; allowed for {}: {} x {}, since it rescales all others",
+        "size of the grid is {} x {}; allowed for {}: {} x {}, because it rescales other grids",
         grid[1], grid[2], name, preset.usual[1], preset.usual[2]);
   }
   EncodingSpec spec = {.base = axes.base};

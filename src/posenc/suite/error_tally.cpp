@@ -1,6 +1,6 @@
 #include "posenc/suite/error_tally.h"
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 namespace {
 
 /// The bars of the histogram: one from 0 to 1/16 ulp, and then one per octave up to the largest
@@ -76,4 +76,4 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
   }
 }
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

@@ -86,7 +86,7 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
   std::vector<const Backend*> able = backends;
   std::erase_if(able, [&](const Backend* each) { return !each->supports(table.type); });
   if (able.empty()) {
-    throw_invalid("no backend of those asked for can write {}; allowed: another dtype or backend",
+    throw_invalid("none of the requested backends can write {}; allowed: another dtype or backend",
                   to_string(table.type));
   }
   const AccuracyOptions options = {.threads = cpu().logical_cores,
@@ -172,13 +172,13 @@ void add_times(Measurements& document, const MeasureOptions& options) {
 std::string disturbance(double lost_share, double noise) {
   if (lost_share > most_lost_share) {
     return format_text(
-        "other work runs: {} % of the timed seconds passed without a processor; allowed: "
-        "{} %",
+        "the machine is busy: other work took {} % of the timed seconds; allowed: {} %",
         percent(lost_share), percent(most_lost_share));
   }
   if (noise > most_noise) {
-    return format_text("other work runs: a backend differs from itself by {} %; allowed: {} %",
-                       percent(noise), percent(most_noise));
+    return format_text(
+        "the machine is busy: two timings of a backend differ by {} %; allowed: {} %",
+        percent(noise), percent(most_noise));
   }
   return "";
 }

@@ -10,7 +10,7 @@
 #include <limits>
 #include <unordered_set>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -351,4 +351,4 @@ Measurement measurement_from(const Json& value, const std::string& path) {
   return measured;
 }
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 
 using Json = nlohmann::ordered_json;
 
@@ -36,4 +36,4 @@ std::string benchmark_path(const MeasuredTable& table);
 /// benchmark for each row that was timed, with one repetition for each process.
 Json google_benchmark_document(const Measurements& document);
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

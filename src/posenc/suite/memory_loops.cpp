@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 namespace {
 
 constexpr float stored_value = 0.84147098f;
@@ -99,4 +99,4 @@ void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept {
 #endif
 }
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

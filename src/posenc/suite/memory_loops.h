@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 
 // Each function touches `bytes` bytes once. The destination is 64-byte aligned.
 
@@ -13,4 +13,4 @@ void store_loop(void* destination, std::int64_t bytes) noexcept;
 /// Non-temporal stores of a constant, then a fence.
 void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept;
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

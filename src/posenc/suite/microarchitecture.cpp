@@ -85,7 +85,7 @@ std::string allowed_names(std::span<const Measurements> documents) {
     });
     (is_measured ? measured : others).emplace_back(each.name);
   }
-  return format_text("{}; not measured, but near to one that is: {}; or 'family N, model M'",
+  return format_text("{}; not measured, but near a measured CPU: {}; or 'family N, model M'",
                      join(measured, ", "), join(others, ", "));
 }
 
@@ -120,7 +120,7 @@ std::string reason_of(const Microarchitecture& wanted, const Measurements& docum
   else
     why = format_text("the nearest that was measured is {},", measured.name);
   if (wanted.isa < document.machine.isas.back()) {
-    why = format_text("it has no {}, so that only the rows up to {} count; {}",
+    why = format_text("it has no {}, so only the rows up to {} count; {}",
                       to_string(document.machine.isas.back()), to_string(wanted.isa), why);
   }
   return format_text("not measured; {} {}", why, origin_of(document));
@@ -177,8 +177,8 @@ KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documen
     throw_invalid("'{}' is not recognised; allowed: {}", wanted, allowed_names(documents));
   found = nearest_to(*design, documents);
   if (found == nullptr) {
-    throw_invalid("'{}' is near to no document: none is of a {} with {}; allowed: {}", wanted,
-                  design->series, to_string(design->isa), allowed_names(documents));
+    throw_invalid("'{}' has no document of a near CPU: none is of a {} with {}; allowed: {}",
+                  wanted, design->series, to_string(design->isa), allowed_names(documents));
   }
   KnownCpu nearest = {found, found->machine.isas, reason_of(*design, *found)};
   std::erase_if(nearest.isas, [design](Isa each) { return each > design->isa; });

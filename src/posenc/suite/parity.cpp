@@ -62,18 +62,19 @@ class ParityWriter final : public RowWriter {
 Backend* parity_backend(System system, std::vector<std::string_view> rules,
                         std::vector<float> (*frequencies_of)(const EncodingSpec& spec)) {
   const std::string_view name = to_string(system);
-  return new Backend(
-      {.name = std::string(name),
-       .description = "phases as that system's",
-       .can_be_picked = false,
-       .make_writer = [=](const EncodingSpec& spec) {
-         if (spec.spacing != Spacing::paper)
-           throw_invalid("spacing is {}; allowed like {}: paper", to_string(spec.spacing), name);
-         const std::string_view rule = rule_names[spec.frequencies.index()];
-         if (std::ranges::count(rules, rule) == 0)
-           throw_invalid("frequencies is {}; allowed like {}: {}", rule, name, join(rules, ", "));
-         return std::make_unique<const ParityWriter>(spec, frequencies_of(spec));
-       }});
+  return new Backend({.name = std::string(name),
+                      .description = "phases as in that system",
+                      .can_be_picked = false,
+                      .make_writer = [=](const EncodingSpec& spec) {
+                        if (spec.spacing != Spacing::paper)
+                          throw_invalid("spacing is {}; allowed for system {}: paper",
+                                        to_string(spec.spacing), name);
+                        const std::string_view rule = rule_names[spec.frequencies.index()];
+                        if (std::ranges::count(rules, rule) == 0)
+                          throw_invalid("frequencies is {}; allowed for system {}: {}", rule, name,
+                                        join(rules, ", "));
+                        return std::make_unique<const ParityWriter>(spec, frequencies_of(spec));
+                      }});
 }
 
 }  // namespace

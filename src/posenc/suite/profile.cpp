@@ -55,7 +55,7 @@ Selection Profile::select(const EncodingSpec& spec, RowRange rows, const Selecti
   if (able.empty()) return select_backend(spec, rows, options);
   const auto [fastest, chosen] = choose(able, measured->noise_floor);
   return {backend_of(*chosen), SelectionSource::profile,
-          format_text("the profile: {} of those that are {} ({})",
+          format_text("the profile: {} of the backends that are {} ({})",
                       chosen == fastest ? "the fastest" : "it ties with the fastest",
                       to_string(options.accuracy), measured->text())};
 }
@@ -68,9 +68,9 @@ std::string why_not_of_this_machine(const Measurements& document) {
   };
   const std::string measured = text_of(document.machine), here = text_of(cpu());
   if (measured != here)
-    return format_text("it is of another CPU, {}; this one is {}", measured, here);
+    return format_text("it is from another CPU, {}; this one is {}", measured, here);
   if (document.kernels == kernels_digest()) return "";
-  return format_text("it measured the kernels {}, these are {}", document.kernels,
+  return format_text("it measured the kernels {}, but this build has {}", document.kernels,
                      kernels_digest());
 }
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 namespace {
 
 template <class T>
@@ -131,4 +131,4 @@ void fill_exact_row(const Reference& reference, DataType type, std::int64_t posi
   }
 }
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

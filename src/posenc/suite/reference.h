@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 
 /// Sine and cosine of one frequency at one position. Each function is the sum of its value and its
 /// rest. The relative error of the sum is at most Reference::relative_error.
@@ -111,4 +111,4 @@ void fill_exact_pair(const Reference& reference, std::int64_t k, std::int64_t po
 void fill_exact_row(const Reference& reference, DataType type, std::int64_t position,
                     std::vector<ExactEntry>& row);
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 
 /// The quantile by linear interpolation between order statistics. 0 <= share <= 1; samples are not
 /// empty.
@@ -31,4 +31,4 @@ inline double worst(double known, double found) {
   return found > known || std::isnan(found) ? found : known;
 }
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

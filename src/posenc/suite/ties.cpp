@@ -7,7 +7,7 @@
 #include <numbers>
 #include <numeric>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 namespace {
 
 /// P(T < t) of Student's t, for t >= 0. Source: Abramowitz and Stegun, 26.7.3 and 26.7.4.
@@ -123,4 +123,4 @@ Choice choose(std::span<const Candidate* const> candidates, double noise_floor) 
   return choice;
 }
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace posenc::suite {
+namespace posenc::suite::inline detail {
 
 /// A ratio closer to 1 than this is a tie, whatever the samples: the placement of code alone
 /// changes times by as much.
@@ -49,4 +49,4 @@ struct Choice {
 /// Chooses from candidates, which must not be empty and must all be timed.
 Choice choose(std::span<const Candidate* const> candidates, double noise_floor);
 
-}  // namespace posenc::suite
+}  // namespace posenc::suite::inline detail

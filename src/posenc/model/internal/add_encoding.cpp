@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace posenc::model {
+namespace posenc::model::inline detail {
 namespace {
 
 /// Adds the encoding and applies dropout in float32, in pieces that stay in the L1 cache. `first`
@@ -137,4 +137,4 @@ void add_table(const float* table, const RowWork& work) {
   });
 }
 
-}  // namespace posenc::model
+}  // namespace posenc::model::inline detail

@@ -39,7 +39,7 @@ SelectedEncoder plan_pairs(const model::AxesSpec& spec, std::span<const model::A
   Selection selection = select_backend({.d_model = 2 * std::ssize(pairs)}, any_rows, options);
   auto encoder = Planning::plan(*selection.backend, layout, shared_frequencies(picked));
   if (!options.accuracy.is_kept_by(promise_of(*encoder, any_rows, options.type)))
-    throw_invalid("accuracy is {}; allowed with these frequencies on backend {}: less",
+    throw_invalid("accuracy is {}; allowed with these frequencies on backend {}: a larger error",
                   to_string(options.accuracy), selection.backend->full_name());
   return {std::move(encoder), std::move(selection)};
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace posenc::model {
+namespace posenc::model::inline detail {
 namespace {
 
 std::uintptr_t address_of(const Strided& view) noexcept {
@@ -120,4 +120,4 @@ void check_not_double(std::string_view name, DataType type) {
   throw_invalid("{}.type is float64; allowed: float32, float16, bfloat16", name);
 }
 
-}  // namespace posenc::model
+}  // namespace posenc::model::inline detail

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace posenc::model {
+namespace posenc::model::inline detail {
 
 /// A view as the checks see it: runs of shape.columns elements.
 struct Strided {
@@ -66,4 +66,4 @@ void check_same_rows(std::string_view name, const View& view, std::string_view o
 /// Layers compute with any type but float64.
 void check_not_double(std::string_view name, DataType type);
 
-}  // namespace posenc::model
+}  // namespace posenc::model::inline detail

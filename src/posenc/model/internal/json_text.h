@@ -71,7 +71,7 @@ AnyJson parse_json_text(std::string_view text, std::string_view what) {
   if (text.size() > max_document_bytes)
     throw_invalid("{} has {} bytes; allowed: at most {}", what, text.size(), max_document_bytes);
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
-    throw_invalid("{} has a NUL byte, number {}; allowed: none", what, at + 1);
+    throw_invalid("{} has a NUL byte at byte {}; allowed: none", what, at + 1);
   JsonGuard<AnyJson> guard(what);
   AnyJson::sax_parse(text, &guard);
   return AnyJson::parse(text);

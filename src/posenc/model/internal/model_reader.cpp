@@ -94,7 +94,9 @@ class ModelReader {
     const bool has_kinds = kinds_.size() > 1;
     if (rules == nullptr) {
       if (!has_kinds && !model_.default_rule.empty() && config_.is_null(name))
-        config_.refuse(name, "a rule; Transformers 4 reads none, Transformers 5 that of its class");
+        config_.refuse(
+            name,
+            "a rule; without one, Transformers 4 applies none, and Transformers 5 the class's");
       return;
     }
     const std::string kinds =
@@ -162,7 +164,7 @@ class ModelReader {
     const ConfigJson* const given = config_.get(key);
     const ConfigJson turned = given == nullptr ? ConfigJson::array() : *given;
     if (!turned.is_array() || !std::ranges::all_of(turned, &ConfigJson::is_number))
-      config_.refuse(key, "a list of numbers, of which 0 is for a layer that is not turned");
+      config_.refuse(key, "a list of numbers, where 0 marks a layer without a rotary embedding");
     if (model_.unturned_interval != 0) {
       const auto interval = config_.integer("no_rope_layer_interval", 2);
       if (turned.empty()) {
@@ -175,7 +177,7 @@ class ModelReader {
       if (turned[i] == 0) unturned.push_back(number_text(i));
     }
     if (!turned.empty() && unturned.size() == turned.size())
-      config_.refuse(key, "a list with at least one layer that is turned");
+      config_.refuse(key, "a list with at least one layer that has a rotary embedding");
     return unturned.empty() ? "" : "layers " + join(unturned, ", ");
   }
 
@@ -367,7 +369,7 @@ class ModelReader {
     if (kind.axes != AxisOrder::alternating) return model::axes_in_sections(pairs, spec);
     // ERNIE has sections for height, width and time.
     if (pairs[0] != pairs[1])
-      rule.refuse(key, "equal sections of height and width, then that of time");
+      rule.refuse(key, "equal sections of height and width, then the section of time");
     return model::axes_alternating(Pairs{pairs[2], pairs[0], pairs[1]}, spec);
   }
 

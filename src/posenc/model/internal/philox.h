@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace posenc::model {
+namespace posenc::model::inline detail {
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
@@ -28,4 +28,4 @@ constexpr PhiloxCounter philox4x32_7(PhiloxCounter counter, PhiloxKey key) noexc
   return counter;
 }
 
-}  // namespace posenc::model
+}  // namespace posenc::model::inline detail

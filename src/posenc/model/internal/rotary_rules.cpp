@@ -58,7 +58,7 @@ RotaryRule RuleReader::rope_ratio() const {
   const double ratio = config.real("rope_ratio").value_or(1);
   const ConfigJson name = config.json().value("_name_or_path", ConfigJson());
   if (ratio != 1 && name.dump().find("chatglm2") != std::string::npos)
-    config.refuse("rope_ratio", "1 of ChatGLM2, whose ratio divides positions");
+    config.refuse("rope_ratio", "1 for ChatGLM2, whose ratio would divide positions");
   RotaryRule rule = none();
   rule.base_ratio = ratio;
   return rule;
