@@ -115,7 +115,7 @@ TEST(FrequencyRule, NoEncodingLacksItsAttentionFactorSilently) {
         FrequencyRule(YarnScaling{.factor = 4, .attention_factor = 2}), FrequencyRule(longrope)}) {
     const EncodingSpec spec = {.d_model = 4, .frequencies = rule},
                        without = {.d_model = 4, .frequencies = without_attention_factor(rule)};
-    const std::string reason = "allowed in an encoding, which does not apply the factor: 1";
+    const std::string reason = "allowed in an encoding: 1, because only Rotary applies";
     const RowRange rows = {0, 3};
     expect_refused(
         {{reason, [&] { encode(rows, spec); }}, {reason, [&] { PositionalEncoding(spec, 3); }}});

@@ -329,9 +329,10 @@ void add_check_command(CLI::App& program, Options& options) {
   add_text(app, "TABLE", "FILE", options.table,
            ".npy, .safetensors, or raw little-endian elements with --d-model");
   add_preset(app, options, Values::one);
-  add_first(app, options, Values::one);
-  add_d_model(app, options);
-  add_convention(app, options);
+  const std::string by_default = "the preset's, or found in the table";
+  add_first(app, options, Values::one, by_default);
+  add_d_model(app, options, "found in the table");
+  add_convention(app, options, by_default);
   add_model(app, options);
   exclude(app, "--config", convention_options);
   exclude(app, "--axes", convention_options);
@@ -349,7 +350,7 @@ void add_check_command(CLI::App& program, Options& options) {
   exclude(app, "--positions", {"--first", "--axes"});
   add_text(app, "--tensor", "NAME", options.tensor,
            "tensor of a .safetensors file (default: the only table in it)");
-  add_type(app, options, Values::one);
+  add_type(app, options, Values::one, "the type in the file; float32 for raw elements");
   add_text(app, "--rotated", "FILE", options.rotated,
            "judge a kernel that rotates heads: this file holds the heads before the "
            "kernel, and TABLE holds the heads after it");

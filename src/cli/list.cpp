@@ -90,10 +90,9 @@ std::string backends_page(const Json& document) {
       "here\n"
       "phases: how position times frequency is rounded before the sine, which decides the error\n";
   page +=
-      "\nIf a program names no backend, posenc uses the first of rotation32 and rotation that "
-      "promises\n"
-      "the requested accuracy, at its best ISA. POSENC_BACKEND may name another that promises "
-      "it.\n\n" +
+      "\nIf a program names no backend, posenc uses the first of rotation32 and rotation that\n"
+      "promises the requested accuracy, at its best ISA. POSENC_BACKEND may name another backend\n"
+      "that promises it.\n\n" +
       table(document.at("used"), {text("accuracy", "/accuracy"), backend_column(true),
                                   text("why", "/reason", Align::wrapped)});
   return page;

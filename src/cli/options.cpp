@@ -157,9 +157,9 @@ void add_preset(CLI::App& app, Options& options, Values values) {
              names_of(presets(), &Preset::name), "", options.presets, values);
 }
 
-void add_d_model(CLI::App& app, Options& options) {
+void add_d_model(CLI::App& app, Options& options, const std::string& by_default) {
   add_integer(app, "--d-model", options.d_model,
-              "even number of channels per row (default: the preset's)");
+              "even number of channels per row (default: " + by_default + ")");
 }
 
 void add_size(CLI::App& app, Options& options, Values values) {
@@ -171,23 +171,23 @@ void add_size(CLI::App& app, Options& options, Values values) {
   exclude(app, "--shape", {"--rows", "--d-model"});
 }
 
-void add_first(CLI::App& app, Options& options, Values values) {
+void add_first(CLI::App& app, Options& options, Values values, const std::string& by_default) {
   constexpr std::numeric_limits<std::int64_t> any;
   add_integer(app, "--first", options.firsts,
-              "position of the first row, -2^53 to 2^53 (default: the preset's)", any.min(),
+              "position of the first row, -2^53 to 2^53 (default: " + by_default + ")", any.min(),
               any.max(), values);
 }
 
-void add_convention(CLI::App& app, Options& options) {
+void add_convention(CLI::App& app, Options& options, const std::string& by_default) {
   add_real(app, "--base", options.base,
-           "base of the frequencies, greater than 1 (default: the preset's)", 1);
-  add_choice(app, "--layout", "order of sines and cosines in a row", all_layouts, "the preset's",
+           "base of the frequencies, greater than 1 (default: " + by_default + ")", 1);
+  add_choice(app, "--layout", "order of sines and cosines in a row", all_layouts, by_default,
              options.layout);
   add_choice(app, "--spacing", "exponents of the frequencies, 2i/d or i/(d/2-1)", all_spacings,
-             "the preset's", options.spacing);
+             by_default, options.spacing);
   add_option(app, "--frequencies", "RULE",
              "frequency rule, with its parameters after a colon, as in linear:factor=4: " +
-                 join(rule_names, ", ") + " (default: the preset's)",
+                 join(rule_names, ", ") + " (default: " + by_default + ")",
              [&](const std::string& rule) {
                options.frequencies = parse_frequency_rule(rule);
                return "";

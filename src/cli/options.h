@@ -189,11 +189,13 @@ void exclude(CLI::App& app, const std::string& option, const Names& others);
 void add_preset(CLI::App& app, Options& options, Values values);
 /// --shape, --rows and --d-model.
 void add_size(CLI::App& app, Options& options, Values values);
-void add_d_model(CLI::App& app, Options& options);
+void add_d_model(CLI::App& app, Options& options, const std::string& by_default = "the preset's");
 /// --first.
-void add_first(CLI::App& app, Options& options, Values values);
+void add_first(CLI::App& app, Options& options, Values values,
+               const std::string& by_default = "the preset's");
 /// --base, --layout, --spacing and --frequencies.
-void add_convention(CLI::App& app, Options& options);
+void add_convention(CLI::App& app, Options& options,
+                    const std::string& by_default = "the preset's");
 /// --preset, and the options that override parts of its convention.
 inline const Names convention_options = {"--preset", "--base", "--layout", "--spacing",
                                          "--frequencies"};

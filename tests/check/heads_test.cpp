@@ -243,7 +243,7 @@ TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
   EXPECT_NEAR(report.errors.max, 1e-3, 1e-7);
   EXPECT_THAT(to_string(report),
               StartsWith("wrong: 100 % of the angles or lengths are off by more "
-                         "than 5.97e-08 besides the noise, angles by up to 1.00e-03, "));
+                         "than 5.97e-08 besides the noise: angles by up to 1.00e-03, "));
   EXPECT_THAT(to_string(report), Not(HasSubstr("float64")));
   EXPECT_EQ(report.errors.rms, report.errors.max);
   ASSERT_EQ(report.by_position.size(), 1U);
@@ -278,10 +278,10 @@ TEST(CheckRotatedHeads, Refuses) {
   expect_refused({
       {"(300, 8, 64) before and (300, 8, 32)", of(narrower, base_10000)},
       {"at least 128 channels", of(after, rotary_spec({.d_model = 128}))},
-      {"positions has 2 of them; allowed: 300",
+      {"positions has 2 values; allowed: 300",
        of(after, base_10000, {.positions = RowPositions(few)})},
       {"max_error is -1", of(after, base_10000, {.max_error = -1})},
-      {"zeros alone", [&] { check::heads(turned.table(zeros), turned.table(zeros), base_10000); }},
+      {"only zeros", [&] { check::heads(turned.table(zeros), turned.table(zeros), base_10000); }},
       {"threads is 0", of(after, base_10000, {.threads = 0})},
   });
 }

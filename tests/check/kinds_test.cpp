@@ -233,7 +233,7 @@ TEST(CheckKinds, ColumnsAndFrequenciesThatAreOffAreListed) {
                 for (std::size_t k = 32; k < 64; ++k) w[k] = paper(128, 5e5)[k];
               }),
               AllOf(HasSubstr("columns 32 .. 63, 96 .. 127 are off, the other 64 are right"),
-                    HasSubstr("frequencies 32 .. 63 are those expected times 0.021")));
+                    HasSubstr("frequencies 32 .. 63 are multiplied by 0.021")));
 
   const Matrix right = cosines_then_sines(up_to(800), paper(128));
   EXPECT_THAT(said(table_of(800, 128,

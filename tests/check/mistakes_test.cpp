@@ -165,7 +165,7 @@ std::vector<Case> cases() {
             arranged(halves, 128, exact(63)), claimed({}, {halves}, 0)),
       wrong("attention factor", "cause: every entry is multiplied by 1.13863",
             [=](int row, int column) { return 1.1386294 * right(row, column); }),
-      wrong("attention factor missing", "cause: the attention factor 1.2 is missing", right,
+      wrong("attention factor missing", "cause: the attention factor is 1, not 1.2", right,
             claimed({.frequencies = YarnScaling{.factor = 1, .attention_factor = 1.2}}, {cos_first},
                     0)),
       wrong("bfloat16 values, truncated",
@@ -238,7 +238,7 @@ std::vector<Case> cases() {
             arranged(Arrangement::alternating, 128, exact(64))),
       wrong("a missing minus", "minus of the exponent is missing", float64, 500, 128,
             arranged(interleaved, 128, [](int k, int row) { return row / frequency(k, 64); })),
-      wrong("sines in even rows, cosines in odd ones", "rows are sines and cosines by turns",
+      wrong("sines in even rows, cosines in odd ones", "sines and cosines alternate by row",
             [=](int row, int column) {
               const double phase = tutorial(column / 2, row);
               return row % 2 == 0 ? std::sin(phase) : std::cos(phase);

@@ -83,7 +83,7 @@ TEST(CheckWays, EveryFormOfFrequenciesIsNamed) {
         });
     EXPECT_THAT(text, HasSubstr("base 500000, spacing paper"));
     EXPECT_THAT(text, AllOf(HasSubstr("phases in float32"), HasSubstr(form.says)));
-    EXPECT_THAT(text, HasSubstr(": 100 % of the entries have these bits"));
+    EXPECT_THAT(text, HasSubstr(": 100 % of the entries agree bit for bit"));
   }
 }
 
@@ -175,7 +175,7 @@ TEST(CheckWays, RivalsAreNamedTogether) {
   const std::string text = said_of<float>(
       {0, 1000}, 1, [](std::int64_t p, int) { return at(bf16(static_cast<double>(p))); },
       {.spec = EncodingSpec{.d_model = 2}, .first = 0});
-  EXPECT_THAT(text, HasSubstr("cause: positions in bfloat16: 100 % of the entries have these bits; "
+  EXPECT_THAT(text, HasSubstr("cause: positions in bfloat16: 100 % of the entries agree bit for bit; "
                               "or, as likely: phases in bfloat16: 100 % of the entries"));
 }
 

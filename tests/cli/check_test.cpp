@@ -214,7 +214,7 @@ TEST_F(CheckCommand, RefusesBadFiles) {
   of_integers.replace(of_integers.find("<f4"), 3, "<i4");
   for (const auto& [name, content, reason] : std::vector<std::array<std::string, 3>>{
            {"a.npy", "", "the file is empty"},
-           {"a.npy", "text", "not one of NumPy's"},
+           {"a.npy", "text", "not in NumPy's format"},
            {"a.npy", npy.substr(0, 9), "has 9 bytes; allowed: at least 10"},
            {"a.npy", npy.substr(0, 60), "the header of the .npy file has"},
            {"a.npy", npy.substr(0, npy.size() - 1), "allowed with shape (60, 32): 7680"},

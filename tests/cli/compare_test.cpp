@@ -192,7 +192,7 @@ TEST(CompareRun, TimesTwoCommandsInTurn) {
   for (const json& row : document.at("rows"))
     EXPECT_EQ(row.at("before").at("seconds").size(), 2U) << "one of each round";
   expect_refused(run_line(run + "/bin/false"), "/bin/false");
-  expect_refused(run_line(run + "/bin/true"), "is no posenc command");
+  expect_refused(run_line(run + "/bin/true"), "is not a posenc command");
 }
 
 TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {

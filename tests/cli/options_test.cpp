@@ -75,13 +75,13 @@ const BadCase bad_cases[] = {
      "--output is '/nonexistent/x.npy'; allowed formats: table, json"},
     {"compare --run a", "--run has 1 argument(s); allowed: two"},
     {"compare --run /nonexistent/a /nonexistent/b",
-     "/nonexistent/a is no posenc command (cannot run"},
+     "/nonexistent/a is not a posenc command (cannot run"},
     {"compare /nonexistent/a.json /nonexistent/b.json",
      "/nonexistent/a.json, which cannot be read: No such file or directory; allowed: JSON of "
      "posenc measure or posenc accuracy"},
     {"pick --cpu foo", "--cpu: 'foo' is not recognised; allowed: Zen 4, Zen 5, "},
     {"pick --cpu zen4 --shape 3x4",
-     "--shape is '3x4'; allowed: what the document of AMD EPYC (family 25"},
+     "--shape is '3x4'; allowed with the document of AMD EPYC (family 25"},
 };
 
 TEST(BadInput, IsOneLineAndExitTwo) {

@@ -418,11 +418,11 @@ class BadInputTest(unittest.TestCase):
                 lambda: rotary.cache(range(ROWS), "complex", out=out[:, :33]),
             "dimension is not given": lambda: posenc.Rotary(),
             "base is given with axes": lambda: posenc.Rotary(axes=on_axes.axes, base=5e5),
-            "out.dtype is float32; allowed: float64, the dtype that is given":
+            "out.dtype is float32; allowed: float64, the dtype that was given":
                 lambda: encoder.encode(ROWS, out=out, dtype="float64"),
             "cosines.dtype is float32": lambda: rotary.cosines_and_sines(
                 ROWS, "halves", out=(out, out.copy()), dtype="float16"),
-            "dimension is 8; allowed: that of the axes, 6":
+            "dimension is 8; allowed: the dimension of the axes, 6":
                 lambda: posenc.Rotary(8, axes=posenc.axes_in_sections([1, 1, 1])),
             "rows at equal distances": lambda: rotary.cache(
                 np.zeros((2, 3), int), out=np.zeros((2, 5, D_MODEL), np.float32)[:, :3]),

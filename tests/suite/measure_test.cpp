@@ -242,7 +242,7 @@ TEST(MeasuringProcesses, NoiseAddsProcessesAndIsReported) {
   EXPECT_NEAR(noise_of(document), 0.05, 1e-6);
   processes.noise = 0.3;
   document = measure(processes.options());
-  EXPECT_THAT(document.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
+  EXPECT_THAT(document.disturbed, AllOf(HasSubstr("the machine is busy"), HasSubstr("30 %")));
 }
 
 TEST(MeasuringProcesses, VariationOfOneBackendIsNoiseAndOfAProcessIsNot) {

@@ -116,8 +116,8 @@ TEST(FindCpu, WhatIsNotRecognisedOrNearIsRefused) {
   const std::vector<Measurements> old = {
       document("(family 25, model 1)", 512, "2026-01-01", Isa::avx2)};
   EXPECT_EQ(find_cpu("Zen 2", old).document, old.data());
-  EXPECT_THAT(refusal([&] { find_cpu("Zen 5", old); }), HasSubstr("is near to no document"));
-  EXPECT_THAT(refusal([&] { find_cpu("Haswell", old); }), HasSubstr("is near to no document"));
+  EXPECT_THAT(refusal([&] { find_cpu("Zen 5", old); }), HasSubstr("has no document of a near CPU"));
+  EXPECT_THAT(refusal([&] { find_cpu("Haswell", old); }), HasSubstr("has no document of a near CPU"));
 }
 
 }  // namespace

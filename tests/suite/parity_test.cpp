@@ -160,13 +160,13 @@ TEST(Parity, WhatASystemDoesNotHaveIsRefused) {
   };
   for (const System system : all_systems) {
     EXPECT_EQ(planned(system, {.spacing = Spacing::inclusive}),
-              "spacing is inclusive; allowed like " + std::string(to_string(system)) + ": paper");
+              "spacing is inclusive; allowed for system " + std::string(to_string(system)) + ": paper");
     EXPECT_THAT(planned(system, {.d_model = 7}), HasSubstr("d_model is 7; allowed: even"));
     EXPECT_THAT(planned(system, {.d_model = 2, .frequencies = OwnFrequencies{{1.0}}}),
-                HasSubstr("frequencies is own; allowed like"));
+                HasSubstr("frequencies is own; allowed for system"));
   }
   EXPECT_EQ(planned(System::tutorial, {.frequencies = Llama3Scaling{}}),
-            "frequencies is llama3; allowed like tutorial: base");
+            "frequencies is llama3; allowed for system tutorial: base");
   EXPECT_EQ(refusal([] { parse_system("torch"); }),
             "system is 'torch'; allowed: tutorial, transformers");
   for (const System system : all_systems) EXPECT_EQ(parse_system(to_string(system)), system);

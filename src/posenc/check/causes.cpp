@@ -89,7 +89,7 @@ Causes differences(const Hypothesis& found, const TableIdentity& wanted, std::in
                                       digits_text(wanted.factor, 6))
                         : format_text("every entry is multiplied by {}, {}", factor,
                                       is_root ? "the square root of d_model, as embeddings are"
-                                              : "as an attention factor does")});
+                                              : "perhaps an attention factor")});
   return causes;
 }
 
@@ -218,7 +218,7 @@ std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypoth
     if (sample.noise.empty() && std::max(each.share, each.explained) < least_explained) continue;
     if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
     const std::string share =
-        format_text(" (this reproduces {} of the entries bit for bit)", percent_text(each.share));
+        format_text(": {} of the entries agree bit for bit", percent_text(each.share));
     causes.push_back({each.kind, each.text + (sample.noise.empty() ? share : "")});
   }
   for (auto each = causes.begin() + first; each != causes.end(); ++each)

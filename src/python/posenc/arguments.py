@@ -173,7 +173,7 @@ def _shared(given: Any, name: str) -> NDArray[Any]:
     if not _is_tensor(given) and not hasattr(given, "__array_interface__"):
         # An object that only has __array__ may return a copy. Results would be lost in it.
         raise TypeError(f"{name} is of type {type(given).__name__}; allowed: an array of NumPy, or "
-                        "what shares its memory with one")
+                        "an object that shares its memory with one")
     return values_of(given, name, "")
 
 
@@ -210,8 +210,8 @@ def table_of(given: Any, shape: tuple[int, ...], dtype: Any = None, name: str = 
         given = np.empty(shape, "uint16" if has_bits else _numpy_type(wanted))
     table = memory_of(given, name, has_bits=has_bits)
     if dtype is not None and table.type != wanted:
-        raise ValueError(f"{name}.dtype is {table.type}; allowed: {wanted}, the dtype that is "
-                         "given")
+        raise ValueError(f"{name}.dtype is {table.type}; allowed: {wanted}, the dtype that "
+                         "was given")
     return _output(table, shape)
 
 
@@ -252,8 +252,8 @@ def _numpy_type(name: str) -> Any:
         return importlib.import_module("ml_dtypes").bfloat16
     except ImportError:
         raise ValueError(
-            "dtype is bfloat16, a type that NumPy lacks and the package ml_dtypes adds; allowed "
-            "without the package: out= a tensor of torch.bfloat16, or "
+            "dtype is bfloat16, which NumPy lacks and the package ml_dtypes adds; allowed without "
+            "the package: out= with a tensor of torch.bfloat16, or "
             f'dtype="{BITS}", which returns the bits as uint16') from None
 
 
@@ -266,7 +266,7 @@ def _array_of_tensor(tensor: Any, name: str) -> NDArray[Any]:
     """An array that shares the memory of a tensor. That of bfloat16 has 16-bit integers."""
     if tensor.requires_grad:
         raise ValueError(f"{name} requires a gradient, which would be lost; allowed: a tensor that "
-                         "does not, such as that of detach()")
+                         "does not, such as the result of detach()")
     try:
         is_bfloat16 = str(tensor.dtype) == "torch.bfloat16"
         shared = tensor.view(sys.modules["torch"].int16) if is_bfloat16 else tensor
@@ -275,4 +275,4 @@ def _array_of_tensor(tensor: Any, name: str) -> NDArray[Any]:
     except (TypeError, RuntimeError):
         raise ValueError(f"{name} is a tensor on {tensor.device} of {tensor.layout} and "
                          f"{tensor.dtype}, which shares no memory with an array; allowed: a dense "
-                         "one on cpu") from None
+                         "tensor on cpu") from None

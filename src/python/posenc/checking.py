@@ -148,6 +148,6 @@ def _of_two_dimensions(table: Any) -> Memory:
     if array.ndim < 2 <= len(shape):  # shape (1, 8) is one row, and shape (8, 1) is eight rows
         array = array.reshape(-1, shape[-1])
     if array.ndim != 2:
-        raise ValueError(f"table.shape is {shape}; allowed: two dimensions, besides those of size "
-                         "1")
+        raise ValueError(f"table.shape is {shape}; allowed: two dimensions, not counting those of "
+                         "size 1")
     return memory._replace(array=array)

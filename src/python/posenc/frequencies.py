@@ -56,13 +56,13 @@ YarnScaling = _rule("YarnScaling", "yarn", """YaRN.
 
     attention_factor: what Rotary multiplies its cosines and sines by; 0 stands for 0.1 ln factor +
     1. Encodings apply none and take 1 alone.""")
-Llama3Scaling = _rule("Llama3Scaling", "llama3", "Llama 3.1's.")
+Llama3Scaling = _rule("Llama3Scaling", "llama3", "The rule of Llama 3.1.")
 LongRopeScaling = _rule("LongRopeScaling", "longrope", """LongRoPE, with the factors of a model.
 
     attention_factor: as of YarnScaling, but it has to be given: sqrt(1 + ln s / ln rows) for a
     model that was trained with that many rows and extended by s.""")
 ProportionalScaling = _rule("ProportionalScaling", "proportional",
-                            "The first `turned` frequencies are divided, the others 0 (Gemma 4).")
+                            "Divides the first `turned` frequencies; the others are 0 (Gemma 4).")
 TurnFrequencies = _rule("TurnFrequencies", "turns",
                         "Frequency k is numerators[k] / denominators[k] of a turn per position.")
 BaseTurns = _rule("BaseTurns", "base_turns",

@@ -45,7 +45,7 @@ class Rotary(Immutable):
                  said: str | None = None) -> None:
         if axes is None:
             if dimension is None:
-                raise ValueError("dimension is not given; allowed: it, or axes")
+                raise ValueError("dimension is not given; allowed: dimension, or axes")
             convention = (dimension, 10000.0 if base is None else base, "interleaved", "paper",
                           frequencies_of(frequencies))
             plain, attention_factor = _posenc.rotary_on_one_axis(convention, attention_factor)
@@ -53,11 +53,11 @@ class Rotary(Immutable):
         else:
             expect(axes, Axes, "axes")
             if dimension not in (None, axes.d_model):
-                raise ValueError(f"dimension is {dimension}; allowed: that of the axes, "
+                raise ValueError(f"dimension is {dimension}; allowed: the dimension of the axes, "
                                  f"{axes.d_model}")
             for name, value in (("base", base), ("frequencies", frequencies)):
                 if value is not None:
-                    raise ValueError(f"{name} is given with axes; allowed: that of the axes")
+                    raise ValueError(f"{name} is given with axes; allowed: none, as axes have their own")
         factor = 1.0 if attention_factor is None else attention_factor
         core = _posenc.plan_rotary(axes.parts, channels, factor, accuracy)
         vars(self).update(_core=core, axes=axes, dimension=axes.d_model, channels=channels,

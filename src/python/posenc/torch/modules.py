@@ -77,14 +77,14 @@ class _Table(nn.Module):
             return ""
         expected = self._expected(name)
         if given.shape != expected.shape:
-            return (f"has shape {tuple(given.shape)}; allowed: {tuple(expected.shape)}, as this "
-                    "module has it")
+            return (f"has shape {tuple(given.shape)}; allowed: {tuple(expected.shape)}, the "
+                    "shape in this module")
         most = 0.05
         off = (given.detach().cpu().double() - expected.double()).abs().max().item()
         if off <= most:
             return ""
         return (f"differs by up to {off:.3g} from what this module computes; allowed: {most}, "
-                "since it is not loaded. Are its values learned, or of another convention?")
+                "because it is not loaded. Were its values learned, or is its convention another?")
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, strict: Any,
                               missing_keys: Any, unexpected_keys: list[str],
