@@ -222,7 +222,7 @@ TEST(Profile, SelectsTheFastestThatPromisesTheAccuracyInItsShapeClass) {
   const Selection exact = selected(profile, ShapeClass::l2);
   EXPECT_EQ(exact.backend, running_backends("rotation").front());
   EXPECT_EQ(exact.source, SelectionSource::profile);
-  EXPECT_THAT(exact.reason, HasSubstr("the fastest of those that are correctly rounded"));
+  EXPECT_THAT(exact.reason, HasSubstr("the fastest of the backends that are correctly rounded"));
   EXPECT_EQ(selected(profile, ShapeClass::l2, Accuracy::within(1e-6)).backend->name(),
             "rotation32");
   const Profile unknown(claimed_document({{"discontinued", Isa::portable, 1e-10}}));

@@ -309,23 +309,23 @@ int check_table(const Options& options) {
 }  // namespace
 
 void add_check_command(CLI::App& program, Options& options) {
-  CLI::App& app = add_command(
-      program, options, check_table, "check",
-      "Say what the table in a file is, how wrong it is, and why; exit 1 if it is "
-      "wrong or not recognised",
-      {{"posenc check table.npy", "recognise the table, and judge it"},
-       {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
-        "judge it as the table of a model, and as nothing else"},
-       {"posenc check cos_cached.npy --config config.json",
-        "judge it as the cache of a model's rotary embedding"},
-       {"posenc check table.raw --d-model 512 --dtype bfloat16",
-        "judge raw elements, which have no header"},
-       {"posenc check --rotated queries.npy turned.npy --config config.json",
-        "judge a kernel by heads before and after it, of shape (rows, heads, channels)"},
-       {"posenc check --conformance answers",
-        "judge the conformance set of another implementation"},
-       {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
-        "judge by another limit, and write a report for programs"}});
+  CLI::App& app =
+      add_command(program, options, check_table, "check",
+                  "Say what the table in a file is, how wrong it is, and why; exit 1 if it is "
+                  "wrong or not recognised",
+                  {{"posenc check table.npy", "recognise the table, and judge it"},
+                   {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
+                    "judge it as the table of a model, and as nothing else"},
+                   {"posenc check cos_cached.npy --config config.json",
+                    "judge it as the cache of a model's rotary embedding"},
+                   {"posenc check table.raw --d-model 512 --dtype bfloat16",
+                    "judge raw elements, which have no header"},
+                   {"posenc check --rotated queries.npy turned.npy --config config.json",
+                    "judge a kernel by heads before and after it: (rows, heads, channels)"},
+                   {"posenc check --conformance answers",
+                    "judge the conformance set of another implementation"},
+                   {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
+                    "judge by another limit, and write a report for programs"}});
   add_text(app, "TABLE", "FILE", options.table,
            ".npy, .safetensors, or raw little-endian elements with --d-model");
   add_preset(app, options, Values::one);

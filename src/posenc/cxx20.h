@@ -7,7 +7,7 @@
 #error "posenc needs C++20: compile with -std=c++20 or newer"
 #endif
 
-/// Clang warns if the result of such a function outlives the object.
+/// Marks a member function: Clang warns if the result of the function outlives the object.
 #if defined(__clang__)
 #define POSENC_LIFETIMEBOUND [[clang::lifetimebound]]
 #else

@@ -25,7 +25,8 @@ struct Method;
 /// the same bits in every range, gather, stride, alignment and thread count.
 class Encoder {
  public:
-  /// Backend::plan() makes encoders. The backend, whose method this is, must outlive the encoder.
+  /// Backend::plan() makes encoders. `method` is the method of `backend`, which must outlive the
+  /// encoder.
   Encoder(const EncodingSpec& spec, const Backend& backend, const Method& method,
           std::unique_ptr<const RowWriter> writer);
   ~Encoder();
@@ -40,9 +41,9 @@ class Encoder {
   /// Writes rows.count rows of spec().d_model channels to the first rows of `out`: row r holds the
   /// encoding of position rows.first + r. Allocates nothing.
   ///
-  /// Throws InvalidArgument, before anything is written, if the range is not allowed; if the view
-  /// has fewer rows or columns than these, a stride below its columns, no memory, or a type that
-  /// this encoder does not support; or if threads < 1.
+  /// Throws InvalidArgument, before anything is written, if the range or the number of threads is
+  /// not allowed. A view is refused if it is too small, if its stride is less than its columns, if
+  /// it has no memory, or if the encoder does not support its type.
   void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
   /// Writes the rows of positions in any order, with repetitions: row r holds the encoding of
@@ -64,10 +65,12 @@ class Encoder {
               EncodeOptions options = {}) const = delete;
 
   /// out = x * scale + encoding in float32, without materialising the table: bit-identical to
-  /// encode(), then a multiplication, then an addition. x and out are both float32; or both float16
-  /// or bfloat16, which are widened, and the result is rounded once. x may be the memory of out;
-  /// otherwise they must not overlap. Throws InvalidArgument as encode() does, and if x has another
-  /// type or stride than out; and std::bad_alloc. Nothing is written then.
+  /// encode(), then a multiplication, then an addition. x and out are both float32, both float16 or
+  /// both bfloat16. Elements of 16 bits are widened to float32, and the result is rounded once. x
+  /// may be the memory of out; otherwise they must not overlap.
+  ///
+  /// Throws InvalidArgument as encode() does, and if x has another type or stride than out. Also
+  /// throws std::bad_alloc. Nothing is written if it throws.
   void add(RowRange rows, InputView x, float scale, OutputView out,
            EncodeOptions options = {}) const;
 

@@ -13,8 +13,8 @@ namespace posenc {
 /// anything is written.
 class InvalidArgument : public std::invalid_argument {
  public:
-  /// what() is one line of printable characters: others, which names and values may have, are
-  /// escaped ("\\n"), and a line of more than 1000 bytes loses its middle.
+  /// what() is one line of printable characters. Other characters, which names and values may
+  /// contain, are escaped ("\\n"), and the middle of a line of more than 1000 bytes is left out.
   explicit InvalidArgument(const std::string& message);
 };
 

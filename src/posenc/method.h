@@ -22,15 +22,16 @@ namespace posenc {
 struct Method {
   std::string name = {};         ///< "rotation"
   std::string description = {};  ///< one line, for lists
-  /// How position times frequency is rounded before a sine sees it, for lists: "exact", "double",
-  /// "float32". It decides the error at large positions. Empty if the method does not say.
+  /// How position times frequency is rounded before its sine is computed, for lists: "exact",
+  /// "double", "float32". This rounding decides the error at large positions. Empty if not stated.
   std::string phases = {};
   Isa isa = Isa::portable;  ///< the instruction set that it is compiled for
   /// The element types that it writes.
   std::vector<DataType> types = {std::begin(all_data_types), std::end(all_data_types)};
   /// True if every entry of every table is the value of its type nearest to the exact one, with the
-  /// same bits on every ISA and compiler, for every row and spec (float64: if frequencies are 0 or
-  /// at least 2^-100 radians per position). docs/how-it-works.md says how far this is proven.
+  /// same bits on every ISA and compiler, for every row and spec. In float64, this requires
+  /// frequencies of 0 or at least 2^-100 radians per position. docs/how-it-works.md says how far
+  /// this is proven.
   bool is_correctly_rounded = false;
   /// False for a method that is registered for comparison only: it is never selected or picked.
   bool can_be_picked = true;

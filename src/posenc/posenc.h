@@ -3,7 +3,8 @@
 /// posenc/suite.h and posenc/check.h.
 
 /// @namespace posenc
-/// Tables: what to encode, backends and encoders. Each other library has its own namespace in it.
+/// Tables: what to encode, backends and encoders. Each of the other libraries has a namespace
+/// inside this one.
 #pragma once
 
 #include "posenc/accuracy.h"

@@ -24,8 +24,8 @@ struct RealPositions {
   /// The positions in units of 1 / denominator, of magnitude up to max_position.
   std::vector<std::int64_t> multiples = {};
   double denominator = 1;  ///< a power of two, 1 to 2^64
-  /// The largest |multiple / denominator - position|, which is 0 if all positions are exact. An
-  /// entry's exact value changes by at most max_error times its frequency before the division.
+  /// The largest |multiple / denominator - position|, which is 0 if all positions are exact. The
+  /// exact value of an entry changes by at most max_error times the undivided frequency.
   double max_error = 0;
 
   /// The frequency rule of the spec that encodes the multiples.

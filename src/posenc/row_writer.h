@@ -1,6 +1,6 @@
 /// @file
-/// The object that writes the rows of a spec, which a backend plans. Only programs that add a
-/// backend of their own need it.
+/// The object that a backend plans to write the rows of a spec. Only programs that add a backend of
+/// their own need it.
 #pragma once
 
 #include "posenc/data_type.h"

@@ -32,7 +32,7 @@ struct SelectionOptions {
 };
 
 /// The source that decided a selection: POSENC_BACKEND, the times of a suite::Profile, or the
-/// built-in order. A profile that a program asks is stronger than POSENC_BACKEND.
+/// built-in order. Profile::select() takes precedence over POSENC_BACKEND.
 enum class SelectionSource { environment, profile, built_in };
 
 /// A backend that was selected, and why.
@@ -45,7 +45,7 @@ struct Selection {
 /// The backend for a table of that shape if the program names none. Only backends that promise the
 /// accuracy can be selected.
 ///
-/// POSENC_BACKEND, read once at first use, names a backend, or one at an ISA (name:isa).
+/// POSENC_BACKEND names a backend, as `name` or `name:isa`. It is read once, at first use.
 ///
 /// The built-in order is rotation32, then rotation, then the other methods in order of
 /// registration, each at its best ISA.
@@ -55,8 +55,8 @@ struct Selection {
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 
-/// From now on, selections of this process ignore POSENC_BACKEND. For programs whose users must not
-/// change their backend.
+/// From now on, selections of this process ignore POSENC_BACKEND. Call it in programs whose users
+/// must not change the backend.
 void ignore_posenc_backend() noexcept;
 
 /// A selection and its planned encoder.

@@ -38,7 +38,7 @@ struct Threads {
       : count(std::in_range<int>(most) ? static_cast<int>(most)
               : most > 0               ? std::numeric_limits<int>::max()
                                        : std::numeric_limits<int>::min()) {}
-  /// A fraction is no number of threads: encode(rows, spec, 1e-6) does not compile.
+  /// A fraction is not a number of threads: encode(rows, spec, 1e-6) does not compile.
   template <class Number>
   requires(std::is_floating_point_v<Number> || std::is_same_v<Number, bool>) Threads(Number)
   = delete;

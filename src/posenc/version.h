@@ -13,7 +13,7 @@
 namespace posenc {
 
 std::string library_version();                ///< "0.2.0"
-const char* library_version_text() noexcept;  ///< the same, in memory that is always there
+const char* library_version_text() noexcept;  ///< the same text in static memory
 std::string compiler();                       ///< "g++ 12.2.0"
 std::string xsimd_version();                  ///< "8.1.0"
 

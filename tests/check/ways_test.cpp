@@ -175,8 +175,9 @@ TEST(CheckWays, RivalsAreNamedTogether) {
   const std::string text = said_of<float>(
       {0, 1000}, 1, [](std::int64_t p, int) { return at(bf16(static_cast<double>(p))); },
       {.spec = EncodingSpec{.d_model = 2}, .first = 0});
-  EXPECT_THAT(text, HasSubstr("cause: positions in bfloat16: 100 % of the entries agree bit for bit; "
-                              "or, as likely: phases in bfloat16: 100 % of the entries"));
+  EXPECT_THAT(text,
+              HasSubstr("cause: positions in bfloat16: 100 % of the entries agree bit for bit; "
+                        "or, as likely: phases in bfloat16: 100 % of the entries"));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ test_x86_64() {
 test_aarch64() {
   command -v qemu-aarch64 >/dev/null || skip "qemu-aarch64 is not there"
   out=$place try qemu-aarch64 build/portable-aarch64/bin/posenc
-  grep -q '"one_process": "a process that times cannot be run' "$place/here.json" ||
+  grep -q '"one_process": "the process that measures times cannot be run' "$place/here.json" ||
     fail "the document does not say that one process timed"
 }
 

@@ -14,7 +14,8 @@ import sys
 # the C interface. Names are mangled, because a demangled name may begin with a return type.
 OWN = re.compile(r"posenc_[a-z0-9_]+$|_Z(TI|TS|TV|TT|Th.*|Tv.*|GV)?N[KRO]*6posenc")
 # Names of a namespace for internals.
-INTERNAL = re.compile(r"_Z(T[ISVT]|GV)?N[KRO]?6posenc(4simd|(5model|5suite|5check)?6detail)")
+INTERNAL = re.compile(
+    r"_Z(T[ISVT]|GV)?N[KRO]?6posenc(4simd|6detail|(5model|5suite|5check)9internals)")
 
 
 def main():

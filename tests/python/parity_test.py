@@ -26,7 +26,8 @@ class ParityTest(unittest.TestCase):
         expect_equal(table, posenc.encode_like("tutorial", range(7, 10), 8))
         for bad, message in (
                 (dict(system="torch"), "system is 'torch'; allowed: tutorial, transformers"),
-                (dict(spacing="inclusive"), "spacing is inclusive; allowed for system tutorial: paper"),
+                (dict(spacing="inclusive"),
+                 "spacing is inclusive; allowed for system tutorial: paper"),
                 (dict(positions=-1), "rows is -1; allowed: at least 0")):
             arguments = dict(system="tutorial", positions=3, d_model=8) | bad
             with self.assertRaisesRegex(ValueError, message):

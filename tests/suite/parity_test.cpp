@@ -159,8 +159,9 @@ TEST(Parity, WhatASystemDoesNotHaveIsRefused) {
     return refusal([&] { plan_like(system, spec); });
   };
   for (const System system : all_systems) {
-    EXPECT_EQ(planned(system, {.spacing = Spacing::inclusive}),
-              "spacing is inclusive; allowed for system " + std::string(to_string(system)) + ": paper");
+    EXPECT_EQ(
+        planned(system, {.spacing = Spacing::inclusive}),
+        "spacing is inclusive; allowed for system " + std::string(to_string(system)) + ": paper");
     EXPECT_THAT(planned(system, {.d_model = 7}), HasSubstr("d_model is 7; allowed: even"));
     EXPECT_THAT(planned(system, {.d_model = 2, .frequencies = OwnFrequencies{{1.0}}}),
                 HasSubstr("frequencies is own; allowed for system"));

@@ -44,7 +44,7 @@ enum {
   POSENC_INTERNAL_ERROR = 3     ///< a bug of the library
 };
 
-/// The reason of the last failure in this thread: one line, valid until the next failure in this
+/// The reason for the last failure in this thread: one line, valid until the next failure in this
 /// thread. Empty if nothing failed. Never null.
 const char* posenc_last_error(void);
 /// The version of the library, such as "0.2.0".
@@ -268,10 +268,10 @@ posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t ch
                                              double attention_factor,
                                              const posenc_accuracy* accuracy,
                                              posenc_rotary** rotary);
-/// Forms of a cache of cosines and sines. In one table of 2h columns, the cosine and the sine of
-/// frequency k are in columns k and h + k, or 2k and 2k + 1. Apart, one table has the cosines and
-/// another the sines. Each has a value once, in h columns, or twice, in columns k and h + k, or 2k
-/// and 2k + 1.
+/// Forms of a cache of cosines and sines, where h = dimension / 2. A single table has 2h columns:
+/// the cosine and the sine of frequency k are in columns k and h + k, or in columns 2k and 2k + 1.
+/// Otherwise one table holds the cosines, and another table holds the sines. Each of these tables
+/// has every value once, in h columns, or twice, in columns k and h + k, or 2k and 2k + 1.
 enum {
   POSENC_CACHE_HALVES = 0,
   POSENC_CACHE_INTERLEAVED = 1,

@@ -16,7 +16,8 @@
 #include <span>
 #include <utility>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace model;
 using namespace suite;
@@ -212,4 +213,5 @@ std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSp
   return positions;
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -9,7 +9,8 @@
 #include <optional>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// Like identify(), for tables over several axes: tries every convention that posenc knows, on any
 /// grid.
@@ -20,4 +21,5 @@ std::optional<TableIdentity> identify_axes(const SampledTable& sample, const Tab
 std::vector<std::int64_t> positions_on_axes(const TableView& table, const model::AxesSpec& spec,
                                             Arrangement arrangement, double factor);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

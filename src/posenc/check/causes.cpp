@@ -15,7 +15,8 @@
 #include <optional>
 #include <utility>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace suite;
 namespace {
@@ -371,4 +372,5 @@ void add_findings(TableReport& report, const SampledTable& sample, const Deviati
                                           numbers_text(numbers), range_text(ratios, ratio_tie)));
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -10,7 +10,8 @@
 #include <optional>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// The number of entries that are off, by row and by column.
 struct Deviations {
@@ -35,4 +36,5 @@ std::vector<Cause> unset_rows(
 /// others are right. If one factor explains all of them, it adds a cause, too.
 void add_findings(TableReport& report, const SampledTable& sample, const Deviations& off);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <variant>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace model;
 using namespace suite;
@@ -74,4 +75,5 @@ double allowed_error(DataType type, double factor, double phase) noexcept {
   return ulp + factor * std::min(16 * 0x1p-53 * (std::fabs(phase) + 1), 0x1p-10);
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

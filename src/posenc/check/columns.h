@@ -12,7 +12,8 @@
 #include <optional>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// The frequency and the function of a column.
 struct ColumnContent {
@@ -118,4 +119,5 @@ std::vector<TablePair> pairs_of_table(const TableIdentity& identity, std::int64_
 /// states the rule.
 double allowed_error(DataType type, double factor, double phase) noexcept;
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

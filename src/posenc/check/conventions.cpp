@@ -10,7 +10,8 @@
 #include <numbers>
 #include <utility>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace suite;
 namespace {
@@ -289,4 +290,5 @@ std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_
   return Conventions(recovered, count, expected, odd_width).nearest();
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// A hypothesis about a table.
 struct Hypothesis {
@@ -19,7 +20,7 @@ struct Hypothesis {
   std::string mistake = {};
   EncodingSpec intended = {};  ///< the spec that was meant, if there is a mistake
   double open = infinity;      ///< bits of the sample that it leaves open
-  /// Share that it explains of the bits that columns of constants leave open.
+  /// Share of the bits left open by columns of constants that the hypothesis explains.
   double explained = 1;
 
   double score() const noexcept { return bits + open; }
@@ -33,4 +34,5 @@ std::vector<Hypothesis> conventions_like(const Recovered& recovered, std::int64_
                                          const std::optional<EncodingSpec>& expected,
                                          std::int64_t odd_width = 0);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -11,7 +11,8 @@
 #include <cstddef>
 #include <utility>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace suite;
 namespace {
@@ -261,4 +262,5 @@ std::optional<Hypothesis> identify(const SampledTable& sample, const TableOption
   return Identification(sample, options).best();
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -19,7 +19,8 @@
 #include <optional>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// True if the options neither exclude the arrangement nor claim others.
 inline bool allows(const TableOptions& options, Arrangement arrangement) {
@@ -34,4 +35,5 @@ inline bool allows(const TableOptions& options, Arrangement arrangement) {
 /// known table leaves clearly fewer bits open than columns of constants.
 std::optional<Hypothesis> identify(const SampledTable& sample, const TableOptions& options);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

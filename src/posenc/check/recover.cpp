@@ -16,7 +16,8 @@
 #include <numbers>
 #include <utility>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace suite;
 namespace {
@@ -316,4 +317,5 @@ std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
   return breaks == 0 ? std::vector<std::int64_t>() : all;
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -8,7 +8,8 @@
 #include <span>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// One frequency as the table shows it.
 struct FrequencyEstimate {
@@ -25,7 +26,7 @@ struct Recovered {
   std::vector<FrequencyEstimate> each = {};  ///< estimates of some of the frequencies
   double factor = 1;                         ///< factor of all entries
   bool turns_backwards = false;              ///< true if the signs of all estimates were reversed
-  bool turns_evenly = false;    ///< true if more frequencies turn evenly than noise would
+  bool turns_evenly = false;                 ///< true if more frequencies turn evenly than in noise
   bool has_one_length = false;  ///< true if most pairs of cosine and sine have one length
 };
 
@@ -45,8 +46,8 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
 FrequencyEstimate estimate_of(const SampledTable& sample, Arrangement arrangement, std::int64_t k);
 
 /// The size of the steps that all entries of the sample are multiples of; 0 if there is none. Only
-/// steps that tables are quantised with count (1 / 127, 2^-15, 10^-4), and only if they are coarser
-/// than the type.
+/// the usual steps of quantised tables are considered (1 / 127, 2^-15, 10^-4), and only if they are
+/// coarser than the type.
 double quantum_of(const SampledTable& sample);
 
 /// The position of each row of a table whose entries are pairs, as in packed sequences and with
@@ -55,4 +56,5 @@ double quantum_of(const SampledTable& sample);
 std::vector<std::int64_t> positions_of_rows(const SampledTable& sample,
                                             const TableIdentity& identity);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

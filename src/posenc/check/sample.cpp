@@ -6,7 +6,8 @@
 
 #include <cmath>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace suite;
 
@@ -65,4 +66,5 @@ SampledTable::SampledTable(const TableView& whole, bool phases, const TableView&
   entry_error = std::max(entry_error, median(noise));
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -12,7 +12,8 @@
 #include <limits>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -25,8 +26,8 @@ std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most);
 
 /// A table, the states of its rows, and a sample of its entries.
 struct SampledTable {
-  /// `noise` has one column per frequency if the entries were measured. The arrangement of the
-  /// table is then one of halves.
+  /// `noise` has one column per frequency if the entries were measured. The table then has
+  /// its functions in halves.
   explicit SampledTable(const TableView& whole, bool holds_phases = false,
                         const TableView& noise = {});
 
@@ -82,4 +83,5 @@ void for_each_entry(const SampledTable& sample, const TableIdentity& identity, s
   }
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

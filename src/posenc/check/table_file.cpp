@@ -13,7 +13,8 @@
 #include <span>
 #include <utility>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 namespace {
 
 using Json = nlohmann::json;
@@ -329,4 +330,5 @@ TableInMemory read_table(const std::filesystem::path& file, const TableFileOptio
   return table;
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

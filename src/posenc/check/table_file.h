@@ -16,7 +16,8 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// The type, the shape and the place of a table in a file.
 struct StoredTable {
@@ -83,4 +84,5 @@ struct TableInMemory {
 /// cannot be read.
 TableInMemory read_table(const std::filesystem::path& file, const TableFileOptions& options);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -6,7 +6,8 @@
 #include <charconv>
 #include <cstdlib>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 std::string numbers_text(const std::vector<std::int64_t>& numbers) {
   constexpr std::size_t most_runs = 6;
@@ -65,4 +66,5 @@ std::string findings_text(const std::vector<std::string>& findings) {
   return text;
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

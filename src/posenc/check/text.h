@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// "(5, 64)", "(5,)"
 std::string shape_text(std::span<const std::int64_t> sizes);
@@ -43,4 +44,5 @@ inline constexpr Noun row_noun = {"row", "rows"}, column_noun = {"column", "colu
 std::string fault_text(const Noun& noun, const std::vector<std::int64_t>& which,
                        std::string_view fault);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -15,7 +15,8 @@
 #include <utility>
 #include <variant>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 using namespace suite;
 namespace {
@@ -402,4 +403,5 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
   return found;
 }
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-namespace posenc::check::inline detail {
+namespace posenc::check {
+inline namespace internals {
 
 /// The bits that an entry leaves open if its error is 2^24 ulps or more.
 inline constexpr double most_open_bits = 24;
@@ -48,11 +49,11 @@ struct Way {
   double step = 0;        ///< step of products from channel to channel; 0 if there are none
   bool is_exact = false;  ///< true if nothing but the entries is rounded
   double share = 0;       ///< share of the entries that it reproduces bit for bit
-  double explained = 0;   ///< share of the entries that are off whose errors it explains
+  double explained = 0;   ///< explained share of the entries that are off
 
   /// The phase of one of the sampled frequencies.
   double phase(std::int64_t k, std::int64_t at) const noexcept;
-  /// The value that this way gives an entry. Not for a recurrence of rows.
+  /// The value that this way gives an entry. The way must not be a recurrence of rows.
   double value(const SampledEntry& of) const noexcept;
 };
 
@@ -67,4 +68,5 @@ double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
 std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identity,
                          std::size_t rows, bool may_be_recurrence = false);
 
-}  // namespace posenc::check::inline detail
+}  // namespace internals
+}  // namespace posenc::check

@@ -98,8 +98,8 @@ AxesSpec axes_interleaved(const IntegerView& sections, const EncodingSpec& spec)
 /// The frequencies of `spec` run through all pairs. Among the first sections[1] + sections[2]
 /// pairs, even pairs are on axis 1 and odd pairs on axis 2. All other pairs are on axis 0. ERNIE
 /// 4.5-VL uses this arrangement with the sections (time, height, width). Throws as
-/// axes_in_sections() does, and unless there are three sections with equal sections of height and
-/// width.
+/// axes_in_sections() does. Also throws unless there are three sections, and the sections of height
+/// and width are equal.
 AxesSpec axes_alternating(const IntegerView& sections, const EncodingSpec& spec);
 
 }  // namespace posenc::model

@@ -50,7 +50,7 @@ class PositionalEncoding {
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
                      EncodingSource source = EncodingSource::automatic,
                      const Accuracy& accuracy = {});
-  /// The number of rows is an integer, so that a probability of dropout is not taken for it.
+  /// The number of rows is an integer, so that a probability of dropout is not mistaken for it.
   template <class Rows, class... Others>
   requires std::is_floating_point_v<Rows> PositionalEncoding(const EncodingSpec& spec,
                                                              Rows max_rows, const Others&... others)

@@ -16,9 +16,9 @@ namespace posenc::model {
 /// The largest number of axes.
 inline constexpr std::int64_t max_axes = 16;
 
-/// Positions of rows: a range or a list of positions, equal on all axes, or a position on every
-/// axis. A view of the caller's memory. A range, and everything that converts to an IntegerView,
-/// converts implicitly.
+/// A view of the positions of rows in the caller's memory: a range or a list of positions, equal on
+/// all axes, or a position on every axis. A range converts implicitly, and so does everything that
+/// converts to an IntegerView.
 class RowPositions {
  public:
   /// A range of positions, equal on all axes.
@@ -29,7 +29,7 @@ class RowPositions {
       const Integers& positions)
   noexcept  // NOLINT: implicit
       : RowPositions(positions, 0, 0) {}
-  /// The memory of a temporary list is gone before its positions are used.
+  /// Does not exist, because the memory of a temporary list is gone before its positions are used.
   template <class Integers>
   requires(std::is_convertible_v<const Integers&, IntegerView> &&
            !std::is_lvalue_reference_v<Integers> && !std::ranges::borrowed_range<Integers> &&
@@ -77,7 +77,7 @@ class RowPositions {
   IntegerView list_ = {};
   std::int64_t axes_ = 0;
   std::int64_t axis_stride_ = 0;
-  bool is_range_ = false;  ///< stored, because an empty list may have null memory, too
+  bool is_range_ = false;  ///< stored, because an empty list may also be null
 };
 
 /// Throws InvalidArgument unless the positions are on `axes` axes or equal on all axes, their

@@ -37,14 +37,14 @@ struct Quantile {
 /// One bar of the histogram of errors in ulp.
 struct UlpCount {
   double above = 0;          ///< errors greater than this; the first bar also counts zeros
-  double to = 0;             ///< and at most this
+  double to = 0;             ///< the same errors are at most this
   std::int64_t entries = 0;  ///< number of entries
 };
 
 /// A picture of the errors: the largest one in each cell of a grid over the table.
 struct ErrorMap {
-  std::int64_t rows = 0;       ///< parts of the positions, of equal size within one row
-  std::int64_t columns = 0;    ///< parts of the channels, likewise
+  std::int64_t rows = 0;     ///< number of parts of the positions, which differ by at most one row
+  std::int64_t columns = 0;  ///< number of parts of the channels, which differ by at most one
   std::vector<float> largest;  ///< largest absolute errors, row by row
 };
 

@@ -33,7 +33,7 @@ struct Candidate : MeasuredBackend {
   // Set by pick():
   /// True if it promises and keeps the accuracy and is timed, on all tables.
   bool compared = false;
-  bool tied = false;  ///< true if it ties with the fastest; for the pick: if another one ties
+  bool tied = false;  ///< true if it ties with the fastest; for the pick, if any other one does
   PairedRatio time;   ///< time over the pick's time; set if compared
 };
 

@@ -39,7 +39,7 @@ struct Comparison {
 
 /// How documents are compared.
 struct CompareOptions {
-  double tolerance = 0;  ///< relative growth of an error that is no regression
+  double tolerance = 0;  ///< relative growth of an error that does not count as a regression
   /// Noise floor of a session that measured both documents in turn. If it is set, the confidence of
   /// 95 % holds for all intervals together. If it is not set, the documents are from two sessions.
   /// The 95 % then holds for each interval, and the floor comes from the documents. Times are

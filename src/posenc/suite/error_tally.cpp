@@ -1,6 +1,7 @@
 #include "posenc/suite/error_tally.h"
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 namespace {
 
 /// The bars of the histogram: one from 0 to 1/16 ulp, and then one per octave up to the largest
@@ -76,4 +77,5 @@ void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tall
   }
 }
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

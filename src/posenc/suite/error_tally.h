@@ -15,7 +15,8 @@
 #include <numeric>
 #include <vector>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 
 /// The number of parts that rows are divided into, each with its own tally. Each thread has several
 /// parts: if its CPU is busy with other work, other threads take some of them.
@@ -232,4 +233,5 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
 /// Fills in the errors of the report from the tally of these rows.
 void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally);
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

@@ -35,8 +35,8 @@ struct Timing {
 };
 
 /// Times the rows in this process. `posenc measure` uses several processes, because addresses
-/// differ from one process to the next, and times with them. Throws InvalidArgument if the request
-/// is not allowed.
+/// differ from one process to the next, and times depend on addresses. Throws InvalidArgument if
+/// the request is not allowed.
 Timing time_rows(const TimingRequest& request);
 
 /// The reason why the times of a session are not reliable; empty if they are. Other work took
@@ -55,7 +55,7 @@ struct MeasureOptions {
   /// Times the rows of a request. Only several processes show how much times differ from one
   /// process to the next.
   std::function<Timing(const TimingRequest&)> time_in_process = time_rows;
-  int processes = 7;  ///< up to twice this, while a backend differs from itself by over 3 %
+  int processes = 7;  ///< up to twice as many if two timings of a backend differ by over 3 %
   /// Called repeatedly with the finished share of the work in [0, 1] and the current activity.
   std::function<void(double share, std::string_view doing)> progress;
 };

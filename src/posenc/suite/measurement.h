@@ -1,9 +1,9 @@
 /// @file
 /// Measurements: the errors and the times of backends on tables, as one document in JSON.
 ///
-/// `posenc measure` writes such a document. The profile is one, and pick, compare and report read
-/// them. The limits of the memory system (store loops, copies) and other libraries are ordinary
-/// rows.
+/// `posenc measure` writes such a document, and pick, compare and report read it. A profile is a
+/// document that a program loads. The limits of the memory system (store loops, copies) and other
+/// libraries are ordinary rows.
 #pragma once
 
 #include "posenc/accuracy.h"

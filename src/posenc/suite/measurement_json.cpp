@@ -10,7 +10,8 @@
 #include <limits>
 #include <unordered_set>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -351,4 +352,5 @@ Measurement measurement_from(const Json& value, const std::string& path) {
   return measured;
 }
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 
 using Json = nlohmann::ordered_json;
 
@@ -36,4 +37,5 @@ std::string benchmark_path(const MeasuredTable& table);
 /// benchmark for each row that was timed, with one repetition for each process.
 Json google_benchmark_document(const Measurements& document);
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

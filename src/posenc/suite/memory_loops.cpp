@@ -10,7 +10,8 @@
 #include <immintrin.h>
 #endif
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 namespace {
 
 constexpr float stored_value = 0.84147098f;
@@ -99,4 +100,5 @@ void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept {
 #endif
 }
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

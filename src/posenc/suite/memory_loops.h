@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 
 // Each function touches `bytes` bytes once. The destination is 64-byte aligned.
 
@@ -13,4 +14,5 @@ void store_loop(void* destination, std::int64_t bytes) noexcept;
 /// Non-temporal stores of a constant, then a fence.
 void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept;
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

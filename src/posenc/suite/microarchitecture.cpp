@@ -177,7 +177,7 @@ KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documen
     throw_invalid("'{}' is not recognised; allowed: {}", wanted, allowed_names(documents));
   found = nearest_to(*design, documents);
   if (found == nullptr) {
-    throw_invalid("'{}' has no document of a near CPU: none is of a {} with {}; allowed: {}",
+    throw_invalid("'{}' is near no measured CPU: none is of the series {} with {}; allowed: {}",
                   wanted, design->series, to_string(design->isa), allowed_names(documents));
   }
   KnownCpu nearest = {found, found->machine.isas, reason_of(*design, *found)};

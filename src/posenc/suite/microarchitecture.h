@@ -73,7 +73,7 @@ struct KnownCpu {
 /// nearest CPU that was. `wanted` is the name of a design ("Zen 5", in any case, with or without
 /// blanks), another name of the design ("znver5"), or a text with family and model ("family 26,
 /// model 2"). Throws InvalidArgument, which lists the allowed names, if the CPU is not recognised
-/// or no document is near it.
+/// or no measured CPU is near it.
 KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documents);
 
 }  // namespace posenc::suite

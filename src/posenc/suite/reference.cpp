@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 namespace {
 
 template <class T>
@@ -131,4 +132,5 @@ void fill_exact_row(const Reference& reference, DataType type, std::int64_t posi
   }
 }
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

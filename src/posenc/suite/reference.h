@@ -13,7 +13,8 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 
 /// Sine and cosine of one frequency at one position. Each function is the sum of its value and its
 /// rest. The relative error of the sum is at most Reference::relative_error.
@@ -25,10 +26,10 @@ struct ReferencePair {
 };
 
 /// The method that computes the exact values. Both methods start from the frequencies and phases of
-/// exact/frequency.h, as the vectorised backends do. An error of a frequency would be in both, and
-/// no comparison with the reference would show it. So tests compare the frequencies of every rule
-/// with MPFR. From the phases on, no backend uses either method, except that rotation recomputes
-/// uncertain values in integers.
+/// exact/frequency.h, as the vectorised backends do. A comparison with the reference would
+/// not show an error of a frequency, because the backend would have the same error. So tests
+/// compare the frequencies of every rule with MPFR. From the phases on, no backend uses either
+/// method, except that rotation recomputes uncertain values in integers.
 enum class ReferenceMethod {
   /// Reduces phases of 256 bits to an eighth of a turn in two long doubles, then calls sinl and
   /// cosl.
@@ -111,4 +112,5 @@ void fill_exact_pair(const Reference& reference, std::int64_t k, std::int64_t po
 void fill_exact_row(const Reference& reference, DataType type, std::int64_t position,
                     std::vector<ExactEntry>& row);
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 
 /// The quantile by linear interpolation between order statistics. 0 <= share <= 1; samples are not
 /// empty.
@@ -31,4 +32,5 @@ inline double worst(double known, double found) {
   return found > known || std::isnan(found) ? found : known;
 }
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

@@ -7,7 +7,8 @@
 #include <numbers>
 #include <numeric>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 namespace {
 
 /// P(T < t) of Student's t, for t >= 0. Source: Abramowitz and Stegun, 26.7.3 and 26.7.4.
@@ -123,4 +124,5 @@ Choice choose(std::span<const Candidate* const> candidates, double noise_floor) 
   return choice;
 }
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-namespace posenc::suite::inline detail {
+namespace posenc::suite {
+inline namespace internals {
 
 /// A ratio closer to 1 than this is a tie, whatever the samples: the placement of code alone
 /// changes times by as much.
@@ -49,4 +50,5 @@ struct Choice {
 /// Chooses from candidates, which must not be empty and must all be timed.
 Choice choose(std::span<const Candidate* const> candidates, double noise_floor);
 
-}  // namespace posenc::suite::inline detail
+}  // namespace internals
+}  // namespace posenc::suite

@@ -131,7 +131,7 @@ def _of_three_dimensions(heads: Any, name: str) -> Memory:
     array = memory.array.squeeze() if memory.array.ndim > 3 else memory.array
     if array.ndim not in (2, 3):
         raise ValueError(f"{name}.shape is {memory.array.shape}; allowed: (rows, heads, channels), "
-                         "besides dimensions of size 1")
+                         "not counting dimensions of size 1")
     return memory._replace(array=array[:, None] if array.ndim == 2 else array)
 
 

@@ -57,7 +57,7 @@ class Rotary(Immutable):
                                  f"{axes.d_model}")
             for name, value in (("base", base), ("frequencies", frequencies)):
                 if value is not None:
-                    raise ValueError(f"{name} is given with axes; allowed: none, as axes have their own")
+                    raise ValueError(f"{name} is given with axes; allowed: None, as axes have one")
         factor = 1.0 if attention_factor is None else attention_factor
         core = _posenc.plan_rotary(axes.parts, channels, factor, accuracy)
         vars(self).update(_core=core, axes=axes, dimension=axes.d_model, channels=channels,

@@ -11,7 +11,8 @@
 #include <algorithm>
 #include <iterator>
 
-namespace posenc::model::inline detail {
+namespace posenc::model {
+inline namespace internals {
 namespace {
 
 /// Adds the encoding and applies dropout in float32, in pieces that stay in the L1 cache. `first`
@@ -137,4 +138,5 @@ void add_table(const float* table, const RowWork& work) {
   });
 }
 
-}  // namespace posenc::model::inline detail
+}  // namespace internals
+}  // namespace posenc::model

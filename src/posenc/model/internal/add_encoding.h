@@ -9,7 +9,8 @@
 
 #include <cstdint>
 
-namespace posenc::model::inline detail {
+namespace posenc::model {
+inline namespace internals {
 
 /// The operation on every row. The caller of the functions below has checked all arguments. If
 /// working memory cannot be allocated, std::bad_alloc is thrown and nothing is written.
@@ -29,4 +30,5 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 /// Adds row r of a dense table to row r of every sequence. Adds nothing if the table is null.
 void add_table(const float* table, const RowWork& work);
 
-}  // namespace posenc::model::inline detail
+}  // namespace internals
+}  // namespace posenc::model

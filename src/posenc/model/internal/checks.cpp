@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-namespace posenc::model::inline detail {
+namespace posenc::model {
+inline namespace internals {
 namespace {
 
 std::uintptr_t address_of(const Strided& view) noexcept {
@@ -120,4 +121,5 @@ void check_not_double(std::string_view name, DataType type) {
   throw_invalid("{}.type is float64; allowed: float32, float16, bfloat16", name);
 }
 
-}  // namespace posenc::model::inline detail
+}  // namespace internals
+}  // namespace posenc::model

@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
-namespace posenc::model::inline detail {
+namespace posenc::model {
+inline namespace internals {
 
 /// A view as the checks see it: runs of shape.columns elements.
 struct Strided {
@@ -66,4 +67,5 @@ void check_same_rows(std::string_view name, const View& view, std::string_view o
 /// Layers compute with any type but float64.
 void check_not_double(std::string_view name, DataType type);
 
-}  // namespace posenc::model::inline detail
+}  // namespace internals
+}  // namespace posenc::model

@@ -94,9 +94,9 @@ class ModelReader {
     const bool has_kinds = kinds_.size() > 1;
     if (rules == nullptr) {
       if (!has_kinds && !model_.default_rule.empty() && config_.is_null(name))
-        config_.refuse(
-            name,
-            "a rule; without one, Transformers 4 applies none, Transformers 5 the rule of the class");
+        config_.refuse(name,
+                       "a rule; without one, Transformers 4 applies none, Transformers 5 the rule "
+                       "of the class");
       return;
     }
     const std::string kinds =
@@ -325,7 +325,9 @@ class ModelReader {
     auto older = keys.text("type");
     if (type == "longrope" && older == "su") older = type;
     if (kind.needs_rope_type && !type && older && older != "default")
-      keys.refuse("type", "rope_type; without it, Transformers 4 raises and Transformers 5 applies no rule");
+      keys.refuse(
+          "type",
+          "rope_type; without it, Transformers 4 raises and Transformers 5 applies no rule");
     // Two names of one rule agree.
     const auto find = [&](std::string_view name) {
       return std::ranges::find(kind.rules, name, &NamedRule::name);

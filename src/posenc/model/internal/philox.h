@@ -6,7 +6,8 @@
 #include <array>
 #include <cstdint>
 
-namespace posenc::model::inline detail {
+namespace posenc::model {
+inline namespace internals {
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
@@ -28,4 +29,5 @@ constexpr PhiloxCounter philox4x32_7(PhiloxCounter counter, PhiloxKey key) noexc
   return counter;
 }
 
-}  // namespace posenc::model::inline detail
+}  // namespace internals
+}  // namespace posenc::model
