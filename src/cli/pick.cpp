@@ -127,9 +127,9 @@ std::string page_of(const Source& source, const Accuracy& accuracy, const Picks&
       "{}{}{}", source.why.empty() ? "" : wrapped(source.why + "\n"),
       wrapped(fmt::format(
           "{} ({})\n{}The fastest backend that promises an accuracy, as measured at {}\n"
-          "bound: the proven bound of |error|; ratio: the time of the next backend over the "
-          "pick's\n"
-          "tied with: backends that are as fast as the pick, within the noise or 2 %\n",
+          "bound: the proven bound of |error|\n"
+          "ratio: the time of the next backend, divided by the time of the pick\n"
+          "tied with: backends that are as fast as the fastest, within the noise or 2 %\n",
           document.machine.model, microarchitecture_text(document.machine), kernels,
           document.measured_at)),
       verdicts_table(picks, accuracy, document.machine));
