@@ -154,7 +154,10 @@ std::string changes_page(const Comparison& comparison) {
   std::vector<ComparedRow> changed = comparison.rows;
   std::erase_if(changed, [](const ComparedRow& row) { return row.changes.empty(); });
   std::ranges::stable_sort(changed, {}, [](const ComparedRow& row) {
-    return std::tuple(!row.is_regression, -row.time.ratio);
+    const std::string verdict = row.verdict();
+    const bool is_slower = verdict.ends_with("slower");
+    return std::tuple(!verdict.starts_with("error grew"), !is_slower, verdict != "only in A",
+                      verdict == "only in B", is_slower ? -row.time.ratio : row.time.ratio);
   });
   constexpr std::size_t most_rows_shown = 24;
   changed.resize(std::min(changed.size(), most_rows_shown));

@@ -132,7 +132,7 @@ CLI::Option* add_option(CLI::App& app, const std::string& name, const std::strin
 
 CLI::Option* add_flag(CLI::App& app, const std::string& name, bool& field,
                       const std::string& description) {
-  return app.add_flag(name, field, help_lines(description));
+  return app.add_flag(name, field, help_lines(description))->disable_flag_override();
 }
 
 CLI::Option* add_real(CLI::App& app, const std::string& name, std::optional<double>& field,

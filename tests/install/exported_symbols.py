@@ -15,7 +15,7 @@ import sys
 OWN = re.compile(r"posenc_[a-z0-9_]+$|_Z(TI|TS|TV|TT|Th.*|Tv.*|GV)?N[KRO]*6posenc")
 # Names of a namespace for internals.
 INTERNAL = re.compile(
-    r"_Z(T[ISVT]|GV)?N[KRO]?6posenc(4simd|6detail|(5model|5suite|5check)9internals)")
+    r"_Z(T[ISVT]|GV)?N[KRO]*6posenc(4simd|6detail|(5model|5suite|5check)9internals)")
 
 
 def main():

@@ -258,9 +258,12 @@ class Judge {
     std::array<HeadsReport::Octave, octaves> by_octave;
     by_octave.fill({max_position, 0, {}});
     double worst = -1;
-    BasicMatrix<double> values(1, 2 * half_);
+    constexpr std::int64_t block = 256;
+    BasicMatrix<double> values(std::min(block, heads_.rows()), 2 * half_);
     for (std::int64_t row = 0; row < heads_.rows(); ++row) {
-      exact.cache(positions_.part(row, 1), RotaryLayout::halves, values.view());
+      if (row % block == 0)
+        exact.cache(positions_.part(row, std::min(block, heads_.rows() - row)),
+                    RotaryLayout::halves, values.view());
       std::int64_t farthest = 0;
       for (std::int64_t axis = 0; axis < rotary_.angles.axes(); ++axis)
         farthest = std::max(farthest, std::abs(positions_(axis, row)));
@@ -268,7 +271,7 @@ class Judge {
       of = {std::min(of.least, farthest), std::max(of.most, farthest), of.errors};
       for (std::int64_t k = 0; k < half_; ++k) {
         const auto& [got, noise, before, after] = turn(row, k);
-        const Complex wanted(values(0, k), values(0, half_ + k));
+        const Complex wanted(values(row % block, k), values(row % block, half_ + k));
         const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
         if (std::isnan(noise)) continue;  // all heads are zero
         const TablePair& pair = pairs_[static_cast<std::size_t>(k)];

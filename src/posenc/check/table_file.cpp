@@ -208,17 +208,23 @@ StoredTable stored_table(const InputFile& input, const std::filesystem::path& fi
 /// closing brackets, and the L of Python 2's integers.
 std::string json_of_python(std::string_view text) {
   std::string json;
-  bool is_in_string = false;
+  char quote = 0;  // the quote of the string that c is in
   for (const char c : text) {
-    const bool is_quote = c == '\'' || c == '"';
-    is_in_string ^= is_quote;
-    if (!is_in_string && (c == ')' || c == '}')) {
+    if (quote == 0 ? c == '\'' || c == '"' : c == quote) {
+      quote = quote == 0 ? c : '\0';
+      json += '"';
+      continue;
+    }
+    if (quote == 0 && (c == ')' || c == '}')) {
       const std::size_t last = json.find_last_not_of(" \n");
       if (last != json.npos && json[last] == ',') json.resize(last);
     }
-    constexpr std::string_view python = "()TFL", other = "[]tf ";
-    const std::size_t place = is_in_string ? python.npos : python.find(c);
-    json += is_quote ? '"' : place != python.npos ? other[place] : c;
+    // Characters of JSON that Python lacks become a character that both refuse.
+    constexpr std::string_view python = "()TFL[]tfn", other = "[]tf ?????";
+    const bool is_digit_before = !json.empty() && json.back() >= '0' && json.back() <= '9';
+    const std::size_t place =
+        quote != 0 || (c == 'L' && !is_digit_before) ? python.npos : python.find(c);
+    json += quote != 0 && c == '"' ? '?' : place != python.npos ? other[place] : c;
   }
   return json;
 }

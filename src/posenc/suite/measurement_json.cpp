@@ -83,9 +83,11 @@ struct Reader {
     to = value.get<bool>();
   }
   /// Reads a printable text of at most max_text_bytes.
-  void read(std::string& to) const {
+  void read(std::string& to, bool is_optional = false) const {
     to = value.is_string() ? value.get<std::string>() : "";
-    if (!value.is_string() || to.size() > max_text_bytes || escaped(to) != to) fail("a text");
+    if (!value.is_string() || (to.empty() && !is_optional) || to.size() > max_text_bytes ||
+        escaped(to) != to)
+      fail("a text");
   }
   template <std::integral Integer>
   void read(Integer& to, std::int64_t least, std::int64_t most) const {
@@ -133,6 +135,8 @@ struct Reader {
     if (has(key)) (*this)[key].read(to.emplace());
   }
 };
+
+constexpr bool may_be_empty = true;
 
 // The members of each value, in the order of a document. `io` is a Writer or a Reader.
 
@@ -190,8 +194,8 @@ void members(auto&& io, Cpu& machine) {
 
 void members(auto&& io, Measurement& measured) {
   io("backend", measured.backend);
-  io("isa", measured.isa);
-  if (io.has("phases")) io("phases", measured.phases);  // older documents lack it
+  io("isa", measured.isa, may_be_empty);
+  if (io.has("phases")) io("phases", measured.phases, may_be_empty);  // older documents lack it
   io("role", measured.role, parse_role);
   io("table", measured.table);
   io("seconds", measured.seconds);
@@ -200,7 +204,7 @@ void members(auto&& io, Measurement& measured) {
   io("bound", measured.promise);
   constexpr bool writes = requires { io.json; };
   if (writes ? !measured.not_available.empty() : io.has("not_available"))
-    io("not_available", measured.not_available);
+    io("not_available", measured.not_available, may_be_empty);
 }
 
 /// All members but the measurements.
@@ -208,12 +212,12 @@ void members(auto&& io, Measurements& document) {
   io("machine", document.machine);
   io("compiler", document.compiler);
   io("library_version", document.library_version);
-  io("kernels", document.kernels);
+  io("kernels", document.kernels, may_be_empty);
   io("measured_at", document.measured_at);
-  io("disturbed", document.disturbed);
+  io("disturbed", document.disturbed, may_be_empty);
   // Older documents lack these.
-  if (io.has("one_process")) io("one_process", document.one_process);
-  if (io.has("left_out")) io("left_out", document.left_out);
+  if (io.has("one_process")) io("one_process", document.one_process, may_be_empty);
+  if (io.has("left_out")) io("left_out", document.left_out, may_be_empty);
 }
 
 /// The context of Google Benchmark's format.

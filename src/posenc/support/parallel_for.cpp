@@ -5,6 +5,7 @@
 #include "posenc/support/made_once.h"
 #include "posenc/support/system.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <condition_variable>
@@ -253,13 +254,24 @@ Pool* pool() {
   });
 }
 
-/// One part of the loop for each thread, run by the threads of an engine. The parts are of equal
-/// size, because how an engine divides its work is the engine's business.
-void share_with(EngineThreads& engine, std::int64_t count, std::int64_t grain, int threads,
+}  // namespace
+
+void restart_pool(const PoolSettings& settings) {
+  delete pool();
+  the_pool = new Pool(settings);
+}
+
+void share_loop(std::int64_t count, std::int64_t grain, const Threads& threads,
                 const LoopBody& body) {
+  pool()->run(count, grain, threads.count, body);
+}
+
+// The parts are of equal size: how an engine divides its work further is the engine's business.
+void share_with_engine(std::int64_t count, std::int64_t grain, const Threads& threads,
+                       const LoopBody& body) {
   const std::int64_t pieces = count / grain + (count % grain != 0);
-  const auto parts = static_cast<int>(std::min<std::int64_t>(threads, pieces));
-  std::atomic<int> ended = 0;
+  const auto parts = static_cast<int>(std::min<std::int64_t>(usable_threads(threads), pieces));
+  std::vector<std::atomic<bool>> has_ended(static_cast<std::size_t>(parts));
   std::atomic_flag has_failed;
   std::exception_ptr failure;
   const auto run_part = [&](int part) {
@@ -270,27 +282,15 @@ void share_with(EngineThreads& engine, std::int64_t count, std::int64_t grain, i
     } catch (...) {
       if (!has_failed.test_and_set()) failure = std::current_exception();
     }
-    ++ended;
+    has_ended[static_cast<std::size_t>(part)] = true;
   };
-  engine.run(parts, std::cref(run_part));
+  const CancellationWaits until_the_engine_ended;
+  threads.engine->run(parts, std::cref(run_part));
+  const auto ended = std::ranges::count_if(has_ended, [](const auto& each) { return each.load(); });
   if (failure) std::rethrow_exception(failure);
   if (ended != parts)
     throw std::logic_error(
-        format_text("the threads of the engine ran {} of {} pieces", ended.load(), parts));
-}
-
-}  // namespace
-
-void restart_pool(const PoolSettings& settings) {
-  delete pool();
-  the_pool = new Pool(settings);
-}
-
-void share_loop(std::int64_t count, std::int64_t grain, const Threads& threads,
-                const LoopBody& body) {
-  if (threads.engine != nullptr)
-    return share_with(*threads.engine, count, grain, usable_threads(threads), body);
-  pool()->run(count, grain, threads.count, body);
+        format_text("the threads of the engine ran {} of {} pieces", ended, parts));
 }
 
 int usable_threads(const Threads& threads) {

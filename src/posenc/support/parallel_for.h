@@ -61,6 +61,11 @@ using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
 void share_loop(std::int64_t count, std::int64_t grain, const Threads& threads,
                 const LoopBody& body);
 
+/// The same for the threads of an engine, which run in the floating-point environment of the engine
+/// between the pieces.
+void share_with_engine(std::int64_t count, std::int64_t grain, const Threads& threads,
+                       const LoopBody& body);
+
 /// Calls work(begin, end, thread) for contiguous parts of [0, count). The calls run in the calling
 /// thread and in at most threads - 1 other threads, in the default floating-point environment.
 /// `thread` is below usable_threads(threads). No two calls at the same time have the same `thread`,
@@ -73,6 +78,8 @@ template <class Work>
 void parallel_for(std::int64_t count, std::int64_t grain, const Threads& threads,
                   const Work& work) {
   if (count <= 0) return;
+  if (threads.engine != nullptr && threads.count > 1 && count / grain >= 2)
+    return share_with_engine(count, grain, threads, std::cref(work));
   const DefaultFloatingPoint environment;
   if (threads.count <= 1 || count / grain < 2) {
     work(std::int64_t{0}, count, 0);

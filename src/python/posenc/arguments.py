@@ -143,7 +143,7 @@ class Memory(NamedTuple):
     name: str  # of the argument
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=64)
 def type_name(dtype: Any, name: str = "dtype") -> str:
     """The name of a type of NumPy or PyTorch; None is float32, and BITS bfloat16."""
     if dtype is None:
