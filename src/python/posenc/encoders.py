@@ -139,7 +139,8 @@ def encode_like(system: str, positions: Any, d_model: int, *, base: float = 1000
     rows = rows_of(positions, first=first)
     table = table_of(None, (*rows.shape, d_model), dtype)
     encoder.encode(rows, table, threads)
-    return table.given
+    result: NDArray[Any] = table.given
+    return result
 
 
 def encode_grid(rows: int, columns: int, d_model: int, convention: str = "mae", *,
