@@ -60,7 +60,7 @@ constexpr auto interleaved = Arrangement::interleaved, halves = Arrangement::hal
                turns = Arrangement::interleaved_cos_first,
                cosines_twice = Arrangement::cosines_twice, sines = Arrangement::sines;
 constexpr DataType float32 = DataType::float32, float64 = DataType::float64,
-                   bfloat16 = DataType::bfloat16, float16 = DataType::float16;
+                   bfloat16 = DataType::bfloat16;
 
 check::TableOptions claimed(const EncodingSpec& spec, std::vector<Arrangement> arrangements,
                             std::optional<std::int64_t> first) {
