@@ -65,7 +65,7 @@ if [[ ! -f $prefix/lib/libgmock.a ]]; then
 fi
 
 targets=(posenc_tests)
-[[ $emulator != wine64 ]] || targets+=(posenc_cli posenc_aligned_move posenc_unaligned_move)
+[[ $emulator != wine64 ]] || targets+=(posenc_cli)
 [[ $emulator != node ]] || targets=(all)  # the command, and its page
 ./scripts/build.sh "$target" "${targets[@]}"
 
