@@ -83,6 +83,18 @@ std::string reports_page(const Names& files) {
          side_by_side_page(reports);
 }
 
+/// The same for reports that may be damaged. A report is only shown, so nothing checked its values.
+std::string readable_reports_page(const Names& files) {
+  try {
+    return reports_page(files);
+  } catch (const Json::exception& error) {
+    throw_invalid(
+        "the accuracy report in {} or {} is damaged: {}; allowed: reports as posenc "
+        "accuracy writes them",
+        files[0], files[1], error.what());
+  }
+}
+
 bool has_times(const Measurements& document) {
   return std::ranges::any_of(document.all, &Measurement::is_timed);
 }
@@ -92,7 +104,7 @@ bool has_times(const Measurements& document) {
 int compare_two(const Options& options, const Measurements& before, const Measurements& after) {
   const Comparison comparison =
       suite::compare(before, after, {.tolerance = options.tolerance.value_or(0)});
-  const std::string reports = reports_page(options.documents);
+  const std::string reports = readable_reports_page(options.documents);
   const bool shares_rows = comparison.common > 0, judges_times = has_times(before);
   if (!shares_rows && reports.empty()) {
     throw_invalid(

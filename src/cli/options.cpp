@@ -17,12 +17,21 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <ranges>
 
 namespace posenc::cli {
 
 using namespace model;
 using namespace suite;
 namespace {
+
+/// The elements of a list, which commas separate; empty elements are kept.
+Names elements_of(const std::string& text) {
+  Names elements;
+  for (const auto each : std::views::split(text, ','))
+    elements.emplace_back(each.begin(), each.end());
+  return elements.empty() ? Names{""} : elements;
+}
 
 std::string take_shape(Options& options, const std::string& text) {
   TableSize size;
@@ -114,17 +123,20 @@ std::string help_lines(const std::string& text) {
 
 CLI::Option* add_option(CLI::App& app, const std::string& name, const std::string& value,
                         const std::string& description, const Take& take, Values values) {
-  const auto take_all = [name, take](const Names& given) {
-    for (const std::string& each : given) {
-      if (const std::string allowed = take(each); !allowed.empty())
-        throw_invalid("{} is '{}'; allowed: {}", name, each, allowed);
+  // The parser's own delimiter would drop empty elements.
+  const auto take_all = [name, take, values](const Names& given) {
+    for (const std::string& text : given) {
+      for (const std::string& each : values == Values::list ? elements_of(text) : Names{text}) {
+        if (const std::string allowed = take(each); !allowed.empty())
+          throw_invalid("{} is '{}'; allowed: {}", name, each.empty() ? text : each, allowed);
+      }
     }
     return true;
   };
   CLI::Option* const option = app.add_option(name, take_all, help_lines(description));
   option->type_name(value)->expected(1);
   if (values == Values::list) {
-    option->type_name(value + ",...")->delimiter(',');
+    option->type_name(value + ",...");
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   return option;

@@ -142,7 +142,7 @@ TEST(Compare, MachinesStandSideBySideWithoutAVerdict) {
     document.all[1].seconds = samples(3e-6);
     document.all.push_back(measured("naive", 1e-6));
     document.all.back().table = table_of({.d_model = 32}, {0, 10});
-    document.machine.model = "AMD EPYC (family 26, model 2, stepping 1)";
+    document.machine.model = "AMD EPYC 9005 (family 26, model 2, stepping 1)";
     document.machine.l2_bytes = 1 << 20;
   });
   for (const CommandResult& result : {documents.compared(), documents.reversed()}) {

@@ -27,6 +27,8 @@ const BadCase bad_cases[] = {
     {"measure --shape 3by4", "--shape is '3by4'; allowed: rows and channels, as in 777x768"},
     {"measure --shape 0x4", "--shape is '0x4'; allowed: rows and channels"},
     {"generate --config=", "--config: 1 required FILE missing"},
+    {"measure --backend naive,", "--backend is 'naive,'; allowed: at least one character"},
+    {"measure --dtype , --shape 3x4", "--dtype is ','; allowed: float32"},
     // Options and arguments
     {"", "subcommand is required; see posenc --help"},
     {"compar a b", "unknown argument 'compar'; see posenc --help"},

@@ -49,10 +49,14 @@ struct RotaryReading {
 /// depend. The default is max_position_embeddings, or the rows of training if the model applies the
 /// rule only beyond them.
 ///
-/// Throws InvalidArgument, naming the key and its value, if the text is not JSON, if the model type
+/// `types` is JSON that describes further model types, or replaces known ones. It has the format of
+/// src/posenc/model/model_types.json, which holds the types that posenc knows.
+///
+/// Throws InvalidArgument, naming the key and its value, if a text is not JSON, if the model type
 /// is not known, or if a key is not allowed, contradicts another key, or may change the result and
 /// is not read.
-RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows = {});
+RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows = {},
+                                 std::string_view types = {});
 
 /// The layers of a kind. If all kinds have the same rotary embedding, an empty kind stands for any
 /// of them. Throws InvalidArgument, listing the kinds, if the kind does not exist or is ambiguous.

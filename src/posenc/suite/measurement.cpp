@@ -86,7 +86,7 @@ MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type, i
   validate(spec);
   validate(rows);
   check_threads(threads);
-  if (rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to measure");
+  if (rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1");
   return {.name = size_name(spec, rows),
           .spec = spec,
           .rows = rows,

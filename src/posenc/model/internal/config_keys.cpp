@@ -138,7 +138,7 @@ std::string ConfigKeys::path(std::string_view key) const {
 }
 
 const ConfigJson* ConfigKeys::find(std::string_view key) const {
-  if (key.empty()) return nullptr;  // the table of model types has no key
+  if (key.empty()) return nullptr;  // a model type without this key
   if (const auto found = json_->find(std::string(key)); found != json_->end()) return &*found;
   std::string pointer = "/" + std::string(key);
   std::ranges::replace(pointer, '.', '/');
@@ -217,6 +217,25 @@ std::vector<std::int64_t> ConfigKeys::integers(std::string_view key) const {
         return all.is_array() && std::ranges::all_of(all, is_allowed);
       });
   return needed(path(key), numbers);
+}
+
+std::vector<std::string> ConfigKeys::texts(std::string_view key) const {
+  const auto are_texts = [](const ConfigJson& all) {
+    return all.is_array() && std::ranges::all_of(all, &ConfigJson::is_string);
+  };
+  return value<std::vector<std::string>>(key, "a list of texts", are_texts)
+      .value_or(std::vector<std::string>());
+}
+
+std::vector<ConfigKeys> ConfigKeys::objects(std::string_view key) const {
+  std::vector<ConfigKeys> all;
+  const ConfigJson* const list = get(key);
+  if (list == nullptr) return all;
+  if (!list->is_array() || !std::ranges::all_of(*list, &ConfigJson::is_object))
+    refuse(key, "a list of objects");
+  for (const ConfigJson& each : *list)
+    all.emplace_back(each, format_text("{}[{}]", path(key), all.size()));
+  return all;
 }
 
 /// `path` is the path of `value` in this object.

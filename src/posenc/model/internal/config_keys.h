@@ -85,6 +85,8 @@ class ConfigKeys {
   /// A list of `count` numbers above 0. The key is needed.
   std::vector<double> reals(std::string_view key, std::int64_t count) const;
   std::vector<std::int64_t> integers(std::string_view key) const;  ///< each at least 0; needed
+  std::vector<std::string> texts(std::string_view key) const;      ///< a list; empty if absent
+  std::vector<ConfigKeys> objects(std::string_view key) const;     ///< a list; empty if absent
 
   bool has(std::string_view key) const;      ///< does not mark the key
   bool is_null(std::string_view key) const;  ///< true if the key is there as null; does not mark it

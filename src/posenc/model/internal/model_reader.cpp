@@ -19,15 +19,21 @@ namespace {
 using Pairs = std::vector<std::int64_t>;
 using Rows = std::optional<std::int64_t>;  // length of the longest sequence, if given
 
+/// The model types to choose from, and the length of the longest sequence.
+struct Context {
+  const ModelTypes& types;
+  Rows rows;
+};
+
 /// Reads the configuration of a text model.
 class ModelReader {
  public:
-  ModelReader(const ConfigKeys& config, const std::string& type, Rows rows)
-      : config_(config), type_(type), rows_(rows), model_(find_text_model(type)->model) {
-    kinds_ = {model_};
-    const TextModel& second = find_text_model(type)->second;
-    if (!second.layers.empty()) kinds_.push_back(second);
-  }
+  ModelReader(const ConfigKeys& config, const std::string& type, const Context& context)
+      : config_(config),
+        type_(type),
+        rows_(context.rows),
+        kinds_(context.types.models.find(type)->second),
+        model_(kinds_.front()) {}
 
   model::RotaryReading read() {
     check_requirements();
@@ -47,15 +53,13 @@ class ModelReader {
   // Requirements of a model type on its keys.
 
   void check_requirements() const {
-    for (const std::string& key : split(model_.ignored)) config_.mark(key);
+    for (const std::string& key : model_.ignored) config_.mark(key);
     for (const bool is_needed : {true, false}) {
-      for (const KeyValue& each : is_needed ? model_.needs : model_.allows) {
-        if (each.key.empty()) continue;
-        const ConfigJson wanted = ConfigJson::parse(each.json);
-        const ConfigJson* const value = config_.get(each.key);
+      for (const auto& [key, wanted] : (is_needed ? model_.needs : model_.allows).items()) {
+        const ConfigJson* const value = config_.get(key);
         if (value == nullptr ? is_needed : *value != wanted)
-          config_.refuse(each.key,
-                         wanted.is_string() ? wanted.get_ref<const std::string&>() : each.json);
+          config_.refuse(key,
+                         wanted.is_string() ? wanted.get_ref<const std::string&>() : wanted.dump());
       }
     }
     if (config_.is_null(model_.not_null)) config_.refuse(model_.not_null, "a number");
@@ -93,7 +97,7 @@ class ModelReader {
     const ConfigJson* const rules = newer == nullptr ? older : newer;
     const bool has_kinds = kinds_.size() > 1;
     if (rules == nullptr) {
-      if (!has_kinds && !model_.default_rule.empty() && config_.is_null(name))
+      if (!has_kinds && !model_.default_rule.is_null() && config_.is_null(name))
         config_.refuse(name,
                        "a rule; without one, Transformers 4 applies none, Transformers 5 the rule "
                        "of the class");
@@ -215,7 +219,6 @@ class ModelReader {
                           double most = std::numeric_limits<double>::infinity()) const {
     std::vector<Named<T>> given, echoes;
     for (const ModelKey& each : from) {
-      if (each.name.empty()) continue;
       const ConfigKeys& keys = each.is_in_rule ? rule : config_;
       for (const std::string& name : keys_of_layers(each.name, kind.layers)) {
         Named<T> value = {keys.path(name), {}};
@@ -236,56 +239,59 @@ class ModelReader {
 
   // Channels.
 
-  std::string path(const ModelKeys& keys) const { return config_.path(keys.front().name); }
+  std::string path(const ModelKeys& keys) const {
+    return keys.empty() ? "" : config_.path(keys.front().name);
+  }
 
   /// The width divided by the number of heads. Only a nested configuration may leave out values
   /// that its class has.
   std::int64_t quotient(const TextModel& kind) const {
-    const Sizes by_default = config_.path().empty() ? Sizes() : kind.sizes;
-    const auto width = number(kind.width_keys, by_default.width, kind, config_);
-    const std::int64_t channels = needed(path(kind.width_keys), width);
-    const auto heads = number(kind.heads_keys, by_default.heads, kind, config_);
+    const bool has_default = !config_.path().empty() && !kind.default_sizes.empty();
+    const auto size = [&](const ModelKeys& keys, std::size_t i) {
+      const std::int64_t by_default = has_default ? kind.default_sizes[i] : 0;
+      return number(keys, by_default, kind, config_);
+    };
+    const std::int64_t channels = needed(path(kind.width_keys), size(kind.width_keys, 0));
+    const auto heads = size(kind.heads_keys, 1);
     return channels / needed(path(kind.heads_keys), heads);
   }
 
   std::int64_t head_of(const TextModel& kind) const {
-    const std::string_view key = kind.head.keys.front().name;
-    const auto head = number<std::int64_t>(kind.head.keys, 0, kind, config_);
-    const bool is_either = kind.head.size == HeadSize::either;
-    if (kind.head.size == HeadSize::latent) return head.value_or(0);
-    if (kind.head.size == HeadSize::quotient) {
+    const std::string_view key = kind.head_keys.front().name;
+    const auto head = number<std::int64_t>(kind.head_keys, 0, kind, config_);
+    const bool is_either = kind.head == HeadSize::either;
+    if (kind.head == HeadSize::latent) return head.value_or(0);
+    if (kind.head == HeadSize::quotient) {
       const std::string name =
           format_text("{} / {}", kind.width_keys.front().name, kind.heads_keys.front().name);
       return *agreed<std::int64_t>({{name, quotient(kind)}, {config_.path(key), head}});
     }
     if (head) return *head;
-    if (kind.head.by_default != 0 && !config_.is_null(key)) return kind.head.by_default;
+    if (kind.head_default != 0 && !config_.is_null(key)) return kind.head_default;
     if (is_either) return quotient(kind);
-    if (kind.head.by_default != 0) config_.refuse(key, "an integer");
+    if (kind.head_default != 0) config_.refuse(key, "an integer");
     refuse_absence(config_.path(key));
   }
 
   /// Number of rotated channels per head: even, 2 to max_d_model.
   std::int64_t turned_of(const TextModel& kind, const ConfigKeys& rule, std::int64_t head) const {
-    const auto turned = number(kind.turned.keys, kind.turned.by_default, kind, config_);
-    const std::string_view turned_key = kind.turned.keys.front().name;
-    const bool has_share_key = !kind.share.keys.front().name.empty();
-    if (!turned && !turned_key.empty() && !has_share_key) refuse_absence(path(kind.turned.keys));
-    const auto share =
-        number(kind.share.keys, turned ? 0 : kind.share.by_default, kind, rule, 0, 1);
-    const bool is_latent = kind.head.size == HeadSize::latent;
+    const auto turned = number(kind.turned_keys, kind.turned_default, kind, config_);
+    if (!turned && !kind.turned_keys.empty() && kind.share_keys.empty())
+      refuse_absence(path(kind.turned_keys));
+    const auto share = number(kind.share_keys, turned ? 0 : kind.share_default, kind, rule, 0, 1);
+    const bool is_latent = kind.head == HeadSize::latent;
     const std::string of_head =
-        path(kind.head.size == HeadSize::quotient ? kind.width_keys : kind.head.keys);
-    const std::string of_turned = turned ? path(kind.turned.keys) : of_head;
+        path(kind.head == HeadSize::quotient ? kind.width_keys : kind.head_keys);
+    const std::string of_turned = turned ? path(kind.turned_keys) : of_head;
     if (turned && !is_latent && *turned > head)
-      config_.refuse(turned_key, format_text("at most {}, the channels of a head", head));
+      config_.refuse(of_turned, format_text("at most {}, the channels of a head", head));
     std::vector<Named<std::int64_t>> all = {{of_turned, turned}};
     if (is_latent && head != 0) all.emplace_back(of_head, head);
     if (share) {
       const double of_all = static_cast<double>(head) * *share;
       all.emplace_back("the share of the head", static_cast<std::int64_t>(of_all));
     }
-    const std::int64_t dimension = needed(path(kind.share.keys), agreed(all));
+    const std::int64_t dimension = needed(path(kind.share_keys), agreed(all));
     if (dimension >= 2 && dimension % 2 == 0 && dimension <= max_d_model) return dimension;
     refuse(format_text("the dimension, from {},", of_turned), dimension,
            format_text("even, 2 to {}", max_d_model));
@@ -294,22 +300,22 @@ class ModelReader {
   // A rotary embedding.
 
   model::RotaryReading::Layers layers_of(const TextModel& kind) const {
-    const bool has_default = !kind.default_rule.empty();
-    const ConfigJson by_default =
-        has_default ? ConfigJson::parse(kind.default_rule) : ConfigJson::object();
-    const ConfigKeys class_rule(by_default, has_default ? "the rule of its class" : "");
+    const bool has_default = !kind.default_rule.is_null();
+    const ConfigJson none = ConfigJson::object();
+    const ConfigKeys class_rule(has_default ? kind.default_rule : none,
+                                has_default ? "the rule of its class" : "");
     const ConfigKeys* const given = keys_of(kind);
     const ConfigKeys& rule = given == nullptr ? class_rule : *given;
-    const NamedRule& named = rule_of(kind, rule);
+    const auto& [name, read_rule] = rule_of(kind, rule);
     const std::int64_t head = head_of(kind);
-    if (named.name != "default" && kind.rules_need_head)
+    if (name != "default" && kind.rules_need_head)
       needed(config_.path("head_dim"), config_.integer("head_dim"));
-    const bool is_proportional = named.read == &RuleReader::proportional;
+    const bool is_proportional = read_rule == &RuleReader::proportional;
     const std::int64_t dimension = is_proportional ? head : turned_of(kind, rule, head);
     const auto base = number(kind.base_keys, kind.base, kind, rule, 1);
     EncodingSpec spec = {.d_model = dimension, .base = needed(config_.path("rope_theta"), base)};
     const RuleReader reader = {rule, config_, dimension, rows_};
-    const RotaryRule read = (reader.*named.read)();
+    const RotaryRule read = (reader.*read_rule)();
     spec.frequencies = read.rule;
     spec.base *= read.base_ratio;
     const model::RotarySpec rotary = {.angles = axes_of(kind, spec, rule),
@@ -320,7 +326,7 @@ class ModelReader {
   }
 
   /// The rule that the keys name.
-  static const NamedRule& rule_of(const TextModel& kind, const ConfigKeys& keys) {
+  static const NamedRules::value_type& rule_of(const TextModel& kind, const ConfigKeys& keys) {
     const auto type = keys.text("rope_type");
     auto older = keys.text("type");
     if (type == "longrope" && older == "su") older = type;
@@ -330,21 +336,21 @@ class ModelReader {
           "rope_type; without it, Transformers 4 raises and Transformers 5 applies no rule");
     // Two names of one rule agree.
     const auto find = [&](std::string_view name) {
-      return std::ranges::find(kind.rules, name, &NamedRule::name);
+      return std::ranges::find(kind.rules, name, &NamedRules::value_type::first);
     };
     const auto meaning = [&](std::optional<std::string> name) {
       if (!name || find(*name) == kind.rules.end()) return name;
-      const auto same = std::ranges::find(kind.rules, find(*name)->read, &NamedRule::read);
-      return std::optional<std::string>(same->name);
+      const auto same =
+          std::ranges::find(kind.rules, find(*name)->second, &NamedRules::value_type::second);
+      return std::optional<std::string>(same->first);
     };
     agreed<std::string>(
         {{keys.path("rope_type"), meaning(type)}, {keys.path("type"), meaning(older)}});
     const std::string name = type ? *type : older.value_or("default");
     if (find(name) != kind.rules.end()) return *find(name);
     std::vector<std::string> names;
-    for (const NamedRule& each : kind.rules) {
-      if (each.read != &RuleReader::unsettled) names.emplace_back(each.name);
-    }
+    for (const auto& [each, reader] : kind.rules)
+      if (reader != &RuleReader::unsettled) names.push_back(each);
     refuse("rope_type", name, join(names, ", "));
   }
 
@@ -359,9 +365,8 @@ class ModelReader {
     const std::size_t axes = kind.axes == AxisOrder::four_in_sections ? 4 : 3;
     const std::string_view key =
         axes == 4 && !rule.has("mrope_section") ? "xdrope_section" : "mrope_section";
-    const bool is_default = !rule.has(key) && kind.sections.front() != 0;
-    const Pairs pairs =
-        is_default ? Pairs(kind.sections.begin(), kind.sections.end()) : rule.integers(key);
+    const bool is_default = !rule.has(key) && !kind.sections.empty();
+    const Pairs pairs = is_default ? kind.sections : rule.integers(key);
     if (pairs.size() != axes || std::reduce(pairs.begin(), pairs.end()) != spec.d_model / 2) {
       refuse(rule.path(key), pairs,
              format_text("a list whose sum is {}, the number of pairs, in {} sections",
@@ -378,34 +383,35 @@ class ModelReader {
   const ConfigKeys& config_;
   const std::string type_;
   const Rows rows_;
-  const TextModel& model_;        ///< the first kind, which has the fields of the whole model
-  std::vector<TextModel> kinds_;  ///< the kinds of layers that the configuration has
+  TextModels kinds_;       ///< the kinds of layers that the configuration has
+  const TextModel model_;  ///< the first kind, which has the fields of the whole model
   /// The keys of the rule for each kind of layers, or of a single rule for all layers under "".
   std::map<std::string, ConfigKeys, std::less<>> rules_;
 };
 
 /// The model type of a configuration. Throws InvalidArgument if the type is not known or has no
 /// rotary embedding. Also throws if the type holds another model and `may_hold_one` is false.
-std::string type_of(const ConfigKeys& config, bool may_hold_one = true) {
+std::string type_of(const ConfigKeys& config, const ModelTypes& types, bool may_hold_one = true) {
   const ConfigJson* const given = config.get("model_type");
   if (given == nullptr) refuse_absence(config.path("model_type"));
   const std::string name = given->is_string() ? given->get<std::string>() : "";
-  if (const auto reason = reason_without_rope(name); !reason.empty())
-    config.refuse("model_type", reason);
-  if (find_text_model(name) == nullptr && !(may_hold_one && find_wrapper(name) != nullptr))
+  if (const std::string* const reason = find_in(types.without_rope, name))
+    config.refuse("model_type", *reason);
+  if (!types.models.contains(name) && !(may_hold_one && types.wrappers.contains(name)))
     config.refuse("model_type", "one that posenc list --models names");
   return name;
 }
 
-model::RotaryReading read_as(const ConfigKeys& config, const std::string& type, Rows rows);
+model::RotaryReading read_as(const ConfigKeys& config, const std::string& type,
+                             const Context& context);
 
 /// A rope-like key outside the text model's configuration must agree with it, or change nothing in
 /// it.
 void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const std::string& type,
-                 const model::RotaryReading& reading, Rows rows) {
+                 const model::RotaryReading& reading, const Context& context) {
   const auto is_read_alike = [&](const ConfigJson& json) {
     try {
-      return read_as(ConfigKeys(json, text.path()), type, rows).layers == reading.layers;
+      return read_as(ConfigKeys(json, text.path()), type, context).layers == reading.layers;
     } catch (const InvalidArgument&) {
       return false;
     }
@@ -424,33 +430,34 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const std::str
 }
 
 /// The configuration of a wrapper contains the configuration of the text model.
-model::RotaryReading read_as(const ConfigKeys& config, const std::string& type, Rows rows) {
-  const WrapperModels* const wrapper = find_wrapper(type);
-  if (wrapper == nullptr) return ModelReader(config, type, rows).read();
-  const std::string usual = wrapper->suffix.empty() ? std::string(wrapper->text_type)
-                                                    : type + std::string(wrapper->suffix);
+model::RotaryReading read_as(const ConfigKeys& config, const std::string& type,
+                             const Context& context) {
+  const WrapperModel* const wrapper = find_in(context.types.wrappers, type);
+  if (wrapper == nullptr) return ModelReader(config, type, context).read();
+  const std::string usual = wrapper->suffix.empty() ? wrapper->text_type : type + wrapper->suffix;
   const ConfigJson* const text = config.object(wrapper->text);
-  if (text == nullptr && wrapper->may_be_flat) return read_as(config, usual, rows);
+  if (text == nullptr && wrapper->may_be_flat) return read_as(config, usual, context);
   if (text == nullptr) refuse_absence(config.path(wrapper->text));
-  ConfigJson json =
-      wrapper->defaults.empty() ? ConfigJson::object() : ConfigJson::parse(wrapper->defaults);
+  ConfigJson json = wrapper->defaults.is_null() ? ConfigJson::object() : wrapper->defaults;
   json.update(*text);
   const ConfigKeys keys(json, config.path(wrapper->text));
   const bool is_given = keys.has("model_type");
   if (wrapper->is_only_type && is_given && *keys.get("model_type") != usual)
     keys.refuse("model_type", usual);
   const bool is_usual = wrapper->is_forced_type || (!is_given && !usual.empty());
-  const std::string text_type = is_usual ? usual : type_of(keys, wrapper->is_only_type);
-  const model::RotaryReading reading = read_as(keys, text_type, rows);
+  const std::string text_type =
+      is_usual ? usual : type_of(keys, context.types, wrapper->is_only_type);
+  const model::RotaryReading reading = read_as(keys, text_type, context);
   const ConfigJson* const twin = wrapper->twin.empty() ? nullptr : config.object(wrapper->twin);
   if (twin != nullptr) {
     const ConfigKeys twin_keys(*twin, config.path(wrapper->twin));
-    const std::string twin_type = twin_keys.has("model_type") ? type_of(twin_keys) : text_type;
-    if (read_as(twin_keys, twin_type, rows).layers != reading.layers)
+    const std::string twin_type =
+        twin_keys.has("model_type") ? type_of(twin_keys, context.types) : text_type;
+    if (read_as(twin_keys, twin_type, context).layers != reading.layers)
       config.refuse(wrapper->twin, format_text("the rotary embedding of {}", wrapper->text));
   }
-  for (const std::string& key : split(wrapper->ignored)) config.mark(key);
-  check_outer(config, keys, text_type, reading, rows);
+  for (const std::string& key : wrapper->ignored) config.mark(key);
+  check_outer(config, keys, text_type, reading, context);
   return reading;
 }
 
@@ -459,11 +466,18 @@ model::RotaryReading read_as(const ConfigKeys& config, const std::string& type, 
 
 namespace posenc::model {
 
-RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows) {
+RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows,
+                                 std::string_view types) {
   if (rows) check_range("rows", *rows, 1, max_position);
   const detail::ConfigJson json = detail::parse_config(text);
   const detail::ConfigKeys config(json);
-  return detail::read_as(config, detail::type_of(config), rows);
+  const auto read = [&](const detail::ModelTypes& all) {
+    return detail::read_as(config, detail::type_of(config, all), {all, rows});
+  };
+  if (types.empty()) return read(detail::known_types());
+  detail::ModelTypes all = detail::known_types();
+  in_place("types", [&] { all.add(types); });
+  return read(all);
 }
 
 }  // namespace posenc::model
