@@ -253,8 +253,17 @@ void add_accuracy(CLI::App& app, Options& options) {
 void add_model(CLI::App& app, Options& options) {
   add_text(app, "--config", "FILE", options.config,
            "use the rotary embedding of a model: its config.json, or the folder of that file");
+  add_integer<std::optional<std::int64_t>>(app, "--length", options.length,
+                                           "length of the longest sequence, on which the rules "
+                                           "dynamic and longrope depend (default: the "
+                                           "rows, or the model's)",
+                                           1)
+      ->needs("--config");
   add_text(app, "--layers", "KIND", options.layers,
            "kind of layers, such as sliding_attention, if the model has several kinds")
+      ->needs("--config");
+  add_text(app, "--types", "FILE", options.types_file,
+           "JSON that describes model types that posenc does not know (docs/config-json.md)")
       ->needs("--config");
   add_choice(app, "--axes", "system whose positions are the cells of a grid",
              names_of(axes_presets(), &AxesPreset::name), "", options.axes);
@@ -340,7 +349,10 @@ RotaryReading reading_of(const Options& options, std::optional<std::int64_t> row
   std::filesystem::path file = options.config;
   if (std::filesystem::is_directory(file)) file /= "config.json";
   const std::string text = read_document(file);
-  return in_place(file.string(), [&] { return read_rotary_config(text, rows); });
+  const std::string types = options.types_file.empty() ? "" : read_document(options.types_file);
+  return in_place(file.string(), [&] {
+    return read_rotary_config(text, options.length ? options.length : rows, types);
+  });
 }
 
 }  // namespace posenc::cli

@@ -68,7 +68,7 @@ struct Options {
   // A table, and the backend and types that compute it.
   Names presets;
   std::vector<TableSize> shapes;
-  std::optional<std::int64_t> rows, d_model;
+  std::optional<std::int64_t> rows, d_model, length;
   std::vector<std::int64_t> firsts;
   std::optional<double> base;
   std::optional<Layout> layout;
@@ -81,7 +81,8 @@ struct Options {
   std::vector<int> threads;
 
   // A table from elsewhere: a model's configuration, a grid, a file.
-  std::string config, layers, axes, rotary, positions, table, tensor, rotated, conformance;
+  std::string config, types_file, layers, axes, rotary, positions, table, tensor, rotated,
+      conformance;
   std::optional<model::GridSizes> grid;
   bool is_twice = false, is_repeated = false;
 

@@ -1,4 +1,5 @@
 // Encoders, axes, rotary embeddings, and the conventions of other systems.
+#include "posenc/check/columns.h"
 #include "posenc/error.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/rotary_config.h"
@@ -86,9 +87,13 @@ py::tuple rotary_on_one_axis(const Convention& convention,
 std::unique_ptr<Rotary> plan_rotary(const Arg<AxesSpec, "axes">& axes,
                                     Arg<RotaryLayout, "channels"> channels,
                                     Arg<double, "attention_factor"> attention_factor,
+                                    Arg<double, "softmax_factor"> softmax_factor,
+                                    std::pair<double, std::int64_t> query_scaling,
                                     AskedAccuracy accuracy) {
-  return std::make_unique<Rotary>(RotarySpec{axes, channels, attention_factor},
-                                  accuracy.value.value_or(Accuracy()));
+  const QueryScaling queries = {query_scaling.first, query_scaling.second};
+  return std::make_unique<Rotary>(
+      RotarySpec{axes, channels, attention_factor, softmax_factor, queries},
+      accuracy.value.value_or(Accuracy()));
 }
 
 /// Rotates heads. Without positions, rows are at consecutive positions from `first` on.
@@ -107,22 +112,40 @@ void apply(const Rotary& self, const Arg<Heads, "x">& x, Integer<"first"> first,
   self.apply(x.value, rows.positions, {.inverse = inverse, .threads = threads.value});
 }
 
-/// The rotary embeddings by kind of layers, each as (axes, channels, attention factor, text), and
-/// the number of rows that the model allows. If `layers` is given, only this kind is read. The kind
+/// The frequency of each pair of a rotary embedding, in the order of the pairs.
+std::vector<double> frequencies(const Rotary& self) {
+  const AxesSpec& angles = self.spec().angles;
+  std::vector<double> all(static_cast<std::size_t>(self.dimension() / 2));
+  std::vector<std::vector<double>> of_parts;
+  for (const AxisPairs& part : angles.parts) of_parts.push_back(check::frequencies_of(part.spec));
+  for (const AxisPair& pair : pairs_of(angles))
+    all[static_cast<std::size_t>(pair.place)] =
+        of_parts[pair.part][static_cast<std::size_t>(pair.k)];
+  return all;
+}
+
+/// The rotary embeddings by kind of layers, each as (axes, keywords of posenc.Rotary), and the
+/// number of rows that the model allows. If `layers` is given, only this kind is read. The kind
 /// "all" means that all layers are alike.
 py::tuple read_config(const std::string& json, const Optional<std::int64_t, "rows">& rows,
                       const Optional<RotaryLayout, "channels">& channels,
-                      const Optional<std::string, "layers">& layers) {
-  const RotaryReading reading = read_rotary_config(json, rows);
+                      const Optional<std::string, "layers">& layers, const std::string& types) {
+  const RotaryReading reading = read_rotary_config(json, rows, types);
   py::dict rotaries;
   for (RotaryReading::Layers each : reading.layers) {
     if (layers.value && each != layers_of(reading, *layers.value)) continue;
     each.rotary.channels = channels.value.value_or(each.rotary.channels);
     const bool in_halves = each.rotary.channels == RotaryLayout::halves;
-    rotaries[py::str(each.kind.empty() ? "all" : each.kind)] =
-        py::make_tuple(tuple_of(each.rotary.angles), in_halves ? "halves" : "interleaved",
-                       each.rotary.attention_factor,
-                       to_string(RotaryReading{reading.model_type, {each}, reading.unturned}));
+    const QueryScaling& queries = each.rotary.queries;
+    py::object scaling = py::none();
+    if (queries.beta != 0) scaling = py::make_tuple(queries.beta, queries.trained_rows);
+    rotaries[py::str(each.kind.empty() ? "all" : each.kind)] = py::make_tuple(
+        tuple_of(each.rotary.angles),
+        py::dict(
+            "channels"_a = in_halves ? "halves" : "interleaved",
+            "attention_factor"_a = each.rotary.attention_factor,
+            "softmax_factor"_a = each.rotary.softmax_factor, "query_scaling"_a = scaling,
+            "said"_a = to_string(RotaryReading{reading.model_type, {each}, reading.unturned})));
   }
   return py::make_tuple(rotaries, reading.most_rows);
 }
@@ -169,6 +192,13 @@ void bind_rotary(py::module_& module) {
           },
           without_gil)
       .def("apply", &apply, without_gil)
+      .def("frequencies", &frequencies)
+      .def("convention",
+           [](const Rotary& self) -> py::object {
+             const auto spec = spec_of_equal_positions(self.spec().angles);
+             if (!spec) return py::none();
+             return tuple_of(*spec);
+           })
       .def("__str__", [](const Rotary& self) { return to_string(self.spec()); });
   module.def("read_config", &read_config);
   module.def("known_model_types", &known_model_types);

@@ -80,6 +80,41 @@ Angle ltx(bool is_causal) {
   };
 }
 
+/// freqs = 1 / theta ** (arange(0, dim, 4)[: dim // 4] / dim); cat([freqs_x, freqs_y]); positions
+/// are multiplied by 24 / 72 in global attention.
+Angle sam3(int dim, Real scale) {
+  return [=](int k, const GridSizes& cell, const GridSizes&) {
+    const Real position = k < dim / 4 ? cell[2] : cell[1];
+    return position * scale / std::pow(10000.0L, Real(4 * (k % (dim / 4))) / dim);
+  };
+}
+
+/// freqs_h = outer(h, freqs[::2]); freqs_w = outer(w, freqs[1::2]); cat([freqs_h, freqs_w])
+Real pixtral(int k, const GridSizes& cell, const GridSizes&) {
+  return k < 16 ? one_axis_angle(cell[1], 2 * k, 64, 1e4L)
+                : one_axis_angle(cell[2], 2 * (k - 16) + 1, 64, 1e4L);
+}
+
+/// inv_freq = 1 / theta ** (arange(0, dim, 2) / dim), dim = head / 2; height, then width
+Angle qwen_vision(int head) {
+  return [=](int k, const GridSizes& cell, const GridSizes&) {
+    const int quarter = head / 4;
+    return one_axis_angle(k < quarter ? cell[1] : cell[2], k % quarter, head / 2, 1e4L);
+  };
+}
+
+/// h_theta = 10000 h_scale ** (dim_h / (dim_h - 2)), and so on; seq / fps * 24 along time
+Angle cosmos(Real fps, std::vector<Real> scales) {
+  return [=](int k, const GridSizes& cell, const GridSizes&) {
+    const std::vector<int> dims = {44, 42, 42};
+    std::size_t axis = 0;
+    for (; k >= dims[axis] / 2; ++axis) k -= dims[axis] / 2;
+    const Real theta = 1e4L * std::pow(scales[axis], Real(dims[axis]) / (dims[axis] - 2));
+    const Real position = axis == 0 ? Real(cell[0]) / fps * 24 : Real(cell[axis]);
+    return one_axis_angle(position, k, dims[axis], theta);
+  };
+}
+
 struct Golden {
   std::string name;
   Angle angle;
@@ -97,6 +132,15 @@ std::vector<Golden> all_golden() {
       {"cogvideox", blocks({16, 24, 24}, 10000), {2, 30, 45}, true},
       {"cogvideox_1_5", blocks({16, 24, 24}, 10000), {3, 4, 5}, true},
       {"qwen_image", blocks({16, 56, 56}, 10000, true), {1, 5, 8}, true},
+      {"sam3", sam3(64, 1 / 3.0L), {1, 72, 72}, true},
+      {"sam3_window", sam3(64, 1), {1, 24, 24}, true},
+      {"sam3_memory", sam3(256, 1), {1, 5, 7}, true},
+      {"pixtral", pixtral, {1, 6, 7}, false},
+      {"qwen2_vl_vision", qwen_vision(80), {1, 6, 7}, false},
+      {"qwen3_vl_vision", qwen_vision(72), {1, 6, 7}, false},
+      {"cosmos", cosmos(30, {2, 1, 1}), {3, 4, 5}, false},
+      {"cosmos_14b", cosmos(30, {2, 2, 2}), {3, 4, 5}, false},
+      {"cosmos_predict2", cosmos(16, {1, 3, 3}), {3, 4, 5}, false},
       {"dinov3", dinov3, {1, 6, 7}, false},
       {"ltx", ltx(false), {3, 4, 5}, true},
       {"ltx_causal", ltx(true), {3, 4, 5}, true},

@@ -17,6 +17,7 @@ except ImportError:
     sys.exit(77)
 
 import posenc
+import posenc.torch
 from posenc._posenc import known_model_types
 
 
@@ -81,6 +82,10 @@ def check(model_type):
     except ValueError as error:
         return f"refused, {error}"
     found = []
+    try:
+        posenc.torch.assert_tables(module, config)
+    except posenc.torch.WrongTables as error:
+        found.append(f"assert_tables(): {error}")
     for kind, (expected, factor) in by_kind(module).items():
         rotary = read.get(kind) or next(iter(read.values()))
         found += differences(kind, expected, factor, rotary)

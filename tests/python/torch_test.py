@@ -333,5 +333,222 @@ class ModulesTest(unittest.TestCase):
                                      math.cos(511), abs_tol=1e-7))
 
 
+DEEPSEEK = {
+    "model_type": "deepseek_v3", "hidden_size": 64, "num_attention_heads": 2, "rope_theta": 1e4,
+    "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "max_position_embeddings": 163840,
+    "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096,
+                     "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0},
+}  # fmt: skip
+DYNAMIC = {**LLAMA, "rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}
+GEMMA = {"model_type": "gemma3_text", "head_dim": 64, "rope_theta": 1e6, "rope_local_base_freq": 1e4,
+         "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "layer_types":
+         ["sliding_attention", "full_attention"], "max_position_embeddings": 512}  # fmt: skip
+
+
+class Rotary4(nn.Module):
+    """A rotary module of Transformers 4: two buffers of frequencies, and a factor."""
+
+    def __init__(self, config, layers=None, rows=None):
+        super().__init__()
+        rotary = posenc.rotary_from_config(config, rows, layers=layers)
+        self.attention_scaling = rotary.attention_factor
+        self.max_seq_len_cached = rows or config["max_position_embeddings"]
+        inv_freq = torch.tensor(rotary.inv_freq, dtype=torch.float32)
+        self.register_buffer("inv_freq", inv_freq, persistent=False)
+        first = posenc.rotary_from_config(config, layers=layers).inv_freq
+        self.original_inv_freq = torch.tensor(first, dtype=torch.float32)
+
+
+class Attention(nn.Module):
+    """Latent attention."""
+
+    qk_nope_head_dim, qk_rope_head_dim = 32, 16
+
+    def __init__(self, factor):
+        super().__init__()
+        self.scaling = 48**-0.5 * factor
+
+
+def loaded(config, **modules):
+    """A model of several layers with a rotary module, as Transformers loads it."""
+    model = nn.Module()
+    model.config = Configuration(config)
+    model.model = nn.Module()
+    model.model.embed = nn.Linear(4, 4)
+    model.model.rotary_emb = Rotary4(config)
+    for name, module in modules.items():
+        model.model.add_module(name, module)
+    return model
+
+
+def right_configurations():
+    """Configurations of models with one kind of layers and one axis, a rule or a type each."""
+    data = pathlib.Path(__file__).parent.parent / "data/rotary_readings.json"
+    for each in json.loads(data.read_text(encoding="utf-8"))["models"]:
+        rotaries = posenc.rotary_from_config(each["config"], layers="all")
+        rotary = next(iter(rotaries.values()))
+        config = {"max_position_embeddings": 512, **each["config"]}
+        if len(rotaries) == 1 and rotary.axes.axes == 1 and "text_config" not in config:
+            yield each["about"], config
+
+
+class TablesTest(unittest.TestCase):
+    """assert_tables(), check() and repair_tables() on models as Transformers loads them."""
+
+    def assert_wrong(self, model, name, cause, config=None):
+        with self.assertRaisesRegex(posenc.torch.WrongTables, cause) as raised:
+            posenc.torch.assert_tables(model, config)
+        self.assertIn(name, [each.name for each in raised.exception.findings])
+        self.assertIn("repair_tables", str(raised.exception))
+
+    def assert_repaired(self, model, names, config=None):
+        self.assertEqual(posenc.torch.repair_tables(model, config), names)
+        posenc.torch.assert_tables(model, config)
+
+    def test_models_that_are_right_pass(self):
+        count = 0
+        for about, config in right_configurations():
+            with self.subTest(about, type=config["model_type"]):
+                posenc.torch.assert_tables(loaded(config))
+                count += 1
+        self.assertGreaterEqual(count, 20)
+        for rows in (None, 512, 2048):
+            posenc.torch.assert_tables(loaded(DYNAMIC, grown=Rotary4(DYNAMIC, rows=rows)))
+        kinds = nn.Module()
+        kinds.config = Configuration(GEMMA)
+        kinds.rotary_emb = Rotary4(GEMMA, "full_attention")
+        kinds.rotary_emb_local = Rotary4(GEMMA, "sliding_attention")
+        posenc.torch.assert_tables(kinds)
+        posenc.torch.assert_tables(kinds, GEMMA)
+        kinds.rotary_emb, kinds.rotary_emb_local = kinds.rotary_emb_local, kinds.rotary_emb
+        self.assert_wrong(kinds, "rotary_emb.inv_freq", "base 10000")
+        posenc.torch.assert_tables(nn.Linear(3, 3))
+        posenc.torch.assert_tables(loaded(LLAMA, cache=posenc.torch.RotaryEmbedding(LLAMA)))
+
+    def test_buffers_that_nobody_wrote_are_found_and_repaired(self):
+        name, original = "model.rotary_emb.inv_freq", "model.rotary_emb.original_inv_freq"
+        garbage = torch.tensor([6.9e-18, 4.6e-41] * 16)
+
+        def materialised(change):
+            model = loaded(LLAMA)
+            change(model.model.rotary_emb)
+            return model
+
+        def cast(dtype):
+            return lambda rotary: setattr(rotary, "inv_freq", rotary.inv_freq.to(dtype))
+
+        other = posenc.Rotary(64, base=1e4).inv_freq
+        cases = [
+            (lambda rotary: rotary.inv_freq.zero_(), name, "all values are zero: nobody"),
+            (lambda rotary: rotary.inv_freq.copy_(garbage), name, "6.9e-18 and should be 1: nobody"),
+            (lambda rotary: rotary.inv_freq.fill_(math.nan), name, "32 of 32 values are NaN"),
+            (lambda rotary: setattr(rotary, "inv_freq", torch.empty(32, device="meta")), name,
+             "on the device meta"),
+            (cast(torch.bfloat16), name, "rounded to bfloat16"),
+            (cast(torch.float16), name, "rounded to float16"),
+            (lambda rotary: rotary.inv_freq.copy_(torch.tensor(other)), name, "base 10000"),
+            (lambda rotary: rotary.original_inv_freq.zero_(), original, "all values are zero"),
+            (lambda rotary: setattr(rotary, "inv_freq", torch.ones(16)), name,
+             "16 frequencies; allowed with d_model 64: 32"),
+        ]  # fmt: skip
+        for change, wrong, cause in cases:
+            with self.subTest(cause):
+                self.assert_wrong(materialised(change), wrong, cause)
+                self.assert_wrong(materialised(change), wrong, cause, LLAMA)
+                self.assert_wrong(materialised(change), wrong, cause, Configuration(LLAMA))
+                model = materialised(change)
+                self.assert_repaired(model, [wrong])
+                expect_equal(model.model.rotary_emb.inv_freq.numpy(),
+                             posenc.rotary_from_config(LLAMA).inv_freq.astype(np.float32))
+                self.assertEqual(list(dict(model.named_buffers())), [name])
+
+    def test_frequencies_are_stale_after_growth(self):
+        model = loaded(DYNAMIC)
+        model.model.rotary_emb.max_seq_len_cached = 2048
+        self.assert_wrong(model, "model.rotary_emb.inv_freq", "the frequencies are those of")
+        self.assert_repaired(model, ["model.rotary_emb.inv_freq"])
+
+    def test_factors_are_checked_and_repaired(self):
+        model = loaded(YARN)
+        right = model.model.rotary_emb.attention_scaling
+        self.assertGreater(right, 1.1)
+        for value, cause in ((1.0, "is missing"), (right * right, "is applied twice"),
+                             (1.5, "it should be 1.13")):
+            model.model.rotary_emb.attention_scaling = value
+            self.assert_wrong(model, "model.rotary_emb.attention_scaling", cause)
+            self.assert_repaired(model, ["model.rotary_emb.attention_scaling"])
+            self.assertEqual(model.model.rotary_emb.attention_scaling, right)
+        squared = (0.1 * math.log(40) + 1) ** 2
+        self.assertAlmostEqual(posenc.rotary_from_config(DEEPSEEK).softmax_factor, squared, 12)
+        posenc.torch.assert_tables(loaded(DEEPSEEK, attention=Attention(squared)))
+        model = loaded(DEEPSEEK, attention=Attention(1.0))
+        self.assert_wrong(model, "model.attention.scaling", "the factor 1.87385 .* is missing")
+        self.assert_repaired(model, ["model.attention.scaling"])
+
+    def test_caches_are_checked_and_repaired(self):
+        rotary = posenc.rotary_from_config(YARN)
+        cosines, sines = (torch.from_numpy(each) for each in
+                          rotary.cosines_and_sines(range(64), "halves"))
+        both = torch.from_numpy(rotary.cache(range(64)))
+        for buffers in ({"cos_cached": cosines, "sin_cached": sines}, {"cos_sin_cache": both},
+                        {"freqs_cis": torch.from_numpy(rotary.cache(range(64), "complex"))}):
+            module = nn.Module()
+            for name, value in buffers.items():
+                module.register_buffer(name, value.clone())
+            model = loaded(YARN, cache=module)
+            posenc.torch.assert_tables(model)
+            for name, value in buffers.items():
+                module.get_buffer(name).zero_()
+                self.assert_wrong(model, f"model.cache.{name}", "all values are zero")
+            self.assert_repaired(model, [f"model.cache.{name}" for name in buffers])
+            for name, value in buffers.items():
+                self.assertTrue(torch.equal(module.get_buffer(name), value))
+
+    def test_what_no_configuration_determines_is_named(self):
+        model = loaded(LLAMA, positions=torch_module.Tutorial(64, max_len=9))
+        posenc.torch.assert_tables(model)
+        model.model.positions.pe[3:] += 0.5
+        self.assert_wrong(model, "model.positions.pe", "wrong")
+        model.model.rotary_emb.inv_freq.zero_()
+        with self.assertRaisesRegex(posenc.torch.WrongTables, "1 kind of tables, wrong"):
+            posenc.torch.repair_tables(model)
+        self.assertTrue(model.model.rotary_emb.inv_freq.any())
+
+    def test_the_configuration_of_the_model_or_the_given_one_counts(self):
+        model = loaded(LLAMA)
+        del model.config
+        posenc.torch.assert_tables(model)
+        self.assert_wrong(model, "model.rotary_emb.inv_freq", "", YARN)
+        with self.assertRaisesRegex(ValueError, "model_type is 'x'"):
+            posenc.torch.assert_tables(model, {**LLAMA, "model_type": "x"})
+        # A part for images has frequencies of its own.
+        model = loaded(LLAMA, visual=nn.Module())
+        model.model.visual.inv_freq = torch.tensor(posenc.Rotary(40).inv_freq)
+        for config in (None, LLAMA):
+            posenc.torch.assert_tables(model, config)
+
+    def test_copies_and_shared_memory_count_once(self):
+        layers = nn.ModuleList([Rotary4(LLAMA) for _ in range(100)])
+        model = loaded(LLAMA, layers=layers)
+        for layer in layers:
+            layer.inv_freq = model.model.rotary_emb.inv_freq
+            layer.original_inv_freq = torch.zeros(32)
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            findings = posenc.torch.check(model)
+        wrong = [each for each in findings if not each.is_good]
+        self.assertEqual([(each.name, each.like_it) for each in wrong],
+                         [("model.layers.0.original_inv_freq", 99)])
+        self.assertIn("5 kinds of tables: 1 wrong, 4 good", text.getvalue())
+
+    def test_tensors_with_gradients_are_checked(self):
+        table = torch.from_numpy(posenc.encode(9, 8)).requires_grad_()
+        self.assertTrue(posenc.check(table, layout="interleaved").is_good)
+        model = nn.Module()
+        model.pe = nn.Parameter(table.detach().clone())
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            self.assertTrue(posenc.torch.check(model)[0].is_good)
+        self.assertIn("1 kind of tables, good", text.getvalue())
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

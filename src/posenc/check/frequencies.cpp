@@ -54,6 +54,11 @@ FrequencyReport frequencies(std::span<const double> frequencies,
   const auto add_fault = [&](const std::vector<std::int64_t>& which, std::string_view fault) {
     if (!which.empty()) causes.push_back(fault_text(frequency_noun, which, fault));
   };
+  // Without a claim, a convention that most frequencies have, and that explains no other one, says
+  // nothing.
+  const bool is_explained =
+      wanted || !found || !found->mistake.empty() || size_of(sample.type) == 2;
+  if (!is_explained && !other.empty()) report.is_identified = false;
   add_fault(not_finite, "is NaN or infinite");
   add_fault(zero, "is zero or nearly zero");
   if (found && !found->mistake.empty()) {
@@ -64,7 +69,7 @@ FrequencyReport frequencies(std::span<const double> frequencies,
     const Way way = explain(sample, found->is, 1).front();
     causes.push_back(way.is_exact ? format_text("frequencies in {}", to_string(sample.type))
                                   : way.text);
-  } else if (found) {
+  } else if (report.is_identified) {
     add_fault(other, "has other values");
   }
   report.cause = join(causes, "; and ");

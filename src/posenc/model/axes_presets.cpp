@@ -3,8 +3,10 @@
 #include "posenc/support/format.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -24,14 +26,79 @@ void scale(AxesTable& table, std::int64_t axis, std::int64_t factor, std::int64_
                  [=](std::int64_t position) { return factor * position + offset; });
 }
 
+/// An image at consecutive positions: height is axis 0, and width is axis 1.
+AxesTable image(AxesSpec spec, const GridSizes& grid) {
+  if (grid[0] != 1)
+    throw_invalid("size of the grid along time is {}; allowed for an image: 1", grid[0]);
+  AxesTable table = consecutive(std::move(spec), grid);
+  table.positions.erase(table.positions.begin(), table.positions.begin() + table.rows);
+  return table;
+}
+
+/// The first half of the pairs is on the axis of width, the second half on the axis of height. With
+/// `interpolates`, the image encoder stretches the 24 positions of a window over its 72 cells.
+template <std::int64_t head, bool interpolates>
+AxesTable sam3(const GridSizes& grid) {
+  if (interpolates && (grid[1] != 72 || grid[2] != 72)) {
+    throw_invalid(
+        "size of the grid is {} x {}; allowed for sam3: 72 x 72, because it rescales "
+        "other grids",
+        grid[1], grid[2]);
+  }
+  AxesTable table = image({}, grid);
+  for (const std::int64_t axis : {1, 0}) {
+    EncodingSpec spec = {.d_model = head / 2};
+    if (interpolates) spec.frequencies = LinearScaling{3};
+    table.spec.parts.push_back({.axis = axis, .spec = spec});
+  }
+  return table;
+}
+
+/// Height has the even frequencies of a head, and width the odd ones.
+AxesTable pixtral(const GridSizes& grid) {
+  constexpr std::int64_t head = 64;
+  AxesTable table = image({.layout = Layout::halves}, grid);
+  for (const std::int64_t axis : {0, 1}) {
+    AxisPairs part = {.axis = axis, .spec = {.d_model = head}};
+    for (std::int64_t k = axis; k < head / 2; k += 2) part.frequencies.push_back(k);
+    table.spec.parts.push_back(std::move(part));
+  }
+  return table;
+}
+
+/// Blocks of height and width. The cells are in row-major order; the models list the cells of each
+/// square of 2 x 2 together.
+template <std::int64_t head>
+AxesTable qwen_vision(const GridSizes& grid) {
+  AxesTable table = image({.layout = Layout::halves}, grid);
+  for (const std::int64_t axis : {0, 1})
+    table.spec.parts.push_back({.axis = axis, .spec = {.d_model = head / 2}});
+  return table;
+}
+
+/// A frame's position is its time in 24ths of a second. Each axis has a factor s of NTK-aware
+/// scaling, by which the base is 10000 s^(d / (d - 2)) in d channels.
+template <int fps, int time_scale, int space_scale>
+AxesTable cosmos(const GridSizes& grid) {
+  constexpr int divisor = std::gcd(24, fps);
+  constexpr std::int64_t of_time = 44, of_space = 42;
+  AxesTable table = consecutive({.layout = Layout::halves}, grid);
+  // A spec has one rule, so the base along time contains the factor.
+  const double base = 10000 * std::pow(double{time_scale}, double{of_time} / (of_time - 2));
+  table.spec.parts.push_back(
+      {.spec = {.d_model = of_time, .base = base, .frequencies = LinearScaling{fps / divisor}}});
+  for (const std::int64_t axis : {1, 2}) {
+    table.spec.parts.push_back(
+        {.axis = axis, .spec = {.d_model = of_space, .frequencies = NtkScaling{space_scale}}});
+  }
+  scale(table, 0, 24 / divisor, 0);
+  return table;
+}
+
 /// Along height and width, n cells have the positions (2 i + 1 - n) / n, i = 0 .. n - 1, in turns.
 AxesTable dinov3(const GridSizes& grid) {
   constexpr std::int64_t head = 64;
-  if (grid[0] != 1) {
-    throw_invalid("size of the grid along time is {}; allowed for an image: 1", grid[0]);
-  }
-  AxesTable table = consecutive({.layout = Layout::halves}, grid);
-  table.positions.erase(table.positions.begin(), table.positions.begin() + table.rows);
+  AxesTable table = image({.layout = Layout::halves}, grid);
   for (const std::int64_t axis : {0, 1}) {
     const std::int64_t size = grid[static_cast<std::size_t>(axis) + 1];
     table.spec.parts.push_back(
@@ -107,6 +174,27 @@ constexpr Entry entries[] = {
      {axes_in_blocks, {16, 24, 24}, 10000}},
     {{"qwen_image", "Qwen-Image, rotary: positions around the middle", {1, 64, 64}},
      {axes_in_blocks, {16, 56, 56}, 10000, true}},
+    {{"sam3", "SAM 3, rotary: global attention of the image encoder", {1, 72, 72}},
+     {},
+     sam3<64, true>},
+    {{"sam3_window", "SAM 3, rotary: windows of the image encoder", {1, 24, 24}},
+     {},
+     sam3<64, false>},
+    {{"sam3_memory", "SAM 3, rotary: memory attention", {1, 72, 72}}, {}, sam3<256, false>},
+    {{"pixtral", "Pixtral's vision tower, rotary, with Transformers' pairs", {1, 64, 64}},
+     {},
+     pixtral},
+    {{"qwen2_vl_vision", "Qwen2-VL's and Qwen2.5-VL's vision tower, rotary", {1, 32, 32}},
+     {},
+     qwen_vision<80>},
+    {{"qwen3_vl_vision", "Qwen3-VL's vision tower, rotary", {1, 32, 32}}, {}, qwen_vision<72>},
+    {{"cosmos", "Cosmos 1.0 7B, rotary: 30 frames a second", {16, 44, 80}}, {}, cosmos<30, 2, 1>},
+    {{"cosmos_14b", "Cosmos 1.0 14B, rotary: 30 frames a second", {16, 44, 80}},
+     {},
+     cosmos<30, 2, 2>},
+    {{"cosmos_predict2", "Cosmos-Predict2 2B, rotary: 16 frames a second", {24, 44, 80}},
+     {},
+     cosmos<16, 1, 3>},
     {{"dinov3", "DINOv3, rotary: height and width from -1 to 1", {1, 14, 14}}, {}, dinov3},
     {{"ltx", "LTX-Video 0.9, rotary: 25 frames a second", {16, 16, 22}}, {}, ltx<false>},
     {{"ltx_causal", "LTX-Video with causal_temporal_positioning, rotary", {16, 16, 22}},

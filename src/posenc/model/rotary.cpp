@@ -215,6 +215,9 @@ void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& p
 void validate(const RotarySpec& spec) {
   validate(spec.angles);
   check_range("attention_factor", spec.attention_factor, 0x1p-20, 0x1p20);
+  check_range("softmax_factor", spec.softmax_factor, 0x1p-20, 0x1p20);
+  check_range("queries.beta", spec.queries.beta, 0.0, 0x1p20);
+  check_range("queries.trained_rows", spec.queries.trained_rows, 1, max_position);
 }
 
 RotarySpec rotary_spec(const EncodingSpec& spec, RotaryLayout channels) {

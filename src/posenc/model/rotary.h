@@ -34,6 +34,16 @@ enum class RotaryLayout {
   interleaved,
 };
 
+/// A factor of rotated queries that grows with the position p, as in Llama 4 and Ministral 3:
+///
+///     1 + beta ln(1 + floor(p / trained_rows))
+struct QueryScaling {
+  double beta = 0;                ///< 0: queries are not scaled
+  std::int64_t trained_rows = 1;  ///< at least 1
+
+  bool operator==(const QueryScaling&) const = default;
+};
+
 /// A rotary embedding.
 struct RotarySpec {
   /// The angles: pair k of a row rotates pair k of a head. The layout has no effect, and the rules
@@ -43,13 +53,21 @@ struct RotarySpec {
   /// The factor of cosines and sines: 2^-20 to 2^20.
   double attention_factor = 1;
 
+  // What a model does beside the rotation. Cosines and sines do not have these factors, and no
+  // function here applies them: an engine does.
+
+  /// The factor of the softmax's scale, which is 1 / sqrt(channels of a query) without it: 2^-20 to
+  /// 2^20. YaRN in models with latent attention has such a factor.
+  double softmax_factor = 1;
+  QueryScaling queries = {};
+
   /// The number of rotated channels per head.
   std::int64_t dimension() const noexcept { return angles.d_model(); }
 
   bool operator==(const RotarySpec&) const = default;
 };
 
-/// Throws InvalidArgument unless the angles and the attention factor are allowed.
+/// Throws InvalidArgument unless the angles and the factors are allowed.
 void validate(const RotarySpec& spec);
 
 /// The rotary embedding of an encoding on one axis. The attention factor of the rule becomes the

@@ -80,6 +80,12 @@ std::string to_string(const RotarySpec& spec) {
   const FrequencyRule& rule = parts.empty() ? FrequencyRule() : parts.front().spec.frequencies;
   if (spec.attention_factor != 1 || std::holds_alternative<YarnScaling>(rule))
     text += format_text(", attention factor {}", spec.attention_factor);
+  if (spec.softmax_factor != 1)
+    text += format_text("; the softmax's scale times {}", spec.softmax_factor);
+  if (spec.queries.beta != 0) {
+    text += format_text("; queries at p times 1 + {} ln(1 + floor(p / {})) after it",
+                        spec.queries.beta, spec.queries.trained_rows);
+  }
   return text;
 }
 
@@ -87,7 +93,7 @@ std::string to_string(const RotaryReading& reading) {
   std::vector<std::string> all;
   for (const RotaryReading::Layers& each : reading.layers) {
     all.push_back(reading.model_type + (each.kind.empty() ? "" : ", " + each.kind) + ": " +
-                  to_string(each.rotary) + (each.note.empty() ? "" : "; " + each.note));
+                  to_string(each.rotary));
   }
   if (!reading.unturned.empty()) all.push_back("no rotary embedding: " + reading.unturned);
   return join(all, "; ");

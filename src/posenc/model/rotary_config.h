@@ -29,7 +29,6 @@ struct RotaryReading {
     /// all layers with a rotary embedding have the same one.
     std::string kind = {};
     RotarySpec rotary = {};  ///< the same in all these layers
-    std::string note = {};   ///< additional steps of the model, such as scaling of queries
 
     bool operator==(const Layers&) const = default;
   };

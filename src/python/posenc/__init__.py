@@ -11,7 +11,9 @@ allowed raises ValueError or TypeError, with a message of one line, before anyth
 
 from __future__ import annotations
 
-from posenc._posenc import __version__, axes_presets, backends, cpu, presets
+from posenc._posenc import (
+    __version__, axes_presets, backends, cpu, known_model_types, presets,
+)
 from posenc.checking import CheckReport, RotatedReport, check, check_rotated
 from posenc.encoders import (
     Axes, AxesEncoder, Encoder, axes_alternating, axes_in_blocks,
@@ -29,7 +31,7 @@ __all__ = [
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
     "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
-    "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
+    "known_model_types", "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
     "preset", "presets", "ProportionalScaling", "real_positions",
     "RealPositions", "Rotary", "rotary_from_config", "RotatedReport",
     "TurnFrequencies", "YarnScaling",

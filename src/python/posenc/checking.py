@@ -66,7 +66,7 @@ class RotatedReport:
 
 
 def check(table: Any, preset_name: str | None = None, /, *, config: Config | None = None,
-          layers: str | None = None, threads: int = 1, max_error: float | None = None,
+          layers: str | None = None, rotary: Rotary | None = None, threads: int = 1, max_error: float | None = None,
           d_model: int | None = None, base: float | None = None, layout: str | None = None,
           spacing: str | None = None, frequencies: Any = None,
           first: int | None = None) -> CheckReport:
@@ -78,7 +78,7 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     spacing, frequencies, first: parts of the convention, as in Encoder(). layout may also be
     "interleaved_cos_first". Parts that no argument names are found from the values. config, layers:
     a model's config.json, as in rotary_from_config(); the table should then be the cache of its
-    rotary embedding. max_error: the allowed error of each entry, by default an ulp of the type at
+    rotary embedding. rotary: the same embedding, as an object. max_error: the allowed error of each entry, by default an ulp of the type at
     1, and the cost of phases in double. Raises ValueError if an argument is not allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
@@ -88,13 +88,18 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     if preset_name is not None:
         named = preset(preset_name)
         expected = {key: named[key] if value is None else value for key, value in expected.items()}
-    rotary = None if config is None else rotary_from_config(config, layers=layers)._core
+    if config is not None and rotary is not None:
+        raise ValueError("rotary is given with config; allowed: one of them")
+    if config is not None:
+        rotary = rotary_from_config(config, layers=layers)
+    elif rotary is not None:
+        expect(rotary, Rotary, "rotary")
     parts = {key: expected[key] for key in ("base", "spacing", "frequencies")}
     spec = spec_of(d_model=d_model, **parts)
     claimed = [preset_name is not None or part is not None for part in parts.values()]
     return CheckReport(**_posenc.check_table(
-        _of_two_dimensions(table), spec, claimed, expected["layout"], expected["first"], rotary,
-        max_error, threads))
+        _of_two_dimensions(table), spec, claimed, expected["layout"], expected["first"],
+        rotary and rotary._core, max_error, threads))
 
 
 def spec_of(d_model: int | None = None, base: float | None = None, spacing: str | None = None,
@@ -137,6 +142,8 @@ def _of_three_dimensions(heads: Any, name: str) -> Memory:
 
 def _of_two_dimensions(table: Any) -> Memory:
     """Leaves out dimensions of size 1. Puts pairs, and parts of complex numbers, side by side."""
+    if hasattr(table, "detach"):  # a tensor may require a gradient, which nothing here changes
+        table = table.detach()
     if "complex" in str(getattr(table, "dtype", "")):
         values = np.ascontiguousarray(table)
         table = values.view(values.real.dtype)

@@ -27,7 +27,10 @@ class Rotary(Immutable):
     channels k and k + dimension / 2 (GPT-NeoX, Llama), "interleaved" channels 2k and 2k + 1 (the
     paper, GPT-J). base: 10000 if it is None. frequencies, accuracy: as in Encoder. axes: the Axes
     of positions on several axes, instead of a base and frequencies. attention_factor: the factor of
-    cosines and sines; by default, the factor of the frequencies. said: the text that repr() shows
+    cosines and sines; by default, the factor of the frequencies. softmax_factor: the factor of the
+    softmax's scale, 1 / sqrt(channels of a query). query_scaling: (beta, trained_rows) if the
+    rotated query at position p is multiplied by 1 + beta ln(1 + floor(p / trained_rows)). An engine
+    applies these two; no method here does. said: the text that repr() shows
     in parentheses; by default, a description of the embedding. posenc.rotary_from_config() reads
     all of these from a model's config.json. Immutable.
     """
@@ -36,12 +39,15 @@ class Rotary(Immutable):
     dimension: int
     channels: str  # the pairs of channels: "halves" or "interleaved"
     attention_factor: float
+    softmax_factor: float
+    query_scaling: tuple[float, int] | None
     _core: Any
     _said: str
 
     def __init__(self, dimension: int | None = None, *, base: float | None = None,
                  channels: str = "halves", frequencies: Any = None, axes: Axes | None = None,
-                 attention_factor: float | None = None, accuracy: Any = None,
+                 attention_factor: float | None = None, softmax_factor: float = 1.0,
+                 query_scaling: tuple[float, int] | None = None, accuracy: Any = None,
                  said: str | None = None) -> None:
         if axes is None:
             if dimension is None:
@@ -59,12 +65,19 @@ class Rotary(Immutable):
                 if value is not None:
                     raise ValueError(f"{name} is given with axes; allowed: None, as axes have one")
         factor = 1.0 if attention_factor is None else attention_factor
-        core = _posenc.plan_rotary(axes.parts, channels, factor, accuracy)
+        core = _posenc.plan_rotary(axes.parts, channels, factor, softmax_factor,
+                                   query_scaling or (0.0, 1), accuracy)
         vars(self).update(_core=core, axes=axes, dimension=axes.d_model, channels=channels,
-                          attention_factor=factor, _said=said or str(core))
+                          attention_factor=factor, softmax_factor=softmax_factor,
+                          query_scaling=query_scaling, _said=said or str(core))
 
     def __repr__(self) -> str:
         return f"Rotary({self._said})"
+
+    @property
+    def inv_freq(self) -> NDArray[np.float64]:
+        """The frequency of each pair, in radians per position: float64, shape (dimension / 2)."""
+        return np.array(self._core.frequencies())
 
     @overload
     def cache(self, positions: Any, layout: str = "halves", *, out: None = None, dtype: Any = None,
@@ -143,12 +156,12 @@ class Rotary(Immutable):
 
 @overload
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: None = None) -> Rotary: ...
+                       layers: None = None, types: Config | None = None) -> Rotary: ...
 @overload
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: str | None = None) -> Any: ...
+                       layers: str | None = None, types: Config | None = None) -> Any: ...
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
-                       layers: str | None = None) -> Any:
+                       layers: str | None = None, types: Config | None = None) -> Any:
     """Reads the rotary embedding of a Transformers model from its config.json.
 
     config: the mapping that json.load() returns, the path of the file or of its folder, or the
@@ -160,25 +173,29 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     layers: the kind of layers, such as "sliding_attention". It is needed if a model has kinds with
     different rotary embeddings. "all" returns a dictionary of all kinds; if all layers are alike,
     its only key is "all".
+    types: a mapping, or the path of a JSON file, that describes further model types, as
+    docs/config-json.md shows.
 
     The repr() of the result summarises the configuration in one line. Raises ValueError, which
     names the key and its value, if the model type is not known, if two keys contradict each other,
     or if a key that is not read may change the result.
     """
     kind = None if layers == "all" else layers or ""
-    rotaries, _ = read_config(config, rows, channels, kind)
+    rotaries, _ = read_config(config, rows, channels, kind, types)
     return rotaries if kind is None else list(rotaries.values())[0]
 
 
 def read_config(config: Config, rows: int | None, channels: str | None,
-                layers: str | None) -> tuple[dict[str, Rotary], int]:
+                layers: str | None,
+                types: Config | None = None) -> tuple[dict[str, Rotary], int]:
     """The embeddings by kinds of layers, and max_position_embeddings or 0.
 
     Only one kind is read if `layers` is not None; "" stands for the only kind.
     """
-    read, most_rows = _posenc.read_config(_text_of(config), rows, channels, layers)
-    return {kind: Rotary(axes=Axes(*axes), channels=pairs, attention_factor=factor, said=said)
-            for kind, (axes, pairs, factor, said) in read.items()}, most_rows
+    read, most_rows = _posenc.read_config(_text_of(config), rows, channels, layers,
+                                          "" if types is None else _text_of(types))
+    return {kind: Rotary(axes=Axes(*axes), **keywords)
+            for kind, (axes, keywords) in read.items()}, most_rows
 
 
 def _text_of(config: Config) -> str:

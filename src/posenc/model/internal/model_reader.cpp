@@ -114,6 +114,8 @@ class ModelReader {
     }
     if (!has_kinds) config_.refuse(name, "one rule, since the model has one rotary embedding");
     for (const auto& [kind, rule] : rules->items()) {
+      // Transformers itself writes this key into the rules of ZAYA1, and its class deletes it.
+      if (kind == "rope_type" && rule == "default") continue;
       if (of_kinds.object(kind) == nullptr) continue;
       if (std::ranges::count(kinds_, kind, &TextModel::layers) == 0)
         of_kinds.refuse(kind, "a rule for a kind of layers: " + kinds);
@@ -217,7 +219,7 @@ class ModelReader {
   std::optional<T> number(const ModelKeys& from, T by_default, const TextModel& kind,
                           const ConfigKeys& rule, double above = 0,
                           double most = std::numeric_limits<double>::infinity()) const {
-    std::vector<Named<T>> given, echoes;
+    std::vector<Named<T>> given, others, echoes;
     for (const ModelKey& each : from) {
       const ConfigKeys& keys = each.is_in_rule ? rule : config_;
       for (const std::string& name : keys_of_layers(each.name, kind.layers)) {
@@ -228,9 +230,10 @@ class ModelReader {
           value.second = keys.real(name, above, most);
         }
         if (name != each.name) needed(value.first, value.second);
-        (each.is_echo ? echoes : given).push_back(value);
+        (each.is_echo ? echoes : each.is_else ? others : given).push_back(value);
       }
     }
+    if (!agreed<T>(given)) given = others;
     if (!agreed<T>(given) && by_default != 0)
       given.emplace_back("the default of its class", by_default);
     given.insert(given.end(), echoes.begin(), echoes.end());
@@ -318,11 +321,14 @@ class ModelReader {
     const RotaryRule read = (reader.*read_rule)();
     spec.frequencies = read.rule;
     spec.base *= read.base_ratio;
-    const model::RotarySpec rotary = {.angles = axes_of(kind, spec, rule),
-                                      .channels = channels(),
-                                      .attention_factor = read.attention_factor};
+    const model::RotarySpec rotary = {
+        .angles = axes_of(kind, spec, rule),
+        .channels = channels(),
+        .attention_factor = read.attention_factor,
+        .softmax_factor = kind.scales_softmax && name == "yarn" ? reader.softmax_factor() : 1,
+        .queries = read.queries};
     validate(rotary);
-    return {std::string(kind.layers), rotary, read.note};
+    return {kind.layers, rotary};
   }
 
   /// The rule that the keys name.

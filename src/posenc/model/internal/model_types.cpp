@@ -82,6 +82,7 @@ ModelKeys model_keys(const ConfigKeys& keys, std::string_view key, const Words& 
       return has_prefix;
     };
     each.is_echo = remove_prefix("echo:");
+    each.is_else = remove_prefix("else:");
     each.is_in_rule = remove_prefix("rule:");
     each.name = name;
     all.push_back(each);
@@ -143,6 +144,7 @@ TextModel text_model(const ConfigKeys& keys, const ModelTypes& types) {
                      .default_rule = object_or_null(k, "default_rule"),
                      .ignores_common_rule = flag("ignores_common_rule"),
                      .needs_rope_type = flag("needs_rope_type"),
+                     .scales_softmax = flag("scales_softmax"),
                      .axes = named(k, "axes", k.text("axes").value_or("one_axis"), axis_orders),
                      .sections = integers("sections", 3),
                      .ignored = k.texts("ignored"),

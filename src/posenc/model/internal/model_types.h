@@ -12,14 +12,15 @@
 
 namespace posenc::detail {
 
-/// A key that the class of a model reads. In JSON, "rule:" stands before a key of the rule, and
-/// "echo:" before a key without effect.
+/// A key that the class of a model reads. In JSON, "rule:" stands before a key of the rule, "echo:"
+/// before a key without effect, and "else:" before a key that another one replaces.
 struct ModelKey {
   /// {} in the name stands for each layer of the kind. The key before it has a number for all
   /// layers, or a list or an object with one entry per layer.
   std::string name;
   bool is_in_rule = false;  ///< a key of the rule, not of the configuration
   bool is_echo = false;     ///< has no effect, but must have the same value
+  bool is_else = false;     ///< has no effect if one of the other keys has a value
 };
 /// The keys of one value. If several keys are given, they must agree.
 using ModelKeys = std::vector<ModelKey>;
@@ -77,6 +78,8 @@ struct TextModel {
   ConfigJson default_rule;   ///< rule of the class; null if it has none
   bool ignores_common_rule;  ///< takes no rule that is meant for all kinds of layers
   bool needs_rope_type;      ///< "type", the older name of "rope_type", is not enough
+  /// The square of YaRN's logarithm of mscale_all_dim multiplies the scale of the softmax.
+  bool scales_softmax;
 
   AxisOrder axes;
   std::vector<std::int64_t> sections;  ///< default pairs of each axis

@@ -1,4 +1,4 @@
-// The text of model_types.json, which the build makes a part of the library. Internal: not installed.
+// The text of model_types.json, which the build compiles into the library. Internal: not installed.
 #pragma once
 
 #include <string_view>

@@ -107,16 +107,23 @@ RotaryRule RuleReader::yarn() const {
     keys.refuse(scale ? "mscale" : "mscale_all_dim",
                 "mscale and mscale_all_dim, or neither of them");
   }
-  const double growth = 0.1 * std::log(std::max(needed_real("factor"), 1.0));
-  return yarn_with((*scale * growth + 1) / (*of_all * growth + 1));
+  return yarn_with(yarn_logarithm(*scale) / yarn_logarithm(*of_all));
+}
+
+double RuleReader::yarn_logarithm(double scale) const {
+  return 0.1 * scale * std::log(std::max(needed_real("factor"), 1.0)) + 1;
+}
+
+double RuleReader::softmax_factor() const {
+  const auto scale = nonzero("mscale_all_dim");
+  return scale ? yarn_logarithm(*scale) * yarn_logarithm(*scale) : 1;
 }
 
 // In Ministral 3, queries grow with their position after they are rotated.
 RotaryRule RuleReader::yarn_with_scaled_queries() const {
   RotaryRule result = yarn();
   if (const auto beta = nonzero("llama_4_scaling_beta")) {
-    result.note = format_text("queries at p times 1 + {} ln(1 + floor(p / {})) after it", *beta,
-                              std::get<YarnScaling>(result.rule).trained_rows);
+    result.queries = {*beta, std::get<YarnScaling>(result.rule).trained_rows};
   }
   return result;
 }

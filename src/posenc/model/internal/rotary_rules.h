@@ -3,10 +3,10 @@
 
 #include "posenc/frequency_rule.h"
 #include "posenc/model/internal/config_keys.h"
+#include "posenc/model/rotary.h"
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace posenc::detail {
@@ -16,7 +16,7 @@ struct RotaryRule {
   FrequencyRule rule = {};
   double attention_factor = 1;
   double base_ratio = 1;  ///< factor of the base
-  std::string note = {};  ///< additional steps of the model
+  model::QueryScaling queries = {};
 };
 
 /// Reads a rule. Each function marks every key that it uses as read.
@@ -44,12 +44,17 @@ struct RuleReader {
   RotaryRule yarn_with_factor_1() const;
   RotaryRule yarn_with_scaled_queries() const;
 
+  /// The factor of the softmax's scale in models with latent attention: the square of YaRN's
+  /// logarithm, 0.1 mscale_all_dim ln(factor) + 1. The source is DeepSeek's modeling_deepseek.py.
+  double softmax_factor() const;
+
  private:
   double needed_real(std::string_view key) const;
   std::optional<double> nonzero(std::string_view key) const;
   std::optional<std::int64_t> most_rows() const;
   std::optional<std::int64_t> trained_rows() const;
   RotaryRule yarn_with(double factor_of_attention) const;
+  double yarn_logarithm(double scale) const;
   bool is_long() const;
 };
 
