@@ -510,7 +510,7 @@ class TablesTest(unittest.TestCase):
         model.model.positions.pe[3:] += 0.5
         self.assert_wrong(model, "model.positions.pe", "wrong")
         model.model.rotary_emb.inv_freq.zero_()
-        with self.assertRaisesRegex(posenc.torch.WrongTables, "1 kind of tables, wrong"):
+        with self.assertRaisesRegex(posenc.torch.WrongTables, "1 kind of table: wrong"):
             posenc.torch.repair_tables(model)
         self.assertTrue(model.model.rotary_emb.inv_freq.any())
 
@@ -547,7 +547,7 @@ class TablesTest(unittest.TestCase):
         model.pe = nn.Parameter(table.detach().clone())
         with contextlib.redirect_stdout(io.StringIO()) as text:
             self.assertTrue(posenc.torch.check(model)[0].is_good)
-        self.assertIn("1 kind of tables, good", text.getvalue())
+        self.assertIn("1 kind of table: good", text.getvalue())
 
 
 if __name__ == "__main__":

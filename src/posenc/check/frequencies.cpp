@@ -10,10 +10,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 
 namespace posenc::check {
 
 using namespace suite;
+namespace {
+
+bool are_descending(std::span<const double> frequencies) {
+  return std::ranges::all_of(frequencies, [](double each) { return std::isfinite(each); }) &&
+         std::ranges::is_sorted(frequencies, std::ranges::greater());
+}
+
+}  // namespace
+
 FrequencyReport frequencies(std::span<const double> frequencies,
                             const std::optional<EncodingSpec>& spec) {
   const auto count = std::ssize(frequencies);
@@ -54,11 +64,11 @@ FrequencyReport frequencies(std::span<const double> frequencies,
   const auto add_fault = [&](const std::vector<std::int64_t>& which, std::string_view fault) {
     if (!which.empty()) causes.push_back(fault_text(frequency_noun, which, fault));
   };
-  // Without a claim, a convention that most frequencies have, and that explains no other one, says
-  // nothing.
+  // Without a claim, a convention that only some of the frequencies have says nothing if the others
+  // may belong to another rule: every rule has descending frequencies.
   const bool is_explained =
       wanted || !found || !found->mistake.empty() || size_of(sample.type) == 2;
-  if (!is_explained && !other.empty()) report.is_identified = false;
+  if (!is_explained && !other.empty() && are_descending(frequencies)) report.is_identified = false;
   add_fault(not_finite, "is NaN or infinite");
   add_fault(zero, "is zero or nearly zero");
   if (found && !found->mistake.empty()) {

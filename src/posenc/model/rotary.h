@@ -53,8 +53,8 @@ struct RotarySpec {
   /// The factor of cosines and sines: 2^-20 to 2^20.
   double attention_factor = 1;
 
-  // What a model does beside the rotation. Cosines and sines do not have these factors, and no
-  // function here applies them: an engine does.
+  // Factors beside the rotation. Cosines and sines do not have them, and no function here applies
+  // them: an engine does.
 
   /// The factor of the softmax's scale, which is 1 / sqrt(channels of a query) without it: 2^-20 to
   /// 2^20. YaRN in models with latent attention has such a factor.

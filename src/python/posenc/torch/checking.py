@@ -270,7 +270,7 @@ def _held(model: nn.Module, configs: _Configs) -> Iterator[_Held]:
             seen.add(key)
             named = _FREQUENCIES.search(name)
             rotaries = [] if expectation is None else expectation.rotaries(
-                path, owner, named and named["kind"], "original" in name)
+                path, owner, named["kind"] if named else None, "original" in name)
             yield _Held(f"{path}.{name}".lstrip("."), owner, name, tensor, rotaries)
         if expectation is not None:
             for name, kind in _factors(owner):
@@ -456,7 +456,8 @@ def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None, 
 def _factor_finding(held: _Held) -> Finding:
     rights = [held._replace(rotaries=[each]).right() for each in held.rotaries]
     numbers = [each for each in rights if isinstance(each, float)]
-    right = min(numbers, key=lambda each: abs(held.value - each))
+    off = [abs(held.value - each) for each in numbers]
+    right = numbers[off.index(min(off))]
     error = abs(held.value / right - 1)
     what = f"{held.value:.9g}, the factor of cosines and sines"
     of_yarn = held.rotaries[0].attention_factor
@@ -479,7 +480,7 @@ def _text(findings: list[Finding]) -> str:
     verdicts = [each.verdict for each in findings]
     counts = [(verdicts.count(each), each) for each in _VERDICTS if each in verdicts]
     if len(findings) == 1:
-        lines = [f"1 kind of tables, {verdicts[0]}", ""]
+        lines = [f"1 kind of table: {verdicts[0]}", ""]
     elif len(counts) == 1:
         lines = [f"{len(findings)} kinds of tables, all {verdicts[0]}", ""]
     else:
