@@ -76,9 +76,7 @@ py::tuple tuple_of(const AxesSpec& axes) {
         py::make_tuple(each.axis) + tuple_of(each.spec) +
         py::make_tuple(py::tuple(py::cast(each.frequencies)), py::tuple(py::cast(each.pairs))));
   }
-  const py::tuple plain =
-      py::make_tuple(py::tuple(parts), to_string(axes.layout), axes.parts_have_layouts);
-  return py::make_tuple(plain, axes.d_model(), axes.axes());
+  return py::make_tuple(py::tuple(parts), to_string(axes.layout), axes.parts_have_layouts);
 }
 
 // ---- Positions and arrays -----------------------------------------------------------------------

@@ -179,8 +179,12 @@ template <class T>
 T converted(const py::handle& value) {
   if constexpr (is_optional<T>) {
     return value.is_none() ? T() : T(converted<typename T::value_type>(value));
-  } else if constexpr (std::is_enum_v<T>) {
-    return parser_of<T>(value.cast<std::string>());
+  } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, std::string>) {
+    if (!py::isinstance<py::str>(value)) throw py::cast_error();  // bytes are no text
+    if constexpr (std::is_enum_v<T>)
+      return parser_of<T>(value.cast<std::string>());
+    else
+      return value.cast<T>();
   } else {
     return value.cast<T>();
   }
@@ -244,8 +248,7 @@ using Type = Arg<DataType, "dtype">;
 
 /// The tuple that converted() takes. Frequencies are None or a text.
 py::tuple tuple_of(const EncodingSpec& spec);
-/// The fields of a posenc.Axes: the tuple that converted() takes, the number of channels, and the
-/// number of axes.
+/// The tuple that converted() takes.
 py::tuple tuple_of(const model::AxesSpec& axes);
 
 }  // namespace posenc::python

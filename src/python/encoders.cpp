@@ -152,6 +152,10 @@ py::tuple read_config(const std::string& json, const Optional<std::int64_t, "row
 
 void bind_axes(py::module_& module) {
   module.def("arrange", &arrange);
+  module.def("axes_sizes", [](const Arg<AxesSpec, "axes">& axes) {
+    validate(axes.value);
+    return py::make_tuple(axes.value.d_model(), axes.value.axes());
+  });
   module.def("grid_axes", [](Arg<GridConvention, "convention"> convention, Integer<"rows"> rows,
                              Integer<"columns"> columns, Integer<"d_model"> d_model) {
     return tuple_of(grid_axes(convention, rows, columns, d_model));

@@ -1,6 +1,7 @@
 """Tests the Python package: the library's bits in every type, shared memory, error messages, copies
 and pickles, empty arrays, and types of other libraries."""
 
+import array
 import copy
 import dataclasses
 import os
@@ -395,7 +396,7 @@ class BadInputTest(unittest.TestCase):
             "out.strides is": lambda: encoder.encode(range(ROWS), out=out[:, ::-1]),
             "out is read-only": lambda: encoder.encode(range(ROWS), out=read_only),
             "dtype is int8": lambda: encoder.encode(range(ROWS), dtype="int8"),
-            "rows is -1; allowed: at least 0": lambda: encoder.encode(-1),
+            "positions is -1; allowed: at least 0": lambda: encoder.encode(-1),
             "frequencies has dtype float64 and shape \\(1, 4\\); allowed":
                 lambda: posenc.Encoder(8, frequencies=Convertible([[1.0, 0.5, 0.25, 0.0]])),
             "positions has dtype float64 and shape \\(1,\\); allowed: int32 or int64":
@@ -532,6 +533,75 @@ class ObjectsTest(unittest.TestCase):
         for each in (ENCODERS[0], ROTARIES[0]):
             with self.assertRaisesRegex(AttributeError, "first cannot be set"):
                 each.first = 3
+
+    def test_objects_are_values(self):
+        blocks = posenc.axes_in_blocks
+        pairs = [
+            (posenc.Encoder(8, base=5e5), posenc.Encoder(8, base=500000)),
+            (posenc.Encoder(8, frequencies="linear:factor=4"),
+             posenc.Encoder(8, frequencies=posenc.LinearScaling(4))),
+            (posenc.Encoder(4, frequencies=[1, 0.5]),
+             posenc.Encoder(4, frequencies=np.array([1, 0.5]))),
+            (blocks([4, 4]), posenc.Axes([posenc.AxisPairs(0, 4), posenc.AxisPairs(1, 4)])),
+            (posenc.AxesEncoder(blocks([4, 4])), posenc.AxesEncoder(blocks([4, 4]))),
+            (posenc.Rotary(8), posenc.Rotary(axes=posenc.Rotary(8).axes)),
+            (posenc.LinearScaling(4.0), posenc.LinearScaling(4)),
+        ]  # fmt: skip
+        for a, b in pairs:
+            self.assertEqual(a, b)
+            self.assertEqual(hash(a), hash(b))
+        self.assertEqual(len({each for pair in pairs for each in pair}), len(pairs))
+        for other in (posenc.Encoder(8, first=1), posenc.Encoder(8, layout="halves"), 8):
+            self.assertNotEqual(posenc.Encoder(8), other)
+        encoder = posenc.Encoder(8, backend="naive")
+        self.assertEqual(repr(encoder), f"Encoder(d_model=8, backend='{encoder.backend}')")
+        self.assertEqual((encoder.base, encoder.layout, encoder.spacing, encoder.frequencies),
+                         (10000.0, "interleaved", "paper", None))
+        for each, _ in pairs[:5]:
+            self.assertEqual(eval(repr(each), vars(posenc)), each)
+        with self.assertRaisesRegex(ValueError, "axis is -1|axis 0 .*|axis"):
+            posenc.Axes([posenc.AxisPairs(-1, 4)])
+        with self.assertRaisesRegex(TypeError, "a part is of type int; allowed: AxisPairs"):
+            posenc.Axes([5])
+
+        class Named(posenc.Encoder):
+            def __init__(self, name):
+                super().__init__(8)
+                self.name = name
+
+        self.assertEqual(Named("a").name, "a")
+        with self.assertRaisesRegex(AttributeError, "d_model cannot be deleted"):
+            del ENCODERS[0].d_model
+
+    def test_other_objects_with_memory_are_taken(self):
+        class Exporter:
+            """Has no other protocol than DLPack."""
+
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        want = posenc.encode([7, 1, 5], 8)
+        for given in (array.array("q", [7, 1, 5]), memoryview(array.array("i", [7, 1, 5])),
+                      Exporter(np.array([7, 1, 5]))):
+            expect_equal(posenc.encode(given, 8), want)
+        memory = array.array("f", [0] * 24)
+        out = memoryview(memory).cast("B").cast("f", [3, 8])
+        self.assertIs(posenc.Encoder(8).encode([7, 1, 5], out=out), out)
+        expect_equal(np.reshape(memory, (3, 8)), want)
+        self.assertTrue(posenc.check(Exporter(posenc.encode(9, 8)), base=10000.0).is_good)
+        with self.assertRaisesRegex(ValueError, "out is read-only"):
+            posenc.Encoder(8).encode(1, out=memoryview(bytes(32)).cast("f", [1, 8]))
+        for bad in (b"halves", bytearray(b"halves")):
+            with self.assertRaisesRegex(TypeError, "layout is b.*halves.*; allowed: texts"):
+                posenc.Encoder(8, layout=bad)
+        with self.assertRaisesRegex(TypeError, "heads_first is 1; allowed: True, False"):
+            posenc.Rotary(8).apply(np.zeros((1, 1, 8), np.float32), heads_first=1)
 
     def test_a_pickle_has_the_arguments_as_they_were(self):
         own = [1.0, 0.5, 0.25, 0.0]

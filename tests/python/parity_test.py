@@ -28,7 +28,7 @@ class ParityTest(unittest.TestCase):
                 (dict(system="torch"), "system is 'torch'; allowed: tutorial, transformers"),
                 (dict(spacing="inclusive"),
                  "spacing is inclusive; allowed for system tutorial: paper"),
-                (dict(positions=-1), "rows is -1; allowed: at least 0")):
+                (dict(positions=-1), "positions is -1; allowed: at least 0")):
             arguments = dict(system="tutorial", positions=3, d_model=8) | bad
             with self.assertRaisesRegex(ValueError, message):
                 posenc.encode_like(**arguments)

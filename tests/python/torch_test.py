@@ -308,7 +308,7 @@ class ModulesTest(unittest.TestCase):
                    {"type": "mrope", "mrope_section": [8, 12, 12]}}
         without = {key: LLAMA[key] for key in LLAMA if key != "max_position_embeddings"}
         cases = {
-            "rows is -1; allowed": lambda: posenc.torch.PositionalEncoding(8, max_len=-1),
+            "max_len is -1; allowed": lambda: posenc.torch.PositionalEncoding(8, max_len=-1),
             r"x.shape is \(5, 1, 8\); allowed: three dimensions, up to max_len, 4":
                 lambda: encoding(torch.zeros(5, 1, 8)),
             r"x.shape is \(4, 1, 1\); .* and 8 in the last":
@@ -340,8 +340,8 @@ DEEPSEEK = {
                      "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0},
 }  # fmt: skip
 DYNAMIC = {**LLAMA, "rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}
-GEMMA = {"model_type": "gemma3_text", "head_dim": 64, "rope_theta": 1e6, "rope_local_base_freq": 1e4,
-         "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "layer_types":
+GEMMA = {"model_type": "gemma3_text", "head_dim": 64, "rope_theta": 1e6,
+         "rope_local_base_freq": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "layer_types":
          ["sliding_attention", "full_attention"], "max_position_embeddings": 512}  # fmt: skip
 
 
@@ -440,7 +440,8 @@ class TablesTest(unittest.TestCase):
         other = posenc.Rotary(64, base=1e4).inv_freq
         cases = [
             (lambda rotary: rotary.inv_freq.zero_(), name, "all values are zero: nobody"),
-            (lambda rotary: rotary.inv_freq.copy_(garbage), name, "6.9e-18 and should be 1: nobody"),
+            (lambda rotary: rotary.inv_freq.copy_(garbage), name,
+             "6.9e-18 and should be 1: nobody"),
             (lambda rotary: rotary.inv_freq.fill_(math.nan), name, "32 of 32 values are NaN"),
             (lambda rotary: setattr(rotary, "inv_freq", torch.empty(32, device="meta")), name,
              "on the device meta"),

@@ -16,7 +16,7 @@ from posenc._posenc import (
 )
 from posenc.checking import CheckReport, RotatedReport, check, check_rotated
 from posenc.encoders import (
-    Axes, AxesEncoder, Encoder, axes_alternating, axes_in_blocks,
+    Axes, AxesEncoder, AxisPairs, Encoder, axes_alternating, axes_in_blocks,
     axes_in_sections, axes_interleaved, axes_table, encode, encode_grid, encode_like,
     grid_positions, pick, preset,
 )
@@ -29,6 +29,7 @@ from posenc.rotary import Rotary, rotary_from_config
 __all__ = [
     "__version__", "Axes", "axes_alternating", "axes_in_blocks",
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
+    "AxisPairs",
     "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
     "known_model_types", "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import importlib
+import inspect
 import math
 import operator
 import sys
 from collections.abc import Sequence, Sized
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,49 @@ TYPES = ("float32", "float64", "float16", "bfloat16")
 Given = TypeVar("Given", bound=Sized)  # an array, a tensor, or several, but not None
 
 
+Layout = Literal["interleaved", "halves", "halves_cos_first"]
+Spacing = Literal["paper", "inclusive"]
+Channels = Literal["halves", "interleaved"]
+CacheLayout = Literal["halves", "interleaved", "complex"]
+Repeat = Literal["once", "halves", "interleaved"]
+
+
 class Immutable:
-    """Objects that never change: a copy is the object itself, and a pickle has its arguments."""
+    """Objects that never change. They are equal if their attributes `_fields` are equal.
 
-    _remade: Any
+    A copy is the object itself, and a pickle has the arguments that made it.
+    """
 
-    def __new__(cls, *values: Any, **keywords: Any) -> Any:
-        made = super().__new__(cls)
-        arguments = copy.deepcopy(keywords)  # the caller may change a list of frequencies
-        vars(made)["_remade"] = functools.partial(cls, *copy.deepcopy(values), **arguments)
-        return made
+    _fields: tuple[str, ...]
+    _arguments: dict[str, Any]
+
+    def _keep(self, arguments: dict[str, Any], **attributes: Any) -> None:
+        """Sets the attributes. `arguments` makes an equal object; nobody may change its values."""
+        vars(self).update(attributes, _arguments=arguments)
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, each) for each in self._fields)
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        shown = [f"{name}={value!r}" for name, value in zip(self._fields, self._values())
+                 if name not in defaults or value != defaults[name].default]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._values() == other._values()  # type: ignore
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._values()))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
+        # A subclass may add attributes of its own.
+        if type(self).__module__.startswith("posenc.") or hasattr(self, name):
+            raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
 
     def __copy__(self) -> Any:
         return self
@@ -42,7 +72,7 @@ class Immutable:
         return self
 
     def __reduce__(self) -> Any:
-        return self._remade, ()
+        return functools.partial(type(self), **self._arguments), ()
 
 
 def expect(value: Any, kind: type, name: str) -> None:
@@ -51,29 +81,38 @@ def expect(value: Any, kind: type, name: str) -> None:
         raise TypeError(f"{name} is of type {type(value).__name__}; allowed: {kind.__name__}")
 
 
+def accuracy_of(given: Any) -> Any:
+    """A number as float, so that objects that have it can be compared."""
+    return float(given) if hasattr(given, "__float__") else given
+
+
 def values_of(given: Any, name: str, allowed: str) -> NDArray[Any]:
     """The values of an array, a tensor, an object that converts itself, or a sequence."""
     if isinstance(given, np.ndarray):
         return given
     if _is_tensor(given):
         return _array_of_tensor(given, name)
-    has_array = hasattr(given, "__array__") or hasattr(given, "__array_interface__")
+    has_array = (hasattr(given, "__array__") or hasattr(given, "__array_interface__")
+                 or _has_buffer(given))
+    if not has_array and hasattr(given, "__dlpack__"):
+        return np.from_dlpack(given)
     if isinstance(given, (str, bytes)) or not (has_array or isinstance(given, Sequence)):
         raise TypeError(f"{name} is {given!r}; allowed: {allowed}")
     return np.asarray(given)
 
 
-def frequencies_of(given: Any) -> Any:
-    """A rule as its text, and frequencies as a list."""
-    if given is None or isinstance(given, str):
-        return given
-    if hasattr(given, "rule"):
-        return str(given)
+def frequencies_of(given: Any) -> str | tuple[float, ...] | None:
+    """A rule as its text, and frequencies as a tuple."""
+    if given is None:
+        return None
+    if isinstance(given, str) or hasattr(given, "rule"):
+        rule: str = _posenc.frequency_rule(str(given))
+        return rule
     array = values_of(given, "frequencies", "None, a sequence of numbers, a rule, or its text")
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise ValueError(f"frequencies has dtype {array.dtype} and shape {array.shape}; allowed: "
                          "one dimension of real numbers")
-    return array.tolist()
+    return tuple(array.tolist())
 
 
 # ---- Positions ----------------------------------------------------------------------------------
@@ -92,29 +131,33 @@ class Rows(NamedTuple):
         return math.prod(self.shape)
 
 
-def rows_of(given: Any, axes: int = 1, first: int | None = None) -> Rows:
+def rows_of(given: Any, axes: int = 1, first: int | None = None,
+            name: str = "positions") -> Rows:
     """Converts a range, an array, or a sequence; also a number of rows, from `first` on.
 
     An array has shape (rows) or (batch, rows). If there are several axes, a dimension for them may
     come first.
     """
     if first is not None and _is_count(given):
-        return _rows_from(first, operator.index(given))
+        count = operator.index(given)
+        if count < 0:
+            raise ValueError(f"{name} is {count}; allowed: at least 0, if it is a number of rows")
+        return _rows_from(first, count)
     if isinstance(given, range) and given.step == 1:
         return _rows_from(given.start, max(given.stop - given.start, 0))
     more = "" if first is None else ", or a number of rows"
     allowed = f"a range, an array of int32 or int64, a sequence of integers{more}"
-    array = values_of(given, "positions", allowed)
+    array = values_of(given, name, allowed)
     has_axes = axes > 1 and array.ndim > 1
     shape = array.shape[has_axes:]
     if len(shape) not in (1, 2) or (has_axes and len(array) != axes):
         shapes = (f"(rows), ({axes}, rows), ({axes}, batch, rows)" if axes > 1
                   else "(rows), (batch, rows)")
-        raise ValueError(f"positions.shape is {array.shape}; allowed: {shapes}")
+        raise ValueError(f"{name}.shape is {array.shape}; allowed: {shapes}")
     if array.size == 0:  # such an array may have any type
         array = array.astype(np.int64)
     if array.dtype.kind != "i" or array.itemsize not in (4, 8):
-        raise ValueError(f"positions has dtype {array.dtype} and shape {array.shape}; allowed: "
+        raise ValueError(f"{name} has dtype {array.dtype} and shape {array.shape}; allowed: "
                          "int32 or int64")
     dense = np.ascontiguousarray(array, f"i{array.itemsize}")
     return Rows(0, shape, dense, axes if has_axes else 0)
@@ -171,10 +214,22 @@ def _shared(given: Any, name: str) -> NDArray[Any]:
     if isinstance(given, np.ndarray):
         return given
     if not _is_tensor(given) and not hasattr(given, "__array_interface__"):
+        if _has_buffer(given):
+            return np.asarray(given)
+        if hasattr(given, "__dlpack__"):
+            return np.from_dlpack(given)
         # An object that only has __array__ may return a copy. Results would be lost in it.
         raise TypeError(f"{name} is of type {type(given).__name__}; allowed: an array of NumPy, or "
                         "an object that shares its memory with one")
     return values_of(given, name, "")
+
+
+def _has_buffer(given: Any) -> bool:
+    """True for memoryview, array.array and other objects with the buffer protocol, but not bytes."""
+    try:
+        return not isinstance(given, (bytes, bytearray)) and memoryview(given) is not None
+    except TypeError:
+        return False
 
 
 def writable(memory: Memory) -> Memory:
@@ -183,7 +238,7 @@ def writable(memory: Memory) -> Memory:
         raise ValueError(f"{memory.name} is read-only; allowed: a writable array")
     # Autograd may have saved the tensor for a gradient, and detects later changes by the tensor's
     # version. Writing to an empty view raises the version, which the view shares with the tensor.
-    if _is_tensor(memory.given) and not memory.given.is_inference():
+    if _is_tensor(memory.given) and memory.given.dim() > 0 and not memory.given.is_inference():
         memory.given.narrow(0, 0, 0).zero_()
     return memory
 

@@ -78,7 +78,8 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
     spacing, frequencies, first: parts of the convention, as in Encoder(). layout may also be
     "interleaved_cos_first". Parts that no argument names are found from the values. config, layers:
     a model's config.json, as in rotary_from_config(); the table should then be the cache of its
-    rotary embedding. rotary: the same embedding, as an object. max_error: the allowed error of each entry, by default an ulp of the type at
+    rotary embedding. rotary: the same embedding, as an object. max_error: the allowed error of
+    each entry, by default an ulp of the type at
     1, and the cost of phases in double. Raises ValueError if an argument is not allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from posenc import _posenc
 from posenc.arguments import (
-    Given, Immutable, expect, frequencies_of, rows_of, table_of, type_name,
+    Given, Immutable, Layout, Spacing, accuracy_of, expect, frequencies_of, rows_of, table_of, type_name,
 )
 
 class _Encoding(Immutable):
@@ -61,17 +62,27 @@ class Encoder(_Encoding):
     unpickled.
     """
 
+    base: float
+    layout: str
+    spacing: str
+    frequencies: str | tuple[float, ...] | None  # the text of a rule, or frequencies
     backend: str  # name and ISA: "rotation:avx2"
     reason: str  # why this backend was selected
+    _fields = ("d_model", "base", "layout", "spacing", "frequencies", "first", "backend")
 
-    def __init__(self, d_model: int, *, base: float = 10000.0, layout: str = "interleaved",
-                 spacing: str = "paper", frequencies: Any = None, first: int = 0,
+    def __init__(self, d_model: int, *, base: float = 10000.0, layout: Layout = "interleaved",
+                 spacing: Spacing = "paper", frequencies: Any = None, first: int = 0,
                  backend: str | None = None, accuracy: Any = None, rows: int = 4096,
                  dtype: Any = "float32") -> None:
+        accuracy = accuracy_of(accuracy)
         convention = (d_model, base, layout, spacing, frequencies_of(frequencies))
         core = _posenc.plan_encoder(convention, first, backend, accuracy, rows, type_name(dtype))
-        vars(self).update(_core=core, d_model=operator.index(d_model), first=operator.index(first),
-                          backend=core.backend, reason=core.reason)
+        shown = dict(d_model=operator.index(d_model), base=float(base), layout=layout,
+                     spacing=spacing, frequencies=convention[4], first=operator.index(first))
+        asked = dict(backend=backend, accuracy=accuracy, rows=operator.index(rows),
+                     dtype=type_name(dtype))
+        self._keep({**shown, **asked}, **shown, _core=core, backend=core.backend,
+                   reason=core.reason)
 
     def error_bound(self, positions: Any, dtype: Any = "float32") -> float:
         """A proven upper bound of |entry - exact value| over a range of positions."""
@@ -84,14 +95,18 @@ class Encoder(_Encoding):
         return bool(self._core.is_correctly_rounded(type_name(dtype)))
 
 
-def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int = 1,
-           **convention: Any) -> NDArray[Any]:
+def encode(positions: Any, d_model: int, *, base: float = 10000.0, layout: Layout = "interleaved",
+           spacing: Spacing = "paper", frequencies: Any = None, first: int = 0,
+           backend: str | None = None, accuracy: Any = None, dtype: Any = "float32",
+           threads: int = 1) -> NDArray[Any]:
     """Returns correctly rounded encodings: an array of shape (rows, d_model).
 
     positions: the number of rows, from position `first` on, or positions as in Encoder.encode().
-    convention: base, layout, spacing, frequencies, first, backend or accuracy, as in Encoder().
+    base, layout, spacing, frequencies, first, backend, accuracy: as in Encoder().
     """
-    encoder = Encoder(d_model, rows=rows_of(positions, first=0).size, dtype=dtype, **convention)
+    encoder = Encoder(d_model, base=base, layout=layout, spacing=spacing, frequencies=frequencies,
+                      first=first, backend=backend, accuracy=accuracy,
+                      rows=rows_of(positions, first=0).size, dtype=dtype)
     return encoder.encode(positions, dtype=dtype, threads=threads)
 
 
@@ -121,8 +136,9 @@ def preset(name: str) -> dict[str, Any]:
 
 
 def encode_like(system: str, positions: Any, d_model: int, *, base: float = 10000.0,
-                layout: str = "interleaved", spacing: str = "paper", frequencies: Any = None,
-                first: int = 0, dtype: Any = "float32", threads: int = 1) -> NDArray[Any]:
+                layout: Layout = "interleaved", spacing: Spacing = "paper",
+                frequencies: Any = None, first: int = 0, dtype: Any = "float32",
+                threads: int = 1) -> NDArray[Any]:
     """Returns encodings with the float32 phases of another system: shape (rows, d_model).
 
     system: "tutorial" or "transformers". vLLM has the rotary embeddings of Transformers.
@@ -151,7 +167,7 @@ def encode_grid(rows: int, columns: int, d_model: int, convention: str = "mae", 
     rounded. convention: "mae", "simple_vit", or "detr" (PositionEmbeddingSine, normalised, without
     padding).
     """
-    axes = Axes(*_posenc.grid_axes(convention, rows, columns, d_model))
+    axes = axes_from(_posenc.grid_axes(convention, rows, columns, d_model))
     first = 1 if convention == "detr" else 0
     cells = grid_positions([rows, columns], [first, first])
     return AxesEncoder(axes, dtype=dtype).encode(cells, dtype=dtype, threads=threads)
@@ -161,45 +177,105 @@ def encode_grid(rows: int, columns: int, d_model: int, convention: str = "mae", 
 
 
 @dataclasses.dataclass(frozen=True)
+class AxisPairs:
+    """Pairs of channels that share an axis and take their frequencies from one encoding.
+
+    d_model, base, layout, spacing, frequencies: the encoding, as in Encoder(). indices: the
+    frequency of each pair, by its number in the encoding; all of them in their order if it is
+    empty. pairs: the place of each pair in a row; after the pairs of the part before if it is
+    empty.
+    """
+
+    axis: int
+    d_model: int
+    base: float = 10000.0
+    layout: Layout = "interleaved"
+    spacing: Spacing = "paper"
+    frequencies: Any = None
+    indices: tuple[int, ...] = ()
+    pairs: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, value in (("frequencies", frequencies_of(self.frequencies)),
+                            ("indices", tuple(map(operator.index, self.indices))),
+                            ("pairs", tuple(map(operator.index, self.pairs)))):
+            object.__setattr__(self, name, value)
+
+
+@dataclasses.dataclass(frozen=True)
 class Axes:
-    """Which pairs of a row's channels are on which axis: axes_in_blocks() and others make it."""
+    """Which pairs of a row's channels are on which axis: axes_in_blocks() and others make it.
 
-    parts: Any  # as the compiled module has them
-    d_model: int  # number of channels
-    axes: int  # number of axes
+    parts: every pair of a row belongs to exactly one part. layout: the order of all channels.
+    parts_have_layouts: instead, the channels of the parts follow one another, each part in its own
+    layout. Raises ValueError if an argument is not allowed.
+    """
+
+    parts: Iterable[AxisPairs]  # a tuple
+    layout: Layout = "interleaved"
+    parts_have_layouts: bool = False
+    d_model: int = dataclasses.field(init=False, repr=False)  # number of channels
+    axes: int = dataclasses.field(init=False, repr=False)  # number of axes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        for each in self.parts:
+            expect(each, AxisPairs, "a part")
+        d_model, axes = _posenc.axes_sizes(self._plain)
+        object.__setattr__(self, "d_model", d_model)
+        object.__setattr__(self, "axes", axes)
+
+    @property
+    def _plain(self) -> Any:
+        """The axes as the compiled module takes them."""
+        parts = tuple(tuple(vars(each).values()) for each in self.parts)
+        return parts, self.layout, self.parts_have_layouts
 
 
-def _arranged(arrangement: str, sizes: Sequence[int], *, base: float = 10000.0,
-              layout: str = "interleaved", spacing: str = "paper",
-              frequencies: Any = None) -> Axes:
+def axes_from(plain: Any) -> Axes:
+    """The axes as the compiled module returns them."""
+    parts, layout, parts_have_layouts = plain
+    return Axes(tuple(AxisPairs(*each) for each in parts), layout, parts_have_layouts)
+
+
+def _arranged(arrangement: str, sizes: Sequence[int], base: float, layout: str, spacing: str,
+              frequencies: Any) -> Axes:
     convention = [0, base, layout, spacing, frequencies_of(frequencies)]
-    return Axes(*_posenc.arrange(arrangement, sizes, convention))
+    return axes_from(_posenc.arrange(arrangement, sizes, convention))
 
 
-def axes_in_blocks(channels: Sequence[int], **convention: Any) -> Axes:
+def axes_in_blocks(channels: Sequence[int], *, base: float = 10000.0,
+                   layout: Layout = "interleaved", spacing: Spacing = "paper",
+                   frequencies: Any = None) -> Axes:
     """A block of channels[axis] columns for each axis, with frequencies of its own (Flux, Wan).
 
-    convention: base, layout, spacing, frequencies, as in Encoder().
+    base, layout, spacing, frequencies: as in Encoder().
     """
-    return _arranged("in_blocks", channels, **convention)
+    return _arranged("in_blocks", channels, base, layout, spacing, frequencies)
 
 
-def axes_in_sections(sections: Sequence[int], **convention: Any) -> Axes:
+def axes_in_sections(sections: Sequence[int], *, base: float = 10000.0,
+                     layout: Layout = "interleaved", spacing: Spacing = "paper",
+                     frequencies: Any = None) -> Axes:
     """The first sections[0] pairs are on axis 0, the next sections[1] on axis 1, and so on.
 
-    This is M-RoPE. convention: as in axes_in_blocks().
+    This is M-RoPE. The other arguments are those of axes_in_blocks().
     """
-    return _arranged("in_sections", sections, **convention)
+    return _arranged("in_sections", sections, base, layout, spacing, frequencies)
 
 
-def axes_interleaved(sections: Sequence[int], **convention: Any) -> Axes:
+def axes_interleaved(sections: Sequence[int], *, base: float = 10000.0,
+                     layout: Layout = "interleaved", spacing: Spacing = "paper",
+                     frequencies: Any = None) -> Axes:
     """As many pairs, with the axes interleaved (Qwen3-VL's mrope_interleaved)."""
-    return _arranged("interleaved", sections, **convention)
+    return _arranged("interleaved", sections, base, layout, spacing, frequencies)
 
 
-def axes_alternating(sections: Sequence[int], **convention: Any) -> Axes:
+def axes_alternating(sections: Sequence[int], *, base: float = 10000.0,
+                     layout: Layout = "interleaved", spacing: Spacing = "paper",
+                     frequencies: Any = None) -> Axes:
     """As many pairs, with axes 1 and 2 alternating before axis 0 (ERNIE 4.5-VL)."""
-    return _arranged("alternating", sections, **convention)
+    return _arranged("alternating", sections, base, layout, spacing, frequencies)
 
 
 def grid_positions(sizes: Sequence[int], firsts: Sequence[int] = ()) -> NDArray[np.int64]:
@@ -218,7 +294,7 @@ def axes_table(name: str, sizes: Sequence[int] | None = None) -> tuple[Axes, NDA
     a row. AxesEncoder and Rotary take both the axes and the positions.
     """
     axes, positions = _posenc.axes_table(name, sizes)
-    return Axes(*axes), positions
+    return axes_from(axes), positions
 
 
 class AxesEncoder(_Encoding):
@@ -229,8 +305,13 @@ class AxesEncoder(_Encoding):
     """
 
     axes: Axes
+    accuracy: Any
+    dtype: str
+    _fields = ("axes", "accuracy", "dtype")
 
     def __init__(self, axes: Axes, *, accuracy: Any = None, dtype: Any = "float32") -> None:
         expect(axes, Axes, "axes")
-        vars(self).update(_core=_posenc.plan_on_axes(axes.parts, accuracy, type_name(dtype)),
-                          axes=axes, _axes=axes.axes, d_model=axes.d_model)
+        accuracy = accuracy_of(accuracy)
+        core = _posenc.plan_on_axes(axes._plain, accuracy, type_name(dtype))
+        arguments = dict(axes=axes, accuracy=accuracy, dtype=type_name(dtype))
+        self._keep(arguments, **arguments, _core=core, _axes=axes.axes, d_model=axes.d_model)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from posenc import _posenc
 from posenc.arguments import (
-    Given, Immutable, complex_table_of, expect, frequencies_of, heads_of, rows_of, table_of,
+    CacheLayout, Channels, Given, Immutable, Repeat, accuracy_of, complex_table_of, expect,
+    frequencies_of, heads_of, rows_of, table_of,
 )
-from posenc.encoders import Axes
+from posenc.encoders import Axes, axes_from
 
 Config = Union[Mapping[str, Any], str, "os.PathLike[str]", Any]
 
@@ -41,11 +42,14 @@ class Rotary(Immutable):
     attention_factor: float
     softmax_factor: float
     query_scaling: tuple[float, int] | None
+    accuracy: Any
     _core: Any
     _said: str
+    _fields = ("axes", "channels", "attention_factor", "softmax_factor", "query_scaling",
+               "accuracy")
 
     def __init__(self, dimension: int | None = None, *, base: float | None = None,
-                 channels: str = "halves", frequencies: Any = None, axes: Axes | None = None,
+                 channels: Channels = "halves", frequencies: Any = None, axes: Axes | None = None,
                  attention_factor: float | None = None, softmax_factor: float = 1.0,
                  query_scaling: tuple[float, int] | None = None, accuracy: Any = None,
                  said: str | None = None) -> None:
@@ -55,7 +59,7 @@ class Rotary(Immutable):
             convention = (dimension, 10000.0 if base is None else base, "interleaved", "paper",
                           frequencies_of(frequencies))
             plain, attention_factor = _posenc.rotary_on_one_axis(convention, attention_factor)
-            axes = Axes(*plain)
+            axes = axes_from(plain)
         else:
             expect(axes, Axes, "axes")
             if dimension not in (None, axes.d_model):
@@ -65,11 +69,14 @@ class Rotary(Immutable):
                 if value is not None:
                     raise ValueError(f"{name} is given with axes; allowed: None, as axes have one")
         factor = 1.0 if attention_factor is None else attention_factor
-        core = _posenc.plan_rotary(axes.parts, channels, factor, softmax_factor,
+        accuracy = accuracy_of(accuracy)
+        core = _posenc.plan_rotary(axes._plain, channels, factor, softmax_factor,
                                    query_scaling or (0.0, 1), accuracy)
-        vars(self).update(_core=core, axes=axes, dimension=axes.d_model, channels=channels,
-                          attention_factor=factor, softmax_factor=softmax_factor,
-                          query_scaling=query_scaling, _said=said or str(core))
+        arguments = dict(axes=axes, channels=channels, attention_factor=factor,
+                         softmax_factor=softmax_factor, query_scaling=query_scaling,
+                         accuracy=accuracy)
+        self._keep({**arguments, "said": said}, **arguments, dimension=axes.d_model, _core=core,
+                   _said=said or str(core))
 
     def __repr__(self) -> str:
         return f"Rotary({self._said})"
@@ -80,13 +87,13 @@ class Rotary(Immutable):
         return np.array(self._core.frequencies())
 
     @overload
-    def cache(self, positions: Any, layout: str = "halves", *, out: None = None, dtype: Any = None,
-              threads: int = 1) -> NDArray[Any]: ...
+    def cache(self, positions: Any, layout: CacheLayout = "halves", *, out: None = None,
+              dtype: Any = None, threads: int = 1) -> NDArray[Any]: ...
     @overload
-    def cache(self, positions: Any, layout: str = "halves", *, out: Given, dtype: Any = None,
-              threads: int = 1) -> Given: ...
-    def cache(self, positions: Any, layout: str = "halves", *, out: Any = None, dtype: Any = None,
-              threads: int = 1) -> Any:
+    def cache(self, positions: Any, layout: CacheLayout = "halves", *, out: Given,
+              dtype: Any = None, threads: int = 1) -> Given: ...
+    def cache(self, positions: Any, layout: CacheLayout = "halves", *, out: Any = None,
+              dtype: Any = None, threads: int = 1) -> Any:
         """Returns cosines and sines: an array of shape (rows, dimension).
 
         positions: as in Encoder.encode(). A number of rows begins at position 0, and an array of
@@ -105,13 +112,13 @@ class Rotary(Immutable):
         return table.given
 
     @overload
-    def cosines_and_sines(self, positions: Any, repeat: str = "once", *, out: None = None,
+    def cosines_and_sines(self, positions: Any, repeat: Repeat = "once", *, out: None = None,
                           dtype: Any = None,
                           threads: int = 1) -> tuple[NDArray[Any], NDArray[Any]]: ...
     @overload
-    def cosines_and_sines(self, positions: Any, repeat: str = "once", *, out: Given,
+    def cosines_and_sines(self, positions: Any, repeat: Repeat = "once", *, out: Given,
                           dtype: Any = None, threads: int = 1) -> Given: ...
-    def cosines_and_sines(self, positions: Any, repeat: str = "once", *, out: Any = None,
+    def cosines_and_sines(self, positions: Any, repeat: Repeat = "once", *, out: Any = None,
                           dtype: Any = None, threads: int = 1) -> Any:
         """Returns (cosines, sines), each of shape (rows, dimension / 2) or (rows, dimension).
 
@@ -141,6 +148,8 @@ class Rotary(Immutable):
         several axes, an array of shape (axes, rows) or (axes, batch, rows).
         inverse: rotates by the opposite angles.
         """
+        if not isinstance(heads_first, bool):
+            raise TypeError(f"heads_first is {heads_first!r}; allowed: True, False")
         if positions is not None and first != 0:
             raise ValueError(f"first is {first} with positions; allowed: one of them")
         rows = None if positions is None else rows_of(positions, self.axes.axes)
@@ -155,12 +164,12 @@ class Rotary(Immutable):
 
 
 @overload
-def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
+def rotary_from_config(config: Config, rows: int | None = None, channels: Channels | None = None,
                        layers: None = None, types: Config | None = None) -> Rotary: ...
 @overload
-def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
+def rotary_from_config(config: Config, rows: int | None = None, channels: Channels | None = None,
                        layers: str | None = None, types: Config | None = None) -> Any: ...
-def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
+def rotary_from_config(config: Config, rows: int | None = None, channels: Channels | None = None,
                        layers: str | None = None, types: Config | None = None) -> Any:
     """Reads the rotary embedding of a Transformers model from its config.json.
 
@@ -194,7 +203,7 @@ def read_config(config: Config, rows: int | None, channels: str | None,
     """
     read, most_rows = _posenc.read_config(_text_of(config), rows, channels, layers,
                                           "" if types is None else _text_of(types))
-    return {kind: Rotary(axes=Axes(*axes), **keywords)
+    return {kind: Rotary(axes=axes_from(axes), **keywords)
             for kind, (axes, keywords) in read.items()}, most_rows
 
 

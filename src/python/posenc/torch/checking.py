@@ -240,15 +240,18 @@ class _Held(NamedTuple):
         if value.is_complex() and columns == rotary.dimension // 2:
             return torch.from_numpy(rotary.cache(value.numel() // columns, "complex"))
         is_both = self.name == "cos_sin_cache" and columns == rotary.dimension
-        repeat = {rotary.dimension // 2: "once", rotary.dimension: rotary.channels}.get(columns)
+        repeats: dict[int, Any] = {rotary.dimension // 2: "once",
+                                   rotary.dimension: rotary.channels}
+        repeat = repeats.get(columns)
         if rotary.axes.axes > 1 or not (is_both or (repeat and re.search("cos|sin", self.name))):
             return None
         out = torch.empty(value.numel() // columns, columns, dtype=value.dtype)
         if is_both:
             return rotary.cache(len(out), "halves", out=out)
-        pair = rotary.cosines_and_sines(len(out), repeat or "once",
-                                        out=(out, torch.empty_like(out)))
-        return pair["cos" not in self.name]
+        other = torch.empty_like(out)
+        pair = (out, other) if "cos" in self.name else (other, out)
+        rotary.cosines_and_sines(len(out), repeat or "once", out=pair)
+        return out
 
 
 def _held(model: nn.Module, configs: _Configs) -> Iterator[_Held]:
