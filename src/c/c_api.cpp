@@ -120,9 +120,8 @@ void check_reserved(std::int32_t reserved) {
 }
 
 /// True if these bytes of an object are 0; `first` may be beyond `end`.
-template <class T>
-bool is_zero(const T& object, std::uint64_t first, std::uint64_t end) {
-  const char* const bytes = reinterpret_cast<const char*>(&object);
+bool is_zero(const void* object, std::uint64_t first, std::uint64_t end) {
+  const char* const bytes = static_cast<const char*>(object);
   while (first < end && bytes[first] == 0) ++first;
   return first >= end;
 }
@@ -137,9 +136,9 @@ T given(std::string_view name, const T* from) {
   if (size < sizeof size || size > 4096 || size % sizeof size != 0)
     throw_invalid("{}.size is {}; allowed: the size of the struct, which is {} in this version",
                   name, size, sizeof known);
-  if (!is_zero(*from, sizeof known, size))
-    throw_invalid("{}.size is {}; allowed if members beyond {} bytes are not 0: {}", name, size,
-                  sizeof known, sizeof known);
+  if (!is_zero(from, sizeof known, size))
+    throw_invalid("{} has bytes other than 0 after the first {}; allowed in this version: 0", name,
+                  sizeof known);
   std::memcpy(&known, from, std::min<std::size_t>(size, sizeof known));
   return known;
 }
@@ -164,19 +163,15 @@ DataType data_type(std::int32_t number) { return enumerator("type", number, Data
 /// The rule of the text. The values become its list.
 FrequencyRule rule_of(const posenc_spec& from) {
   const auto values = list_of("values", from.values, from.count, max_d_model);
-  FrequencyRule rule;
-  if (from.frequencies != nullptr) {
-    rule = parse_frequency_rule(from.frequencies);
-  } else if (!values.empty()) {
-    rule = OwnFrequencies();
-  }
+  const char* const text = from.frequencies ? from.frequencies : values.empty() ? "base" : "own";
+  FrequencyRule rule = parse_frequency_rule(text);
   if (values.empty()) return rule;
   auto* const own = std::get_if<OwnFrequencies>(&rule);
   auto* const scaling = std::get_if<LongRopeScaling>(&rule);
   std::vector<double>* const list = own ? &own->values : scaling ? &scaling->factors : nullptr;
   if (list == nullptr || !list->empty())
     throw_invalid("values has {} numbers; allowed with frequencies '{}': none", values.size(),
-                  from.frequencies);
+                  text);
   list->assign(values.begin(), values.end());
   return rule;
 }
@@ -281,18 +276,14 @@ std::string_view text_of(const char* text) { return text != nullptr ? text : "";
 
 /// Texts that the first call with enough memory collects.
 using Texts = std::vector<std::string>;
-template <class Collect>
-const Texts& texts_of(std::atomic<const Texts*>& known, const Collect& collect) {
-  return made_once(known, [&] { return std::make_unique<const Texts>(collect()); });
-}
 
 /// The text of a preset's rule, or null for the frequencies of the base.
 const char* rule_text(const Preset& preset) {
   static std::atomic<const Texts*> known = nullptr;
-  const Texts& all = texts_of(known, [] {
+  const Texts& all = made_once(known, [] {
     Texts rules;
     for (const Preset& each : presets()) rules.push_back(to_string(each.spec.frequencies));
-    return rules;
+    return std::make_unique<const Texts>(std::move(rules));
   });
   const auto index = static_cast<std::size_t>(&preset - presets().data());
   return is_base(preset.spec.frequencies) ? nullptr : all[index].c_str();
@@ -319,15 +310,9 @@ posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first,
     const Preset& found = preset(&checked(name, "preset"));
     const std::uint64_t size = given("spec", &checked(spec, "spec")).size;
     const auto& [d_model, base, layout, spacing, rule] = found.spec;
-    const posenc_spec filled = {size,
-                                d_model,
-                                base,
-                                static_cast<std::int32_t>(layout),
-                                static_cast<std::int32_t>(spacing),
-                                rule_text(found),
-                                nullptr,
-                                0};
-    if (!is_zero(filled, size, sizeof filled))
+    const posenc_spec filled = {
+        size, d_model, base, int32_t(layout), int32_t(spacing), rule_text(found), nullptr, 0};
+    if (!is_zero(&filled, size, sizeof filled))
       throw_invalid("spec.size is {}; allowed for preset {}: {}", size, name, sizeof filled);
     std::memcpy(spec, &filled, std::min<std::size_t>(size, sizeof filled));
     if (first != nullptr) *first = found.rows.first;
@@ -341,11 +326,11 @@ const char* posenc_backend_name(int64_t index) {
   const char* name = nullptr;
   status_of([&] {
     static std::atomic<const Texts*> known = nullptr;
-    const Texts& names = texts_of(known, [] {
+    const Texts& names = made_once(known, [] {
       Texts all;
       for (const Backend* each : backends())
         if (each->runs_here()) all.push_back(each->full_name());
-      return all;
+      return std::make_unique<const Texts>(std::move(all));
     });
     if (index >= 0 && index < std::ssize(names))
       name = names[static_cast<std::size_t>(index)].c_str();

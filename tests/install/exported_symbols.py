@@ -31,8 +31,7 @@ NEEDED = re.compile(r"^ *(NEEDED +libposenc|RPATH|RUNPATH)", re.MULTILINE)
 def check_c(arguments, lines):
     """Fails unless the library exports what the header declares and stands alone."""
     declared = set(DECLARED.findall(arguments.c_header.read_text(encoding="utf-8")))
-    # The version of the interface is an absolute symbol.
-    exported = [line.split(" ", 2)[1:] for line in lines if " A " not in line]
+    exported = [line.split(" ", 2)[1:] for line in lines]
     wrong = [f"{kind} {name}" for kind, name in exported
              if kind != "T" or name.split("@")[0] not in declared]
     missing = declared - {name.split("@")[0] for _, name in exported}
@@ -56,6 +55,7 @@ def main():
     arguments = parser.parse_args()
     command = [arguments.nm, "--dynamic", "--defined-only", arguments.library]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = [line for line in lines if " A " not in line]  # the versions of symbols
     names = [line.split(" ", 2)[2] for line in lines]  # "address type name"
     if arguments.c_header:
         return check_c(arguments, lines)
