@@ -566,7 +566,7 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"frequencies is 'cubic'; allowed: base, own", [&] { return new_rotary_of(0, "cubic"); }},
       {"values is null", [&] { return new_rotary_of(0, nullptr, nullptr, 4); }},
       {"the number of values is -1", [&] { return new_rotary_of(0, nullptr, ones, -1); }},
-      {"3", [&] { return new_rotary_of(0, nullptr, ones, 3); }},
+      {"values", [&] { return new_rotary_of(0, nullptr, ones, 3); }},
       {"values has 4 numbers; allowed with frequencies 'base': none",
        [&] { return new_rotary_of(0, "base", ones, 4); }},
       {"values has 4 numbers; allowed with frequencies 'own:values=1/1/1/1': none",

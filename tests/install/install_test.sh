@@ -141,7 +141,7 @@ tr -s ' \n' ' ' <"$scratch/log" |
 
 # The library has exactly the functions that the header of the C interface declares;
 # c_api_test.cpp calls each of them.
-grep -oE '^[^ ].*posenc_[a-z_]+[(]' "$scratch/prefix/include/posenc/c_api.h" |
+grep -oE '^[a-z].*posenc_[a-z_]+[(]' "$scratch/prefix/include/posenc/c_api.h" |
   grep -v '^static' | grep -oE 'posenc_[a-z_]+[(]' | tr -d '(' | sort -u >"$scratch/c_declared"
 find "$scratch/prefix" \( -name 'libposenc*.a' -o -name 'libposenc*.so' \
   -o -name 'libposenc*.dylib' \) -print0 | xargs -0 nm --extern-only --defined-only 2>/dev/null |

@@ -18,8 +18,9 @@
 /// object that another thread uses.
 ///
 /// ABI: structs have the members and the order shown here, without padding. Enumerators keep their
-/// values. As long as POSENC_C_ABI stays the same, functions and members of sized structs are added
-/// but never changed. A program that loads the library compares posenc_c_abi() with POSENC_C_ABI.
+/// values. As long as POSENC_C_ABI stays the same, functions and members of sized structs may be
+/// added, but none are changed. A program that loads a shared library should compare posenc_c_abi()
+/// with POSENC_C_ABI.
 ///
 /// Sized structs: specs and options begin with their size, so that newer versions can add members
 /// at the end. Set `size` to sizeof the struct. In all other members, 0 means the default:
@@ -91,7 +92,7 @@ typedef struct posenc_spec {
   /// "yarn:factor=4,attention_factor=1" or "own:values=1/0.5/0.25". Null means the frequencies of
   /// the base, or `values` if there are any.
   const char* frequencies;
-  /// d_model / 2 numbers, or null. With null or "own" as the rule, they are the frequencies. With
+  /// d_model / 2 numbers, or null. If the rule is null or "own", they are the frequencies. If it is
   /// "longrope:attention_factor=1", they divide the frequencies of the base, as ggml's freq_factors
   /// do.
   const double* values;
@@ -284,9 +285,9 @@ void posenc_positional_encoding_free(posenc_positional_encoding* layer);  ///< a
 /// The channels that frequency k rotates: k and h + k, or 2k and 2k + 1, where h = dimension / 2.
 enum { POSENC_ROTARY_HALVES = 0, POSENC_ROTARY_INTERLEAVED = 1 };
 
-/// Creates a rotary embedding on one axis. The dimension is spec.d_model: heads have at least so
-/// many channels, and the first `dimension` channels are rotated. The layout of the spec has no
-/// effect. Cosines and sines are multiplied by the attention factor of the rule of frequencies.
+/// Creates a rotary embedding on one axis. It rotates the first d_model channels of each head. The
+/// layout of the spec has no effect. Cosines and sines are multiplied by the attention factor of
+/// the rule of frequencies.
 posenc_status posenc_rotary_create(const posenc_spec* spec, int32_t channels,
                                    const posenc_accuracy* accuracy, posenc_rotary** rotary);
 /// Creates a rotary embedding for positions on several axes. The layout of the axes has no effect,
@@ -304,7 +305,7 @@ enum { POSENC_MODEL_CHANNELS = 0, POSENC_MODEL_HALVES = 1, POSENC_MODEL_INTERLEA
 /// How a config.json is read (model/rotary_config.h). A null pointer means the defaults.
 typedef struct posenc_config_options {
   uint64_t size;       ///< sizeof(posenc_config_options)
-  int64_t rows;        ///< length of the longest sequence; 0 means max_position_embeddings
+  int64_t rows;        ///< length of the longest sequence; 0 means the length that the text gives
   const char* layers;  ///< kind of layers, "sliding_attention"; null if all layers are alike
   const char* types;   ///< JSON that describes further model types; null if there are none
   int32_t channels;    ///< POSENC_MODEL_CHANNELS ...
