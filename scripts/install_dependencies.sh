@@ -23,7 +23,7 @@ packages_of() {
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio \
       busybox-static" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint libclang-rt-dev python3-torch \
-      chromium debootstrap pkg-config python3-venv doxygen $python libsleef-dev" ;;
+      chromium debootstrap pkg-config python3-venv doxygen rustc $python libsleef-dev" ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
     wasm32) echo "emscripten googletest nodejs chromium" ;;
     x86_64-w64-mingw32) echo "g++-mingw-w64-x86-64-posix googletest wine64" ;;

@@ -1,16 +1,21 @@
 // The C interface: the results of the C++ interface, and bad input refused with its words.
 #include "posenc/c_api.h"
 
+#include "posenc/frequency_rule_text.h"
 #include "posenc/model/grid.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/version.h"
 #include "support.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -52,7 +57,10 @@ Owned<posenc_encoder> planned(const char* name = "rotation") {
 
 Owned<posenc_rotary> rotary_of(double base, std::int32_t channels = POSENC_ROTARY_HALVES,
                                const char* frequencies = nullptr) {
-  return made<posenc_rotary>(posenc_rotary_create, d_model, base, channels, frequencies, nullptr);
+  posenc_spec spec = posenc_default_spec(d_model);
+  spec.base = base;
+  spec.frequencies = frequencies;
+  return made<posenc_rotary>(posenc_rotary_create, &spec, channels, nullptr);
 }
 
 template <class T>
@@ -106,7 +114,7 @@ TYPED_TEST(CApiTypes, EncodesRangesPositionsAndCursorsAsCppDoes) {
   const auto truth = backend("rotation").plan({d_model});
   std::vector<TypeParam> got(rows * d_model), expected = got;
   const posenc_table out = table_of(got);
-  const posenc_options two_threads = {2, POSENC_STORES_NON_TEMPORAL};
+  const posenc_options two_threads = {sizeof two_threads, 2, POSENC_STORES_NON_TEMPORAL};
   truth->encode(RowRange{first, rows}, view_of(expected));
   for (const auto* options : {static_cast<const posenc_options*>(nullptr), &two_threads}) {
     ASSERT_EQ(posenc_encode(encoder.get(), first, rows, &out, options), POSENC_OK);
@@ -163,7 +171,7 @@ TEST(CApi, ListsTheBackendsThatRunHere) {
 
 TEST(CApi, SelectsAsCppDoes) {
   const posenc_spec spec = posenc_default_spec(d_model);
-  const posenc_accuracy loose = {1e-6, POSENC_WITHIN, 0};
+  const posenc_accuracy loose = {sizeof loose, 1e-6, POSENC_WITHIN, 0};
   for (const auto* accuracy : {static_cast<const posenc_accuracy*>(nullptr), &loose}) {
     const auto encoder =
         made<posenc_encoder>(posenc_plan_selected, &spec, 0, rows, POSENC_FLOAT32, accuracy);
@@ -196,7 +204,7 @@ TEST(CApi, AddsAndDropsAsCppDoes) {
             POSENC_SEQUENCE_FIRST, POSENC_BFLOAT16};
   };
   const posenc_sequences from = view(x), to = view(y);
-  const posenc_forward_options options = {60, 7, 1, 2, POSENC_STORES_AUTOMATIC, 0};
+  const posenc_forward_options options = {sizeof options, 60, 7, 1, 2, POSENC_STORES_AUTOMATIC, 0};
   ASSERT_EQ(posenc_positional_encoding_forward(layer.get(), &from, &to, &options), POSENC_OK);
   const ForwardOptions same = {.offset = 60, .training = true, .seed = 7, .threads = 2};
   const SequenceView<const BFloat16> readable = sequence_first(x.data(), rows, batch, d_model);
@@ -223,7 +231,7 @@ TEST(CApi, TurnsAsCppDoes) {
                             rows_first(expected_keys.data(), batch, rows, 1, columns)};
   std::vector<std::int64_t> each(batch * rows);
   for (std::size_t i = 0; i < each.size(); ++i) each[i] = static_cast<std::int64_t>(7 * i) - 50;
-  const posenc_rotate_options back = {2, 1};
+  const posenc_rotate_options back = {sizeof back, 2, 1};
   for (const auto* options : {static_cast<const posenc_rotate_options*>(nullptr), &back}) {
     const RotateOptions as_cpp = {.inverse = options != nullptr, .threads = 1};
     for (const posenc_positions& positions : {range(first, rows), list(each)}) {
@@ -292,6 +300,140 @@ TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
   EXPECT_EQ(x, turned);
 }
 
+TEST(CApi, KnowsThePresets) {
+  std::int64_t count = 0;
+  for (; posenc_preset_name(count) != nullptr; ++count) {
+    const Preset& expected = presets()[static_cast<std::size_t>(count)];
+    SCOPED_TRACE(expected.name);
+    EXPECT_EQ(posenc_preset_name(count), expected.name);
+    posenc_spec spec = {};
+    spec.size = sizeof spec;
+    std::int64_t from = -1, length = -1;
+    ASSERT_EQ(posenc_preset(posenc_preset_name(count), &spec, &from, &length), POSENC_OK);
+    EXPECT_EQ((RowRange{from, length}), expected.rows);
+    EXPECT_EQ(spec.frequencies == nullptr, is_base(expected.spec.frequencies));
+    const EncodingSpec same = {
+        spec.d_model, spec.base, static_cast<Layout>(spec.layout),
+        static_cast<Spacing>(spec.spacing),
+        spec.frequencies ? parse_frequency_rule(spec.frequencies) : FrequencyRule()};
+    EXPECT_EQ(same, expected.spec);
+    EXPECT_EQ(posenc_preset(posenc_preset_name(count), &spec, nullptr, nullptr), POSENC_OK);
+  }
+  EXPECT_EQ(count, std::ssize(presets()));
+  EXPECT_EQ(posenc_preset_name(-1), nullptr);
+}
+
+TEST(CApi, TakesFrequenciesAsAnArray) {
+  std::vector<double> values;
+  for (std::int64_t k = 0; k < d_model / 2; ++k) values.push_back(1 + static_cast<double>(k) / 3);
+  posenc_spec spec = posenc_default_spec(d_model);
+  spec.values = values.data();
+  spec.count = d_model / 2;
+  const struct {
+    const char* frequencies;
+    FrequencyRule rule;
+  } cases[] = {{nullptr, OwnFrequencies{values}},
+               {"own", OwnFrequencies{values}},
+               {"longrope:attention_factor=1", LongRopeScaling{values, 1}}};
+  for (const auto& [frequencies, rule] : cases) {
+    spec.frequencies = frequencies;
+    std::vector<float> got(rows * d_model), expected = got;
+    const posenc_table out = table_of(got);
+    ASSERT_EQ(posenc_encode(planned(spec).get(), first, rows, &out, nullptr), POSENC_OK);
+    backend("rotation")
+        .plan({.d_model = d_model, .frequencies = rule})
+        ->encode(RowRange{first, rows}, view_of(expected));
+    EXPECT_EQ(got, expected);
+  }
+}
+
+TEST(CApi, ReadsConfigurationsAsCppDoes) {
+  const char* const gemma = R"({"model_type": "gemma3_text", "head_dim": 66, "rope_theta": 1e6})";
+  posenc_config_options options = {};
+  options.size = sizeof options;
+  options.layers = "sliding_attention";
+  options.channels = POSENC_MODEL_INTERLEAVED;
+  const auto rotary =
+      made<posenc_rotary>(posenc_rotary_create_from_config, gemma, &options, nullptr);
+  const RotaryReading reading = read_rotary_config(gemma);
+  RotarySpec spec = layers_of(reading, "sliding_attention").rotary;
+  spec.channels = RotaryLayout::interleaved;
+  EXPECT_EQ(posenc_rotary_description(rotary.get()), to_string(reading));
+  EXPECT_EQ(posenc_rotary_dimension(rotary.get()), d_model);
+  EXPECT_EQ(posenc_rotary_channels(rotary.get()), POSENC_ROTARY_INTERLEAVED);
+  std::vector<float> x = inputs<float>(rows * d_model), turned = x;
+  const posenc_heads view = heads_of(x, 1, 1);
+  const posenc_positions positions = range(first, rows);
+  ASSERT_EQ(posenc_rotary_apply(rotary.get(), &view, 1, &positions, nullptr), POSENC_OK);
+  Rotary(spec).apply(rows_first(turned.data(), 1, rows, 1, d_model), RowRange{first, rows});
+  EXPECT_EQ(x, turned);
+
+  // The length of the sequence, and a further model type.
+  const char* const dynamic = R"({"model_type": "mine", "head_dim": 64,
+      "max_position_embeddings": 64, "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}})";
+  const char* const types = R"({"models": [{"types": ["mine"], "head": "either"}]})";
+  options = {sizeof options, 256, nullptr, types, POSENC_MODEL_CHANNELS, 0};
+  const auto mine =
+      made<posenc_rotary>(posenc_rotary_create_from_config, dynamic, &options, nullptr);
+  EXPECT_EQ(posenc_rotary_description(mine.get()),
+            to_string(read_rotary_config(dynamic, 256, types)));
+}
+
+TEST(CApi, TakesShorterAndLongerStructs) {
+  struct {
+    posenc_spec spec;
+    std::int64_t unknown[2];
+  } longer = {posenc_default_spec(d_model), {0, 0}};
+  longer.spec.layout = POSENC_HALVES;
+  longer.spec.size = sizeof longer;
+  EXPECT_NE(planned(longer.spec), nullptr);
+  longer.unknown[1] = 1;
+  posenc_encoder* encoder = nullptr;
+  EXPECT_EQ(posenc_plan("rotation", &longer.spec, &encoder), POSENC_INVALID_ARGUMENT);
+  EXPECT_STREQ(posenc_last_error(),
+               "spec has bytes other than 0 after the first 56; allowed in this version: 0");
+
+  // The memory beyond the size is not read.
+  posenc_spec spec = posenc_default_spec(d_model);
+  spec.size = offsetof(posenc_spec, base);
+  spec.base = -1;
+  spec.layout = spec.spacing = 77;
+  spec.count = -1;
+  std::vector<float> got(rows * d_model), expected = got;
+  const posenc_table out = table_of(got);
+  backend("rotation").plan({d_model})->encode(RowRange{first, rows}, view_of(expected));
+  ASSERT_EQ(posenc_encode(planned(spec).get(), first, rows, &out, nullptr), POSENC_OK);
+  EXPECT_EQ(got, expected);
+}
+
+TEST(CApi, TakesZeroForEveryDefault) {
+  posenc_spec spec = {};
+  spec.size = sizeof spec;
+  spec.d_model = d_model;
+  const auto encoder = planned(spec);
+  posenc_options options = {};
+  options.size = sizeof options;
+  posenc_accuracy accuracy = {};
+  accuracy.size = sizeof accuracy;
+  posenc_forward_options forward = {};
+  forward.size = sizeof forward;
+  posenc_rotate_options rotate = {};
+  rotate.size = sizeof rotate;
+  std::vector<float> memory(rows * d_model, 1.0F), expected(memory.size());
+  const posenc_table out = table_of(memory);
+  backend("rotation").plan({d_model})->encode(RowRange{first, rows}, view_of(expected));
+  ASSERT_EQ(posenc_encode(encoder.get(), first, rows, &out, &options), POSENC_OK);
+  EXPECT_EQ(memory, expected);
+  const auto layer = made<posenc_positional_encoding>(posenc_positional_encoding_create, &spec,
+                                                      rows, 0.5, &accuracy);
+  const posenc_sequences x = {memory.data(),      1, rows, d_model, rows * d_model, d_model,
+                              POSENC_BATCH_FIRST, 0};
+  EXPECT_EQ(posenc_positional_encoding_forward(layer.get(), &x, &x, &forward), POSENC_OK);
+  const posenc_heads heads = heads_of(memory, 1, 1);
+  const posenc_positions positions = range(0, rows);
+  EXPECT_EQ(posenc_rotary_apply(rotary_of(0).get(), &heads, 1, &positions, &rotate), POSENC_OK);
+}
+
 /// A copy of a struct with one member changed.
 template <class T, class Member, class Value>
 T with(T changed, Member T::*member, Value value) {
@@ -322,10 +464,19 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
                          unknown_list = with(positions, &posenc_positions::type, 3),
                          negative_rows = with(positions, &posenc_positions::rows, -1),
                          on_two_axes = {zeros, 0, rows, 2, 0, POSENC_INT64, 0};
-  const posenc_options unknown_stores = {1, 3};
-  const posenc_accuracy unknown = {1.0, 3, 0};
-  const posenc_forward_options bad_training = {0, 0, 2, 1, POSENC_STORES_AUTOMATIC, 0};
-  const posenc_rotate_options bad_inverse = {1, 5};
+  const posenc_options unknown_stores = {sizeof unknown_stores, 1, 3},
+                       no_threads = {sizeof no_threads, -1, 0};
+  const posenc_accuracy unknown = {sizeof unknown, 1.0, 3, 0};
+  const posenc_forward_options bad_training = {sizeof bad_training,     0, 0, 2, 1,
+                                               POSENC_STORES_AUTOMATIC, 0};
+  const posenc_rotate_options bad_inverse = {sizeof bad_inverse, 1, 2};
+  const posenc_config_options bad_channels = {sizeof bad_channels, 0, nullptr, nullptr, 3, 0},
+                              bad_types = {sizeof bad_types, 0, nullptr, "[", 0, 0},
+                              other_layers = {sizeof other_layers, 0, "odd", nullptr, 0, 0},
+                              negative = {sizeof negative, -5, nullptr, nullptr, 0, 0};
+  const posenc_options no_size = {};
+  const char* const llama = R"({"model_type": "llama", "head_dim": 64})";
+  posenc_spec preset_spec = spec, short_spec = with(spec, &posenc_spec::size, 24);
   posenc_encoder* encoder = nullptr;
   posenc_cursor* new_cursor = nullptr;
   posenc_rotary* new_rotary = nullptr;
@@ -348,9 +499,21 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
                           const posenc_positions* at) {
     return posenc_rotary_apply(rotary.get(), turned, count, at, nullptr);
   };
-  const auto new_rotary_of = [&](std::int64_t dimension, std::int32_t channels,
-                                 const char* frequencies = nullptr) {
-    return posenc_rotary_create(dimension, 1e4, channels, frequencies, nullptr, &new_rotary);
+  const double ones[] = {1, 1, 1, 1};
+  const auto new_rotary_of = [&](std::int32_t channels, const char* frequencies = nullptr,
+                                 const double* values = nullptr, std::int64_t count = 0) {
+    posenc_spec of_values = posenc_default_spec(8);
+    of_values.frequencies = frequencies;
+    of_values.values = values;
+    of_values.count = count;
+    return posenc_rotary_create(&of_values, channels, nullptr, &new_rotary);
+  };
+  const auto configured = [&](const char* config, const posenc_config_options* options = nullptr) {
+    return posenc_rotary_create_from_config(config, options, nullptr, &new_rotary);
+  };
+  const auto sized = [&](std::uint64_t size) {
+    const posenc_spec of_size = with(spec, &posenc_spec::size, size);
+    return posenc_plan("rotation", &of_size, &encoder);
   };
   const auto cache = [&](std::int32_t form, const posenc_table* sines) {
     return posenc_rotary_cache(rotary.get(), &positions, form, &table, sines, nullptr);
@@ -392,15 +555,42 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
       {"positions.type is 3; allowed: 0 to 2", [&] { return rotate(&heads, 1, &unknown_list); }},
       {"rotary is null",
        [&] { return posenc_rotary_apply(nullptr, &heads, 1, &positions, nullptr); }},
-      {"inverse is 5; allowed: 0, 1",
+      {"inverse is 2; allowed: 0, 1",
        [&] { return posenc_rotary_apply(rotary.get(), &heads, 1, &positions, &bad_inverse); }},
       {"arrangement is 4; allowed: 0 to 3",
        [&] { return posenc_axes_create(4, zeros, 1, &spec, &axes); }},
       {"sizes is null", [&] { return posenc_axes_create(0, nullptr, 1, &spec, &axes); }},
       {"axes is null",
        [&] { return posenc_axes_encoder_create(nullptr, 0, nullptr, &axes_encoder); }},
-      {"channels is 2", [&] { return new_rotary_of(8, 2); }},
-      {"frequencies is 'cubic'; allowed: base, own", [&] { return new_rotary_of(8, 0, "cubic"); }},
+      {"channels is 2", [&] { return new_rotary_of(2); }},
+      {"frequencies is 'cubic'; allowed: base, own", [&] { return new_rotary_of(0, "cubic"); }},
+      {"values is null", [&] { return new_rotary_of(0, nullptr, nullptr, 4); }},
+      {"the number of values is -1", [&] { return new_rotary_of(0, nullptr, ones, -1); }},
+      {"values", [&] { return new_rotary_of(0, nullptr, ones, 3); }},
+      {"values has 4 numbers; allowed with frequencies 'base': none",
+       [&] { return new_rotary_of(0, "base", ones, 4); }},
+      {"values has 4 numbers; allowed with frequencies 'own:values=1/1/1/1': none",
+       [&] { return new_rotary_of(0, "own:values=1/1/1/1", ones, 4); }},
+      {"config is null", [&] { return configured(nullptr); }},
+      {"model_type", [&] { return configured("{}"); }},
+      {"channels is 3; allowed: 0 to 2", [&] { return configured(llama, &bad_channels); }},
+      {"types", [&] { return configured(llama, &bad_types); }},
+      {"layers is 'odd'; allowed for llama: none",
+       [&] { return configured(llama, &other_layers); }},
+      {"rows is -5", [&] { return configured(llama, &negative); }},
+      {"preset is null", [&] { return posenc_preset(nullptr, &preset_spec, nullptr, nullptr); }},
+      {"preset is 'bert'; allowed: tutorial, ",
+       [&] { return posenc_preset("bert", &preset_spec, nullptr, nullptr); }},
+      {"spec is null", [&] { return posenc_preset("xlm", nullptr, nullptr, nullptr); }},
+      {"spec.size is 24; allowed for preset llama_3_1: 56",
+       [&] { return posenc_preset("llama_3_1", &short_spec, nullptr, nullptr); }},
+      {"spec.size is 0; allowed: the size of the struct, which is 56", [&] { return sized(0); }},
+      {"spec.size is 60", [&] { return sized(60); }},
+      {"spec.size is 18446744073709551608",
+       [&] { return sized(0 - std::uint64_t{sizeof(std::uint64_t)}); }},
+      {"options.size is 0; allowed: the size of the struct, which is 16",
+       [&] { return encode(&table, &no_size); }},
+      {"threads is -1; allowed: 0 to 2147483647", [&] { return encode(&table, &no_threads); }},
       {"form is 5; allowed: 0 to 4", [&] { return cache(5, nullptr); }},
       {"sines is null", [&] { return cache(POSENC_CACHE_APART_HALVES, nullptr); }},
       {"sines is a table; allowed in form 0: null", [&] { return cache(0, &table); }},
@@ -425,6 +615,9 @@ TEST(CApi, SaysItsVersionsAndAcceptsNull) {
   free(static_cast<posenc_axes*>(nullptr));
   free(static_cast<posenc_axes_encoder*>(nullptr));
   EXPECT_STREQ(posenc_encoder_backend(nullptr), "");
+  EXPECT_STREQ(posenc_rotary_description(nullptr), "");
+  EXPECT_EQ(posenc_rotary_dimension(nullptr), 0);
+  EXPECT_EQ(posenc_rotary_channels(nullptr), -1);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "posenc/model/internal/checks.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/support/check.h"
@@ -15,10 +17,13 @@
 #include "posenc/support/with_type.h"
 #include "posenc/version.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,7 +59,9 @@ struct posenc_cursor {
 struct posenc_axes : AxesSpec {};
 struct posenc_axes_encoder : AxesEncoder {};
 struct posenc_positional_encoding : PositionalEncoding {};
-struct posenc_rotary : Rotary {};
+struct posenc_rotary : Rotary {
+  std::string description;
+};
 
 namespace {
 
@@ -112,6 +119,36 @@ void check_reserved(std::int32_t reserved) {
   if (reserved != 0) throw_invalid("reserved is {}; allowed: 0", reserved);
 }
 
+/// True if these bytes of an object are 0; `first` may be beyond `end`.
+bool is_zero(const void* object, std::uint64_t first, std::uint64_t end) {
+  const char* const bytes = static_cast<const char*>(object);
+  while (first < end && bytes[first] == 0) ++first;
+  return first >= end;
+}
+
+/// A copy of a struct that begins with its size. Members that the caller does not give are 0, which
+/// means their defaults. Null means defaults only.
+template <class T>
+T given(std::string_view name, const T* from) {
+  T known = {};
+  if (from == nullptr) return known;
+  const std::uint64_t size = from->size;
+  if (size < sizeof size || size > 4096 || size % sizeof size != 0)
+    throw_invalid("{}.size is {}; allowed: the size of the struct, which is {} in this version",
+                  name, size, sizeof known);
+  if (!is_zero(from, sizeof known, size))
+    throw_invalid("{} has bytes other than 0 after the first {}; allowed in this version: 0", name,
+                  sizeof known);
+  std::memcpy(&known, from, std::min<std::size_t>(size, sizeof known));
+  return known;
+}
+
+/// The number of threads; 0 means the default, 1.
+int threads_of(std::int32_t threads) {
+  check_range("threads", threads, 0, INT32_MAX);
+  return std::max(threads, 1);
+}
+
 /// A list of `count` elements; at most `most` are allowed.
 template <class T>
 std::span<const T> list_of(std::string_view name, const T* first, std::int64_t count,
@@ -123,22 +160,34 @@ std::span<const T> list_of(std::string_view name, const T* first, std::int64_t c
 
 DataType data_type(std::int32_t number) { return enumerator("type", number, DataType::bfloat16); }
 
-FrequencyRule rule_of(const char* text) {
-  return text == nullptr ? FrequencyRule() : parse_frequency_rule(text);
+/// The rule of the text. The values become its list.
+FrequencyRule rule_of(const posenc_spec& from) {
+  const auto values = list_of("values", from.values, from.count, max_d_model);
+  const char* const text = from.frequencies ? from.frequencies : values.empty() ? "base" : "own";
+  FrequencyRule rule = parse_frequency_rule(text);
+  if (values.empty()) return rule;
+  auto* const own = std::get_if<OwnFrequencies>(&rule);
+  auto* const scaling = std::get_if<LongRopeScaling>(&rule);
+  std::vector<double>* const list = own ? &own->values : scaling ? &scaling->factors : nullptr;
+  if (list == nullptr || !list->empty())
+    throw_invalid("values has {} numbers; allowed with frequencies '{}': none", values.size(),
+                  text);
+  list->assign(values.begin(), values.end());
+  return rule;
 }
 
 EncodingSpec spec_of(const posenc_spec* spec) {
-  const posenc_spec& from = checked(spec, "spec");
-  return {from.d_model, from.base, static_cast<Layout>(from.layout),
-          static_cast<Spacing>(from.spacing), rule_of(from.frequencies)};
+  const posenc_spec from = given("spec", &checked(spec, "spec"));
+  return {from.d_model, from.base == 0 ? EncodingSpec().base : from.base,
+          static_cast<Layout>(from.layout), static_cast<Spacing>(from.spacing), rule_of(from)};
 }
 
 Accuracy accuracy_of(const posenc_accuracy* accuracy) {
-  if (accuracy == nullptr) return {};
-  check_reserved(accuracy->reserved);
-  switch (enumerator("measure", accuracy->measure, Accuracy::Measure::ulp)) {
-    case Accuracy::Measure::absolute: return Accuracy::within(accuracy->most);
-    case Accuracy::Measure::ulp: return Accuracy::within_ulp(accuracy->most);
+  const posenc_accuracy from = given("accuracy", accuracy);
+  check_reserved(from.reserved);
+  switch (enumerator("measure", from.measure, Accuracy::Measure::ulp)) {
+    case Accuracy::Measure::absolute: return Accuracy::within(from.most);
+    case Accuracy::Measure::ulp: return Accuracy::within_ulp(from.most);
     case Accuracy::Measure::correctly_rounded: break;
   }
   return {};
@@ -153,8 +202,8 @@ OutputView table_of(std::string_view name, const posenc_table* table) {
 }
 
 EncodeOptions options_of(const posenc_options* options) {
-  if (options == nullptr) return {};
-  return {options->threads, enumerator("stores", options->stores, StorePolicy::non_temporal)};
+  const posenc_options from = given("options", options);
+  return {threads_of(from.threads), enumerator("stores", from.stores, StorePolicy::non_temporal)};
 }
 
 RowPositions positions_of(const posenc_positions* positions) {
@@ -188,10 +237,10 @@ WritableSequences sequences_of(std::string_view name, const posenc_sequences* se
 }
 
 ForwardOptions forward_options_of(const posenc_forward_options* options) {
-  if (options == nullptr) return {};
-  check_reserved(options->reserved);
-  return {options->offset, flag("training", options->training), options->seed, options->threads,
-          enumerator("stores", options->stores, StorePolicy::non_temporal)};
+  const posenc_forward_options from = given("options", options);
+  check_reserved(from.reserved);
+  return {from.offset, flag("training", from.training), from.seed, threads_of(from.threads),
+          enumerator("stores", from.stores, StorePolicy::non_temporal)};
 }
 
 HeadsView heads_of(const posenc_heads& from) {
@@ -210,8 +259,34 @@ std::vector<HeadsView> heads_of(const posenc_heads* x, std::int64_t count) {
 }
 
 RotateOptions rotate_options_of(const posenc_rotate_options* options) {
-  if (options == nullptr) return {};
-  return {.inverse = flag("inverse", options->inverse), .threads = options->threads};
+  const posenc_rotate_options from = given("options", options);
+  return {.inverse = flag("inverse", from.inverse), .threads = threads_of(from.threads)};
+}
+
+RotaryLayout rotary_layout(std::int32_t channels) {
+  return enumerator("channels", channels, RotaryLayout::interleaved);
+}
+
+posenc_rotary rotary_of(const RotarySpec& spec, const posenc_accuracy* accuracy) {
+  return {Rotary(spec, accuracy_of(accuracy)), to_string(spec)};
+}
+
+/// A text that may be null.
+std::string_view text_of(const char* text) { return text != nullptr ? text : ""; }
+
+/// Texts that the first call with enough memory collects.
+using Texts = std::vector<std::string>;
+
+/// The text of a preset's rule, or null for the frequencies of the base.
+const char* rule_text(const Preset& preset) {
+  static std::atomic<const Texts*> known = nullptr;
+  const Texts& all = made_once(known, [] {
+    Texts rules;
+    for (const Preset& each : presets()) rules.push_back(to_string(each.spec.frequencies));
+    return std::make_unique<const Texts>(std::move(rules));
+  });
+  const auto index = static_cast<std::size_t>(&preset - presets().data());
+  return is_base(preset.spec.frequencies) ? nullptr : all[index].c_str();
 }
 
 }  // namespace
@@ -224,27 +299,43 @@ const char* posenc_version() { return library_version_text(); }
 
 int32_t posenc_c_abi() { return POSENC_C_ABI; }
 
-posenc_spec posenc_default_spec(int64_t d_model) {
-  return {d_model, EncodingSpec().base, POSENC_INTERLEAVED, POSENC_PAPER, nullptr};
+const char* posenc_preset_name(int64_t index) {
+  const bool exists = index >= 0 && index < std::ssize(presets());
+  // The names are literals, which end with a zero.
+  return exists ? presets()[static_cast<std::size_t>(index)].name.data() : nullptr;
+}
+
+posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows) {
+  return status_of([&] {
+    const Preset& found = preset(&checked(name, "preset"));
+    const std::uint64_t size = given("spec", &checked(spec, "spec")).size;
+    const auto& [d_model, base, layout, spacing, rule] = found.spec;
+    const posenc_spec filled = {
+        size, d_model, base, int32_t(layout), int32_t(spacing), rule_text(found), nullptr, 0};
+    if (!is_zero(&filled, size, sizeof filled))
+      throw_invalid("spec.size is {}; allowed for preset {}: {}", size, name, sizeof filled);
+    std::memcpy(spec, &filled, std::min<std::size_t>(size, sizeof filled));
+    if (first != nullptr) *first = found.rows.first;
+    if (rows != nullptr) *rows = found.rows.count;
+  });
 }
 
 // ---- Encoders -----------------------------------------------------------------------------------
 
 const char* posenc_backend_name(int64_t index) {
-  // The first call that has memory for the names collects them.
-  using AllNames = std::vector<std::string>;
-  static std::atomic<const AllNames*> known = nullptr;
-  status_of([] {
-    made_once(known, [] {
-      AllNames all;
+  const char* name = nullptr;
+  status_of([&] {
+    static std::atomic<const Texts*> known = nullptr;
+    const Texts& names = made_once(known, [] {
+      Texts all;
       for (const Backend* each : backends())
         if (each->runs_here()) all.push_back(each->full_name());
-      return std::make_unique<const AllNames>(std::move(all));
+      return std::make_unique<const Texts>(std::move(all));
     });
+    if (index >= 0 && index < std::ssize(names))
+      name = names[static_cast<std::size_t>(index)].c_str();
   });
-  const AllNames* const names = known;
-  const bool exists = names != nullptr && index >= 0 && index < static_cast<int64_t>(names->size());
-  return exists ? (*names)[static_cast<std::size_t>(index)].c_str() : nullptr;
+  return name;
 }
 
 posenc_status posenc_plan(const char* name, const posenc_spec* spec, posenc_encoder** encoder) {
@@ -403,12 +494,10 @@ void posenc_positional_encoding_free(posenc_positional_encoding* layer) { delete
 
 // ---- Rotary position embeddings -----------------------------------------------------------------
 
-posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
-                                   const char* frequencies, const posenc_accuracy* accuracy,
-                                   posenc_rotary** rotary) {
+posenc_status posenc_rotary_create(const posenc_spec* spec, int32_t channels,
+                                   const posenc_accuracy* accuracy, posenc_rotary** rotary) {
   return create(rotary, "rotary", [&] {
-    return Rotary(dimension, base, enumerator("channels", channels, RotaryLayout::interleaved),
-                  rule_of(frequencies), accuracy_of(accuracy));
+    return rotary_of(rotary_spec(spec_of(spec), rotary_layout(channels)), accuracy);
   });
 }
 
@@ -417,12 +506,39 @@ posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t ch
                                              const posenc_accuracy* accuracy,
                                              posenc_rotary** rotary) {
   return create(rotary, "rotary", [&] {
-    const RotarySpec spec = {
-        .angles = checked(axes, "axes"),
-        .channels = enumerator("channels", channels, RotaryLayout::interleaved),
-        .attention_factor = attention_factor};
-    return Rotary(spec, accuracy_of(accuracy));
+    return rotary_of({checked(axes, "axes"), rotary_layout(channels), attention_factor}, accuracy);
   });
+}
+
+posenc_status posenc_rotary_create_from_config(const char* config,
+                                               const posenc_config_options* options,
+                                               const posenc_accuracy* accuracy,
+                                               posenc_rotary** rotary) {
+  return create(rotary, "rotary", [&] {
+    const posenc_config_options from = given("options", options);
+    check_reserved(from.reserved);
+    check_range("channels", from.channels, POSENC_MODEL_CHANNELS, POSENC_MODEL_INTERLEAVED);
+    const auto rows = from.rows == 0 ? std::nullopt : std::optional(from.rows);
+    const RotaryReading reading =
+        read_rotary_config(&checked(config, "config"), rows, text_of(from.types));
+    RotarySpec spec = layers_of(reading, text_of(from.layers)).rotary;
+    if (from.channels != POSENC_MODEL_CHANNELS) spec.channels = rotary_layout(from.channels - 1);
+    posenc_rotary made = rotary_of(spec, accuracy);
+    made.description = to_string(reading);
+    return made;
+  });
+}
+
+int64_t posenc_rotary_dimension(const posenc_rotary* rotary) {
+  return rotary != nullptr ? rotary->dimension() : 0;
+}
+
+int32_t posenc_rotary_channels(const posenc_rotary* rotary) {
+  return rotary != nullptr ? static_cast<int32_t>(rotary->channels()) : -1;
+}
+
+const char* posenc_rotary_description(const posenc_rotary* rotary) {
+  return rotary != nullptr ? rotary->description.c_str() : "";
 }
 
 posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_positions* positions,

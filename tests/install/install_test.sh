@@ -51,7 +51,7 @@ while read -r header; do
 done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' ! -name c_api.h | sort)
 
 "$scratch/build/consumer"
-"$scratch/build_c/c_consumer"
+for consumer in "$scratch"/build_c/*_consumer; do "$consumer"; done
 "$scratch/build/native_types"
 for example in "${examples[@]}"; do
   name=$(basename "$example")
@@ -72,6 +72,23 @@ if command -v pkg-config >/dev/null; then
   link posenc-suite "$compiler" -std=c++20 "$scratch/example_using_2.cpp"
   link posenc-c "$c_compiler" -std=c99 "$scratch/example_from-c_1.c"
   link posenc-c "$c_compiler" -std=c99 "$source/tests/install/c_consumer.c"
+  # A static program, if all libraries that it needs are static ones.
+  if [[ -n $(find "$scratch/prefix" -name libposenc_c.a) ]] &&
+    "$compiler" -static -o "$scratch/linked" -x c++ - <<<'int main() {}' 2>/dev/null; then
+    read -r -a flags <<<"$(pkg-config --static --cflags --libs posenc-c)"
+    quietly "a static program" "$c_compiler" -std=c99 -static \
+      "$source/tests/install/c_consumer.c" "${flags[@]}" -lm -o "$scratch/linked"
+    "$scratch/linked"
+  fi
+fi
+
+# The self-contained library exports the functions of its header, and works in another folder.
+shared=$(find "$scratch/prefix" -name libposenc_c.so)
+if [[ -n $shared ]]; then
+  symbols=$source/tests/install/exported_symbols.py
+  quietly "the symbols of libposenc_c.so" python3 "$symbols" \
+    --c-header "$scratch/prefix/include/posenc/c_api.h" "$shared"
+  quietly "libposenc_c.so in ctypes" python3 "$source/tests/c/ctypes_test.py" "$shared"
 fi
 
 for way in FetchContent add_subdirectory; do
@@ -124,11 +141,12 @@ tr -s ' \n' ' ' <"$scratch/log" |
 
 # The library has exactly the functions that the header of the C interface declares;
 # c_api_test.cpp calls each of them.
-grep -oE '^[^ ].*posenc_[a-z_]+[(]' "$scratch/prefix/include/posenc/c_api.h" |
-  grep -oE 'posenc_[a-z_]+[(]' | tr -d '(' | sort -u >"$scratch/c_declared"
+grep -oE '^[a-z].*posenc_[a-z_]+[(]' "$scratch/prefix/include/posenc/c_api.h" |
+  grep -v '^static' | grep -oE 'posenc_[a-z_]+[(]' | tr -d '(' | sort -u >"$scratch/c_declared"
 find "$scratch/prefix" \( -name 'libposenc*.a' -o -name 'libposenc*.so' \
   -o -name 'libposenc*.dylib' \) -print0 | xargs -0 nm --extern-only --defined-only 2>/dev/null |
-  awk '$2 == "T" && sub(/^_?posenc_/, "posenc_", $3) { print $3 }' | sort -u >"$scratch/c_symbols"
+  awk '$2 == "T" && sub(/^_?posenc_/, "posenc_", $3) { sub(/@.*/, "", $3); print $3 }' |
+  sort -u >"$scratch/c_symbols"
 quietly "the C interface has other functions than its header declares" \
   diff "$scratch/c_declared" "$scratch/c_symbols"
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -13,6 +14,9 @@ if importlib.util.find_spec("numpy") is None:
     print("Skipped: this Python has no NumPy")
     sys.exit(77)
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+# The folder of the C interface as a shared library is in this variable, if the library is built.
+HAS_C = any(pathlib.Path(folder, "libposenc_c.so").exists()
+            for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":"))
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # The output of a block may stand below it; its lines may be broken at other places.
@@ -32,6 +36,9 @@ class ExamplesTest(unittest.TestCase):
             for number, (block, shown) in enumerate(BLOCK.findall(page.read_text()), 1):
                 if not HAS_TORCH and re.search(r"^import (posenc\.)?torch", block, re.MULTILINE):
                     print(f"Left out: {page.name} {number}, since there is no PyTorch")
+                    continue
+                if not HAS_C and "libposenc_c" in block:
+                    print(f"Left out: {page.name} {number}, since there is no libposenc_c.so")
                     continue
                 with self.subTest(page.name, number=number), tempfile.TemporaryDirectory() as here:
                     pathlib.Path(here, "config.json").write_text(json.dumps(CONFIG))

@@ -341,8 +341,9 @@ DEEPSEEK = {
 }  # fmt: skip
 DYNAMIC = {**LLAMA, "rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}
 GEMMA = {"model_type": "gemma3_text", "head_dim": 64, "rope_theta": 1e6,
-         "rope_local_base_freq": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "layer_types":
-         ["sliding_attention", "full_attention"], "max_position_embeddings": 512}  # fmt: skip
+         "rope_local_base_freq": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 8.0},
+         "layer_types": ["sliding_attention", "full_attention"],
+         "max_position_embeddings": 512}  # fmt: skip
 
 
 class Rotary4(nn.Module):

@@ -18,7 +18,18 @@
 /// object that another thread uses.
 ///
 /// ABI: structs have the members and the order shown here, without padding. Enumerators keep their
-/// values. As long as POSENC_C_ABI stays the same, functions are added but never changed.
+/// values. As long as POSENC_C_ABI stays the same, functions and members of sized structs may be
+/// added, but none are changed. A program that loads a shared library should compare posenc_c_abi()
+/// with POSENC_C_ABI.
+///
+/// Sized structs: specs and options begin with their size, so that newer versions can add members
+/// at the end. Set `size` to sizeof the struct. In all other members, 0 means the default:
+///
+///     posenc_options options = {.size = sizeof(posenc_options), .threads = 4};
+///
+/// Members beyond `size` have their defaults. A larger struct than this version knows is accepted
+/// if the unknown members are 0. Views of memory, such as posenc_table, have no size: they do not
+/// grow, and posenc_rotary_apply() takes an array of them.
 ///
 /// The C++ headers that each section names state the exact contracts.
 #ifndef POSENC_C_API_H
@@ -33,7 +44,7 @@ extern "C" {
 // ---- Status and version ------------------------------------------------------------------------
 
 /// This number changes if a struct, an enumerator or a function changes.
-#define POSENC_C_ABI 4
+#define POSENC_C_ABI 5
 
 /// POSENC_OK, or the reason why a call failed.
 typedef int32_t posenc_status;
@@ -70,20 +81,36 @@ enum { POSENC_PAPER = 0, POSENC_INCLUSIVE = 1 };
 /// Element types of tables.
 enum { POSENC_FLOAT32 = 0, POSENC_FLOAT64 = 1, POSENC_FLOAT16 = 2, POSENC_BFLOAT16 = 3 };
 
-/// The encoding to compute.
+/// The encoding to compute. Texts and arrays are read only during the call.
 typedef struct posenc_spec {
+  uint64_t size;    ///< sizeof(posenc_spec)
   int64_t d_model;  ///< channels of a row: even, 2 to 2^20
-  double base;      ///< finite and > 1
+  double base;      ///< finite and > 1; 0 means 10000
   int32_t layout;   ///< POSENC_INTERLEAVED ...
   int32_t spacing;  ///< POSENC_PAPER or POSENC_INCLUSIVE
   /// A rule of frequencies, with the parameters that differ from their defaults, such as "llama3",
   /// "yarn:factor=4,attention_factor=1" or "own:values=1/0.5/0.25". Null means the frequencies of
-  /// the base. The text is read only during the call.
+  /// the base, or `values` if there are any.
   const char* frequencies;
+  /// d_model / 2 numbers, or null. If the rule is null or "own", they are the frequencies. If it is
+  /// "longrope:attention_factor=1", they divide the frequencies of the base, as ggml's freq_factors
+  /// do.
+  const double* values;
+  int64_t count;  ///< the number of values
 } posenc_spec;
 
 /// The paper's convention: base 10000, interleaved.
-posenc_spec posenc_default_spec(int64_t d_model);
+static inline posenc_spec posenc_default_spec(int64_t d_model) {
+  const posenc_spec spec = {sizeof(posenc_spec), d_model, 10000.0, 0, 0, 0, 0, 0};
+  return spec;
+}
+
+/// The name of a preset, which is the convention of one system, such as "whisper". `index` counts
+/// from 0; the result is null if there are no more presets.
+const char* posenc_preset_name(int64_t index);
+/// Sets the spec to the spec of a preset, and `first` and `rows` to the first position and the
+/// number of rows of its usual table. Set spec->size first. `first` and `rows` may be null.
+posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows);
 
 /// A table in the caller's memory, row-major.
 typedef struct posenc_table {
@@ -114,10 +141,11 @@ typedef struct posenc_positions {
 /// How results are stored (encode_options.h).
 enum { POSENC_STORES_AUTOMATIC = 0, POSENC_STORES_CACHED = 1, POSENC_STORES_NON_TEMPORAL = 2 };
 
-/// How a call is executed. Results do not depend on these options. A null pointer means one thread,
-/// and stores that the library chooses.
+/// How a call is executed. Results do not depend on these options. A null pointer means the
+/// defaults.
 typedef struct posenc_options {
-  int32_t threads;  ///< at least 1
+  uint64_t size;    ///< sizeof(posenc_options)
+  int32_t threads;  ///< at least 1; 0 means 1
   int32_t stores;   ///< POSENC_STORES_AUTOMATIC ...
 } posenc_options;
 
@@ -132,6 +160,7 @@ enum { POSENC_CORRECTLY_ROUNDED = 0, POSENC_WITHIN = 1, POSENC_WITHIN_ULP = 2 };
 
 /// The accuracy that a program asks for. A null pointer means correctly rounded.
 typedef struct posenc_accuracy {
+  uint64_t size;     ///< sizeof(posenc_accuracy)
   double most;       ///< largest error, absolute or in ulp; ignored if correctly rounded
   int32_t measure;   ///< POSENC_CORRECTLY_ROUNDED ...
   int32_t reserved;  ///< 0
@@ -226,10 +255,11 @@ typedef struct posenc_sequences {
 
 /// Options of posenc_positional_encoding_forward() and posenc_positional_encoding_backward().
 typedef struct posenc_forward_options {
+  uint64_t size;     ///< sizeof(posenc_forward_options)
   int64_t offset;    ///< position of the first row
   uint64_t seed;     ///< seed of the dropout mask
-  int32_t training;  ///< 1 applies dropout
-  int32_t threads;   ///< at least 1
+  int32_t training;  ///< 1 applies dropout, 0 does not
+  int32_t threads;   ///< at least 1; 0 means 1
   int32_t stores;    ///< POSENC_STORES_AUTOMATIC ...
   int32_t reserved;  ///< 0
 } posenc_forward_options;
@@ -255,12 +285,11 @@ void posenc_positional_encoding_free(posenc_positional_encoding* layer);  ///< a
 /// The channels that frequency k rotates: k and h + k, or 2k and 2k + 1, where h = dimension / 2.
 enum { POSENC_ROTARY_HALVES = 0, POSENC_ROTARY_INTERLEAVED = 1 };
 
-/// Creates a rotary embedding on one axis. Heads have at least `dimension` channels, and the first
-/// `dimension` channels are rotated. `frequencies` is a rule (see posenc_spec), or null for the
-/// frequencies of the base. Cosines and sines are multiplied by the attention factor of the rule.
-posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
-                                   const char* frequencies, const posenc_accuracy* accuracy,
-                                   posenc_rotary** rotary);
+/// Creates a rotary embedding on one axis. It rotates the first d_model channels of each head. The
+/// layout of the spec has no effect. Cosines and sines are multiplied by the attention factor of
+/// the rule of frequencies.
+posenc_status posenc_rotary_create(const posenc_spec* spec, int32_t channels,
+                                   const posenc_accuracy* accuracy, posenc_rotary** rotary);
 /// Creates a rotary embedding for positions on several axes. The layout of the axes has no effect,
 /// and the axes may be freed afterwards. Cosines and sines are multiplied by the attention factor;
 /// 1 means none.
@@ -268,6 +297,35 @@ posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t ch
                                              double attention_factor,
                                              const posenc_accuracy* accuracy,
                                              posenc_rotary** rotary);
+
+/// The channels that a model rotates: the channels of its model type, or the channels that a
+/// converter of the weights chose. llama.cpp, for example, interleaves the channels of Llama.
+enum { POSENC_MODEL_CHANNELS = 0, POSENC_MODEL_HALVES = 1, POSENC_MODEL_INTERLEAVED = 2 };
+
+/// How a config.json is read (model/rotary_config.h). A null pointer means the defaults.
+typedef struct posenc_config_options {
+  uint64_t size;       ///< sizeof(posenc_config_options)
+  int64_t rows;        ///< length of the longest sequence; 0 means the length that the text gives
+  const char* layers;  ///< kind of layers, "sliding_attention"; null if all layers are alike
+  const char* types;   ///< JSON that describes further model types; null if there are none
+  int32_t channels;    ///< POSENC_MODEL_CHANNELS ...
+  int32_t reserved;    ///< 0
+} posenc_config_options;
+
+/// Creates the rotary embedding of a model. `config` is the text of its config.json.
+posenc_status posenc_rotary_create_from_config(const char* config,
+                                               const posenc_config_options* options,
+                                               const posenc_accuracy* accuracy,
+                                               posenc_rotary** rotary);
+
+/// The number of rotated channels of a head, which is the number of columns of a cache; 0 for null.
+int64_t posenc_rotary_dimension(const posenc_rotary* rotary);
+/// The channels that are rotated: POSENC_ROTARY_HALVES ...; -1 for null.
+int32_t posenc_rotary_channels(const posenc_rotary* rotary);
+/// One line: dimension, base and rule. For a model, also the kinds of layers, the layers without a
+/// rotary embedding, and additional steps of the model. Valid as long as the rotary embedding.
+const char* posenc_rotary_description(const posenc_rotary* rotary);
+
 /// Forms of a cache of cosines and sines, where h = dimension / 2. A single table has 2h columns:
 /// the cosine and the sine of frequency k are in columns k and h + k, or in columns 2k and 2k + 1.
 /// Otherwise one table holds the cosines, and another table holds the sines. Each of these tables
@@ -300,10 +358,11 @@ typedef struct posenc_heads {
   int32_t reserved;      ///< 0
 } posenc_heads;
 
-/// Options of posenc_rotary_apply(). A null pointer means one thread, and no inverse.
+/// Options of posenc_rotary_apply(). A null pointer means the defaults.
 typedef struct posenc_rotate_options {
-  int32_t threads;  ///< at least 1
-  int32_t inverse;  ///< 1 rotates by the opposite angles
+  uint64_t size;    ///< sizeof(posenc_rotate_options)
+  int32_t threads;  ///< at least 1; 0 means 1
+  int32_t inverse;  ///< 1 rotates by the opposite angles, 0 does not
 } posenc_rotate_options;
 
 /// Rotates `count` tensors in place, such as queries and keys, which have the same batch and rows.

@@ -125,7 +125,8 @@ class PositionalEncoding(_Table):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.batch_first = batch_first
-        self._encoder = Encoder(d_model, rows=rows_of(max_len, first=0, name="max_len").size, **convention)
+        rows = rows_of(max_len, first=0, name="max_len").size
+        self._encoder = Encoder(d_model, rows=rows, **convention)
         shape = (1, max_len, d_model) if batch_first else (max_len, 1, d_model)
         self._add_buffer(shape, persistent, device, dtype)
 
