@@ -294,6 +294,36 @@ class ModulesTest(unittest.TestCase):
         for x, position_ids in (given, (given[0][:20], given[1][:, :7])):
             self.assertTrue(torch.equal(exported.module()(x, position_ids), model(x, position_ids)))
 
+    def test_the_table_grows_with_the_positions(self):
+        for config in (LLAMA, DYNAMIC):
+            module = posenc.torch.RotaryEmbedding(config, dtype=torch.float64)
+            for position, rows in ((511, 512), (600, 1024 if config is LLAMA else 601),
+                                   (3000, 3001)):
+                cosines, _ = module(torch.empty(1, dtype=torch.float64), torch.tensor([[position]]))
+                self.assertEqual(len(module.cos_sin_cache), rows)
+                right = posenc.rotary_from_config(config, max(rows, 512))
+                expect_equal(cosines[0].numpy(), right.cosines_and_sines(
+                    [position], "halves", dtype="float64")[0])
+
+    def test_gradients_pass_through_rotate(self):
+        rotary = posenc.rotary_from_config({**YARN, "hidden_size": 16})
+        x = torch.randn(2, 5, 3, 6, dtype=torch.float32, requires_grad=True)
+        for options in ({"first": 7}, {"positions": torch.tensor([3, 1, 4, 1, 5])}):
+            rotated = posenc.torch.rotate(x, rotary, **options)
+            expect_equal(rotated.detach().numpy(),
+                         rotary.apply(x.detach().clone(), **options).numpy())
+            weight = torch.randn_like(rotated)
+            (gradient,) = torch.autograd.grad((rotated * weight).sum(), x, create_graph=True)
+            expect_equal(gradient.detach().numpy(),
+                         rotary.apply(weight.clone(), inverse=True, **options).numpy())
+            product = x * 1
+            same = posenc.torch.rotate(product, rotary, inplace=True, **options)
+            self.assertEqual((same.data_ptr(), same._version), (product.data_ptr(), 2))
+            (again,) = torch.autograd.grad((same * weight).sum(), x)
+            self.assertTrue(torch.equal(again, gradient))
+        with self.assertRaisesRegex(RuntimeError, "in-place operation"):
+            posenc.torch.rotate(x, rotary, inplace=True)
+
     def test_the_check_finds_the_tables_good(self):
         plain = {**LLAMA, "rope_scaling": None}
         with contextlib.redirect_stdout(io.StringIO()):
@@ -326,9 +356,11 @@ class ModulesTest(unittest.TestCase):
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()
         rotary = posenc.torch.RotaryEmbedding(LLAMA)
-        for position in (512, -1):
-            with self.subTest(position), self.assertRaises(IndexError):
-                rotary(torch.empty(1), torch.tensor([[position]]))
+        with self.assertRaises(IndexError):
+            rotary(torch.empty(1), torch.tensor([[-1]]))
+        with self.assertRaises(IndexError):
+            posenc.torch.RotaryEmbedding(LLAMA, persistent=True)(torch.empty(1),
+                                                                 torch.tensor([[512]]))
         self.assertTrue(math.isclose(rotary(torch.empty(1), torch.tensor([[511]]))[0][0, 0, 0],
                                      math.cos(511), abs_tol=1e-7))
 

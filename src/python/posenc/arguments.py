@@ -225,7 +225,7 @@ def _shared(given: Any, name: str) -> NDArray[Any]:
 
 
 def _has_buffer(given: Any) -> bool:
-    """True for memoryview, array.array and other objects with the buffer protocol, but not bytes."""
+    """True for memoryview, array.array and others with the buffer protocol, but not bytes."""
     try:
         return not isinstance(given, (bytes, bytearray)) and memoryview(given) is not None
     except TypeError:

@@ -66,7 +66,8 @@ class RotatedReport:
 
 
 def check(table: Any, preset_name: str | None = None, /, *, config: Config | None = None,
-          layers: str | None = None, rotary: Rotary | None = None, threads: int = 1, max_error: float | None = None,
+          layers: str | None = None, rotary: Rotary | None = None, threads: int = 1,
+          max_error: float | None = None,
           d_model: int | None = None, base: float | None = None, layout: str | None = None,
           spacing: str | None = None, frequencies: Any = None,
           first: int | None = None) -> CheckReport:

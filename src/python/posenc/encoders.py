@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from posenc import _posenc
 from posenc.arguments import (
-    Given, Immutable, Layout, Spacing, accuracy_of, expect, frequencies_of, rows_of, table_of, type_name,
+    Given, Immutable, Layout, Spacing, accuracy_of, expect, frequencies_of, rows_of, table_of,
+    type_name,
 )
 
 class _Encoding(Immutable):

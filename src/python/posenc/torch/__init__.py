@@ -7,7 +7,7 @@
 """
 
 from posenc.torch.checking import Finding, WrongTables, assert_tables, check, repair_tables
-from posenc.torch.modules import PositionalEncoding, RotaryEmbedding
+from posenc.torch.modules import PositionalEncoding, RotaryEmbedding, rotate
 
 __all__ = ["Finding", "PositionalEncoding", "RotaryEmbedding", "WrongTables", "assert_tables",
-           "check", "repair_tables"]
+           "check", "repair_tables", "rotate"]

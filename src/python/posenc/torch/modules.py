@@ -7,11 +7,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from posenc.arguments import rows_of
+from posenc.arguments import Layout, Repeat, Spacing, rows_of
 from posenc.encoders import Encoder
-from posenc.rotary import Config, read_config
+from posenc.rotary import Config, Rotary, read_config
 
-__all__ = ["PositionalEncoding", "RotaryEmbedding"]
+__all__ = ["PositionalEncoding", "RotaryEmbedding", "rotate"]
 
 Device = Any
 
@@ -112,8 +112,8 @@ class PositionalEncoding(_Table):
     instead of (rows, batch, d_model). persistent: state_dict() has the table, `pe`. If not
     persistent, a table in a checkpoint is compared and not loaded, so that checkpoints of the
     tutorial's module can be loaded. A table of another shape, or with other values, is an error of
-    loading. convention: base, layout, spacing, frequencies, first, backend or accuracy, as in
-    posenc.Encoder(), or the arguments that posenc.preset() returns.
+    loading. base, layout, spacing, frequencies, first, backend, accuracy: as in posenc.Encoder().
+    The arguments that posenc.preset() returns are allowed, too.
     """
 
     pe: torch.Tensor
@@ -121,12 +121,17 @@ class PositionalEncoding(_Table):
 
     def __init__(self, d_model: int, dropout: float = 0.1, max_len: int = 5000, *,
                  batch_first: bool = False, persistent: bool = False, device: Device = None,
-                 dtype: Optional[torch.dtype] = None, **convention: Any) -> None:
+                 dtype: Optional[torch.dtype] = None, base: float = 10000.0,
+                 layout: Layout = "interleaved", spacing: Spacing = "paper",
+                 frequencies: Any = None, first: int = 0, backend: Optional[str] = None,
+                 accuracy: Any = None) -> None:
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.batch_first = batch_first
         rows = rows_of(max_len, first=0, name="max_len").size
-        self._encoder = Encoder(d_model, rows=rows, **convention)
+        self._encoder = Encoder(d_model, rows=rows, base=base, layout=layout, spacing=spacing,
+                                frequencies=frequencies, first=first, backend=backend,
+                                accuracy=accuracy)
         shape = (1, max_len, d_model) if batch_first else (max_len, 1, d_model)
         self._add_buffer(shape, persistent, device, dtype)
 
@@ -157,12 +162,14 @@ class RotaryEmbedding(_Table):
     config: the configuration object of Transformers, its mapping, or the path of its file. The rule
     and the layers are read as by posenc.rotary_from_config(). rows: the table has positions 0 to
     rows - 1, by default max_position_embeddings rows. The rules "dynamic" and "longrope" apply for
-    this length. repeat: "once" has each cosine once in a row, "halves" all cosines and then all
-    again, and "interleaved" each cosine twice side by side; the default follows the pairs of the
-    model. persistent: state_dict() has the table, `cos_sin_cache`. If not persistent, this table
-    and an inv_freq in a checkpoint are compared and not loaded. A tensor of another shape, or with
-    other values, is an error of loading. Raises ValueError if the model has positions on several
-    axes.
+    this length. A later position makes the table longer, and these rules then apply for the new
+    length. A table that is persistent does not grow, nor does the table of a module that was
+    compiled, scripted or exported. repeat: "once" has each cosine once in a row, "halves" all
+    cosines and then all again, and "interleaved" each cosine twice side by side; the default
+    follows the pairs of the model. persistent: state_dict() has the table, `cos_sin_cache`. If not
+    persistent, this table and an inv_freq in a checkpoint are compared and not loaded. A tensor of
+    another shape, or with other values, is an error of loading. Raises ValueError if the model has
+    positions on several axes.
     """
 
     cos_sin_cache: torch.Tensor
@@ -170,10 +177,11 @@ class RotaryEmbedding(_Table):
     _of_replaced = ("inv_freq",)
 
     def __init__(self, config: Config, device: Device = None, *, rows: Optional[int] = None,
-                 layers: Optional[str] = None, repeat: Optional[str] = None,
+                 layers: Optional[str] = None, repeat: Optional[Repeat] = None,
                  persistent: bool = False, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
         rotaries, most_rows = read_config(config, rows, None, layers or "")
+        self._config, self._layers = config, layers or ""
         self._rotary = next(iter(rotaries.values()))
         self.repeat = repeat or self._rotary.channels
         if self.repeat not in ("once", "halves", "interleaved"):
@@ -200,11 +208,30 @@ class RotaryEmbedding(_Table):
                 position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns (cosines, sines) of the type of x, each of shape (*position_ids.shape, columns).
 
-        Positions are on the device of the table. PyTorch raises an error for a position beyond it.
+        Positions are on the device of the table. PyTorch raises an error for a negative position.
         """
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            self._grow(position_ids)
         found = functional.embedding(position_ids, self.cos_sin_cache).to(x.dtype)
         cosines, sines = found.chunk(2, -1)
         return self._repeated(cosines), self._repeated(sines)
+
+    @torch.jit.unused  # type: ignore
+    def _grow(self, position_ids: torch.Tensor) -> None:
+        """Makes the table longer if a position is beyond it."""
+        is_kept = self._name not in self._non_persistent_buffers_set
+        if is_kept or _is_compiling() or position_ids.is_meta or position_ids.numel() == 0:
+            return
+        rows, before = int(position_ids.max()) + 1, self.cos_sin_cache
+        if rows <= len(before) or before.is_meta:
+            return
+        rotaries, _ = read_config(self._config, rows, None, self._layers)
+        rotary = next(iter(rotaries.values()))
+        if rotary == self._rotary:  # the length does not matter, so grow for later positions, too
+            rows = max(rows, 2 * len(before))
+        self._rotary = rotary
+        self._buffers[self._name] = before.new_empty((rows, before.shape[1]))
+        self.reset_parameters()
 
     def _repeated(self, each: torch.Tensor) -> torch.Tensor:
         if self.repeat == "once":
@@ -215,3 +242,43 @@ class RotaryEmbedding(_Table):
 
     def extra_repr(self) -> str:
         return f"{self._rotary}, rows={len(self.cos_sin_cache)}, repeat={self.repeat!r}"
+
+
+def _is_compiling() -> bool:
+    compiler: Any = getattr(torch, "compiler", None)  # since PyTorch 2
+    return hasattr(compiler, "is_compiling") and bool(compiler.is_compiling())
+
+
+def rotate(x: torch.Tensor, rotary: Rotary, first: int = 0, *, positions: Any = None,
+           heads_first: bool = False, threads: int = 1, inplace: bool = False) -> torch.Tensor:
+    """Returns the rotated x, a tensor on the CPU, and propagates gradients.
+
+    The arguments are those of posenc.Rotary.apply(). inplace: x is overwritten and returned, as by
+    PyTorch's own operations in place. The gradient is rotated by the opposite angles, so rotate()
+    can be differentiated any number of times.
+    """
+    if isinstance(positions, torch.Tensor):
+        positions = positions.detach().clone()  # the caller may change it before backward()
+    result: torch.Tensor = _Rotate.apply(x, rotary, first, positions, heads_first, threads,
+                                         inplace, False)
+    return result
+
+
+class _Rotate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, rotary: Rotary, first: int,  # type: ignore[override]
+                positions: Any, heads_first: bool, threads: int, inplace: bool,
+                inverse: bool) -> torch.Tensor:
+        ctx.options = (rotary, first, positions, heads_first, threads)
+        ctx.inverse = inverse
+        rotated = x if inplace else x.clone(memory_format=torch.contiguous_format)
+        rotary.apply(rotated.detach(), first, positions=positions, inverse=inverse,
+                     threads=threads, heads_first=heads_first)
+        if inplace:
+            ctx.mark_dirty(x)
+        return rotated
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        given = _Rotate.apply(gradients[0], *ctx.options, False, not ctx.inverse)
+        return (given, *[None] * 7)
