@@ -12,6 +12,7 @@
 #include "posenc/version.h"
 #include "support.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -377,6 +378,24 @@ TEST(CApi, ReadsConfigurationsAsCppDoes) {
       made<posenc_rotary>(posenc_rotary_create_from_config, dynamic, &options, nullptr);
   EXPECT_EQ(posenc_rotary_description(mine.get()),
             to_string(read_rotary_config(dynamic, 256, types)));
+
+  // Factors of the model beside the rotation: DeepSeek-V3's softmax, Ministral 3's queries.
+  const char* const deepseek = R"({"model_type": "deepseek_v3", "qk_rope_head_dim": 64,
+      "max_position_embeddings": 163840, "rope_scaling": {"type": "yarn", "factor": 40,
+      "original_max_position_embeddings": 4096, "mscale": 1, "mscale_all_dim": 1}})";
+  const auto latent =
+      made<posenc_rotary>(posenc_rotary_create_from_config, deepseek, nullptr, nullptr);
+  EXPECT_NEAR(posenc_rotary_softmax_factor(latent.get()), std::pow(0.1 * std::log(40) + 1, 2),
+              1e-12);
+  EXPECT_EQ(posenc_rotary_attention_factor(latent.get()), 1);
+  const char* const ministral = R"({"model_type": "ministral3", "head_dim": 128, "rope_parameters":
+      {"rope_type": "yarn", "rope_theta": 1e6, "factor": 16, "llama_4_scaling_beta": 0.1,
+      "original_max_position_embeddings": 16384}, "max_position_embeddings": 262144})";
+  const auto scaled =
+      made<posenc_rotary>(posenc_rotary_create_from_config, ministral, nullptr, nullptr);
+  std::int64_t trained_rows = 0;
+  EXPECT_EQ(posenc_rotary_query_beta(scaled.get(), &trained_rows), 0.1);
+  EXPECT_EQ(trained_rows, 16384);
 }
 
 TEST(CApi, TakesShorterAndLongerStructs) {
@@ -616,6 +635,9 @@ TEST(CApi, SaysItsVersionsAndAcceptsNull) {
   free(static_cast<posenc_axes_encoder*>(nullptr));
   EXPECT_STREQ(posenc_encoder_backend(nullptr), "");
   EXPECT_STREQ(posenc_rotary_description(nullptr), "");
+  EXPECT_EQ(posenc_rotary_attention_factor(nullptr), 0);
+  EXPECT_EQ(posenc_rotary_softmax_factor(nullptr), 0);
+  EXPECT_EQ(posenc_rotary_query_beta(nullptr, nullptr), 0);
   EXPECT_EQ(posenc_rotary_dimension(nullptr), 0);
   EXPECT_EQ(posenc_rotary_channels(nullptr), -1);
 }

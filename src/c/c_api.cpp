@@ -537,6 +537,20 @@ int32_t posenc_rotary_channels(const posenc_rotary* rotary) {
   return rotary != nullptr ? static_cast<int32_t>(rotary->channels()) : -1;
 }
 
+double posenc_rotary_attention_factor(const posenc_rotary* rotary) {
+  return rotary != nullptr ? rotary->attention_factor() : 0;
+}
+
+double posenc_rotary_softmax_factor(const posenc_rotary* rotary) {
+  return rotary != nullptr ? rotary->spec().softmax_factor : 0;
+}
+
+double posenc_rotary_query_beta(const posenc_rotary* rotary, int64_t* trained_rows) {
+  const QueryScaling queries = rotary != nullptr ? rotary->spec().queries : QueryScaling();
+  if (trained_rows != nullptr) *trained_rows = queries.trained_rows;
+  return queries.beta;
+}
+
 const char* posenc_rotary_description(const posenc_rotary* rotary) {
   return rotary != nullptr ? rotary->description.c_str() : "";
 }

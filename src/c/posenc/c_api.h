@@ -322,6 +322,15 @@ posenc_status posenc_rotary_create_from_config(const char* config,
 int64_t posenc_rotary_dimension(const posenc_rotary* rotary);
 /// The channels that are rotated: POSENC_ROTARY_HALVES ...; -1 for null.
 int32_t posenc_rotary_channels(const posenc_rotary* rotary);
+/// The factor of cosines and sines, which caches and rotated heads have; 0 for null.
+double posenc_rotary_attention_factor(const posenc_rotary* rotary);
+/// The factor of the softmax's scale, 1 / sqrt(channels of a query), which YaRN has in models with
+/// latent attention. An engine applies it, no function here does; 1 if there is none, 0 for null.
+double posenc_rotary_softmax_factor(const posenc_rotary* rotary);
+/// beta, if an engine multiplies the rotated query at position p by
+/// 1 + beta ln(1 + floor(p / *trained_rows)), as Ministral 3 does; 0 if it does not. trained_rows
+/// may be null.
+double posenc_rotary_query_beta(const posenc_rotary* rotary, int64_t* trained_rows);
 /// One line: dimension, base and rule. For a model, also the kinds of layers, the layers without a
 /// rotary embedding, and additional steps of the model. Valid as long as the rotary embedding.
 const char* posenc_rotary_description(const posenc_rotary* rotary);
