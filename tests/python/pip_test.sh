@@ -55,6 +55,22 @@ done < <(cd src/python/posenc && find . -type f ! -path '*/__pycache__/*' | sed 
 ! grep -vE '^posenc(-[0-9.]+\.dist-info)?/' <<<"$files" ||
   fail "the wheel has files outside the package"
 
+# auditwheel would call this wheel manylinux: the module exports one function, needs only libraries
+# of every Linux, and searches for them nowhere else.
+if [[ $(uname) == Linux ]]; then
+  module=$scratch/$("$python" -m zipfile --list "$wheel" | awk '/_posenc\..*so / { print $1 }')
+  "$python" -m zipfile --extract "$wheel" "$scratch"
+  exported=$(nm --dynamic --defined-only "$module" | cut -d' ' -f2-)
+  [[ $exported == "T PyInit__posenc" ]] || fail "the module exports $exported"
+  needed=$(objdump --private-headers "$module" | awk '/NEEDED|RPATH|RUNPATH/ { print $2 }')
+  ! grep -vE '^(lib(stdc\+\+|m|gcc_s|c|pthread)\.so\.[0-9]+|ld-linux.*)$' <<<"$needed" ||
+    fail "the module needs libraries that some systems lack"
+  newest=$(objdump --dynamic-syms "$module" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
+  size=$(stat --format %s "$module")
+  echo "$(basename "$module"): $size bytes, $newest"
+  [[ $size -le $((2 << 20)) ]] || fail "the module has more than 2 MiB"
+fi
+
 pip wheel install --no-index --no-deps "$wheel"
 pip editable install "${options[@]}" --editable "$unpacked"
 run() { (cd "$scratch" && "./$1/bin/python" "${@:2}"); }
