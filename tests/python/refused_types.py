@@ -1,6 +1,6 @@
 """Calls that type checkers must refuse.
 
-.ci/python runs mypy --strict on this file. mypy reports a comment below that suppresses no error, so
+.ci/python runs mypy --strict on this file. mypy reports a comment that suppresses no error, so
 a call that it accepts fails the check. Nothing runs this file.
 """
 
