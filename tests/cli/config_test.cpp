@@ -2,8 +2,10 @@
 #include "command.h"
 #include "posenc/matrix.h"
 #include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
 
 #include <string>
+#include <utility>
 
 namespace posenc::test {
 
@@ -62,6 +64,40 @@ TEST_F(GenerateConfig, IsRefusedInALine) {
   expect_refused(run_line("generate --config " + file + "x"), "cannot read " + file + "x");
   expect_refused(generated(gemma, "--layers full_attention"),
                  "--rows is not given, and the configuration has no max_position_embeddings");
+}
+
+TEST_F(GenerateConfig, TypesAndTheLengthComeFromOptions) {
+  const std::string types = folder / "types.json";
+  write_file(types, R"({"models": [{"types": ["mine"], "head": "given", "base_keys": ["my_base"],
+      "is_interleaved": true}]})");
+  const char* const mine = R"({"model_type": "mine", "head_dim": 8, "my_base": 1e6})";
+  EXPECT_EQ(generated(mine, "--rows 3 --format raw --types " + types).out,
+            cache_of(Rotary(8, 1e6, RotaryLayout::interleaved), {0, 3}));
+  expect_refused(generated(mine, "--rows 3"),
+                 "model_type is 'mine'; allowed: one that posenc list");
+  const std::pair<const char*, const char*> refused[] = {
+      {R"({"models": [{"types": ["x"], "hed": "given"}]})",
+       "types: models[0].hed is 'given'; allowed: none, since it is not read"},
+      {R"({"models": [{"head": "given"}]})", "has no models[0].types, which is needed"},
+      {R"({"models": [{"types": ["x"], "head": "half"}]})",
+       "models[0].head is 'half'; allowed: quotient, given, either, latent"},
+      {R"({"models": [{"types": ["x"], "rules": "mine"}]})",
+       "models[0].rules is 'mine'; allowed: an object of rules and readers, or a set: default, "},
+      {R"({"models": [{"types": ["x"], "rules": {"linear": "lin"}}]})",
+       "models[0].rules.linear is 'lin'; allowed: none, alpha, "},
+      {"[]", "types: the configuration is []; allowed: an object"}};
+  for (const auto& [bad, named] : refused) {
+    write_file(types, bad);
+    expect_refused(generated(mine, "--rows 3 --types " + types), named);
+  }
+  const char* const dynamic = R"({"model_type": "llama", "hidden_size": 16,
+      "num_attention_heads": 2, "max_position_embeddings": 32,
+      "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}})";
+  const RotaryReading longer = read_rotary_config(dynamic, 64);
+  EXPECT_EQ(generated(dynamic, "--rows 3 --length 64 --format raw").out,
+            cache_of(Rotary(longer.layers[0].rotary), {0, 3}));
+  EXPECT_THAT(generated(dynamic, "--rows 1 --length 64 --format safetensors").out,
+              HasSubstr("rule ntk:factor=3"));
 }
 
 }  // namespace
