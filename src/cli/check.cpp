@@ -2,6 +2,7 @@
 #include "posenc/check/heads.h"
 #include "posenc/check/table.h"
 
+#include "cli/check_model.h"
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
@@ -271,7 +272,7 @@ Json document_of(const check::HeadsReport& report) {
 
 int check_rotation(const Options& options) {
   const check::TableFileOptions how = {
-      .tensor = options.tensor, .type = options.data_type(), .holds_heads = true};
+      .tensor = options.tensor, .type = options.data_type(), .holds = check::Holds::heads};
   const check::TableInMemory before = check::read_table(options.rotated, how),
                              after = check::read_table(options.table, how);
   const Rotation rotation = rotation_of(options, after.stored.columns);
@@ -291,16 +292,25 @@ int check_rotation(const Options& options) {
   return report.is_good ? good : check_failed;
 }
 
+check::TableReport judged_table(const Options& options) {
+  const check::TableOptions expected = expected_of(options);
+  const check::TableInMemory table = check::read_table(
+      options.table,
+      {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
+  return check::table(table.view(), expected);
+}
+
 int check_table(const Options& options) {
   if (!options.conformance.empty()) return check_conformance_set(options);
   if (options.table.empty())
     throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
   if (!options.rotated.empty()) return check_rotation(options);
-  const check::TableOptions expected = expected_of(options);
-  const check::TableInMemory table = check::read_table(
-      options.table,
-      {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
-  const check::TableReport report = check::table(table.view(), expected);
+  if (options.tensor.empty() && !options.config.empty() &&
+      options.table.ends_with(".safetensors")) {
+    const std::vector<std::string> tensors = model_tables(options.table);
+    if (!tensors.empty()) return check_model(options, tensors, judged_table);
+  }
+  const check::TableReport report = judged_table(options);
   const Json document = document_of(report);
   write_document(options, document, page_of(document, report));
   return report.is_good ? good : check_failed;
@@ -318,6 +328,8 @@ void add_check_command(CLI::App& program, Options& options) {
                     "judge it as the table of a model, and as nothing else"},
                    {"posenc check cos_cached.npy --config config.json",
                     "judge it as the cache of a model's rotary embedding"},
+                   {"posenc check model.safetensors --config config.json",
+                    "judge the frequencies and caches that a model's file holds"},
                    {"posenc check table.raw --d-model 512 --dtype bfloat16",
                     "judge raw elements, which have no header"},
                    {"posenc check --rotated queries.npy turned.npy --config config.json",

@@ -103,7 +103,8 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
 TEST(TableFile, HeadsKeepTheirThreeDimensions) {
   for (const char* const shape : {"(1, 2, 3)", "(1, 2, 1, 3)", "(2, 3)"}) {
     const std::string file = npy_file("<f4", shape, std::string(24, '\0'));
-    const StoredTable table = parse_npy(file, static_cast<std::int64_t>(file.size()), true);
+    const StoredTable table =
+        parse_npy(file, static_cast<std::int64_t>(file.size()), check::Holds::heads);
     const bool is_one_row = std::string_view(shape) == "(1, 2, 3)";
     EXPECT_EQ(table.rows, is_one_row ? 1 : 2) << shape;
     EXPECT_EQ(table.heads, is_one_row ? 2 : 1) << shape;

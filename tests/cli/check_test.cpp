@@ -1,10 +1,12 @@
 // posenc check: formats of tables, its exit codes, its outputs, and the files it refuses.
 #include "command.h"
+#include "posenc/matrix.h"
 #include "posenc/model/rotary.h"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -229,6 +231,59 @@ TEST_F(CheckCommand, RefusesBadFiles) {
   expect_refused(run_posenc({"check", folder / "a.safetensors", "--tensor", "n"}),
                  "dtype of tensor n is I32");
   expect_refused(check(), file);
+}
+
+TEST(CheckModel, JudgesTheFrequenciesAndCachesOfAModel) {
+  const ScratchFolder folder;
+  const std::string config = folder / "config.json", file = folder / "model.safetensors";
+  write_file(config, R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 1,
+      "rope_theta": 5e5, "max_position_embeddings": 64})");
+  const Rotary rotary(8, 5e5);
+  Matrix cosines(64, 8), sines(64, 8);
+  rotary.cosines_and_sines(RowRange{0, 64}, Repeat::halves, cosines.view(), sines.view());
+  const auto frequencies = [](double base) {
+    std::string bytes;
+    for (int k = 0; k < 4; ++k) {
+      const auto each = static_cast<float>(std::pow(base, -k / 4.0));
+      bytes.append(reinterpret_cast<const char*>(&each), sizeof each);
+    }
+    return bytes;
+  };
+  const auto write = [&](const std::string& inv_freq, const std::string& cos) {
+    std::string header, data;
+    const auto add = [&](const char* name, const char* shape, const std::string& bytes) {
+      header += header.empty() ? "{" : ", ";
+      header += "\"" + std::string(name) + R"(": {"dtype": "F32", "shape": [)" + shape +
+                R"(], "data_offsets": [)" + std::to_string(data.size()) + ", " +
+                std::to_string(data.size() + bytes.size()) + "]}";
+      data += bytes;
+    };
+    add("model.rotary_emb.inv_freq", "4", inv_freq);
+    add("model.layers.0.cos_cached", "64, 8", cos);
+    add("model.layers.0.sin_cached", "64, 8", bytes_of(sines));
+    add("model.layers.0.q_proj.weight", "2, 2", std::string(16, '\0'));
+    header += "}";
+    std::string length;
+    for (int i = 0; i < 8; ++i)
+      length += static_cast<char>(i < 2 ? header.size() >> (8 * i) & 255 : 0);
+    write_file(file, length + header + data);
+  };
+  const std::string line = "check " + file + " --config " + config;
+  write(frequencies(5e5), bytes_of(cosines));
+  EXPECT_EQ(run_line(line).exit_code, 0) << run_line(line).out;
+  EXPECT_THAT(run_line(line).out, HasSubstr("3 tensors of frequencies and rotary caches, 0 of them "
+                                            "wrong"));
+  write(frequencies(1e4), bytes_of(sines));
+  const CommandResult wrong = run_line(line);
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.out, AllOf(HasSubstr("3 tensors of frequencies and rotary caches, 2 of them"),
+                               HasSubstr("model.rotary_emb.inv_freq  wrong"),
+                               HasSubstr("frequencies are those of base 10000"),
+                               HasSubstr("model.layers.0.sin_cached  right")));
+  const json document = json_of(line);
+  ASSERT_EQ(document.at("tensors").size(), 3U);
+  write(std::string(16, '\0'), bytes_of(cosines));
+  EXPECT_THAT(run_line(line).out, HasSubstr("frequencies 0 .. 3 are zero or nearly zero"));
 }
 
 }  // namespace

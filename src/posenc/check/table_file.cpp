@@ -64,19 +64,31 @@ Shape heads_shape(Shape shape) {
   return shape.size() == 3 ? shape : Shape{};
 }
 
+/// The shape of what the file holds; empty if the file cannot hold it.
+Shape shape_of(Shape shape, Holds holds, bool is_column_major = false) {
+  if (holds == Holds::heads) return is_column_major ? Shape{} : heads_shape(std::move(shape));
+  if (holds == Holds::table) return table_shape(std::move(shape), is_column_major);
+  const std::int64_t count = shape.size() == 1 ? shape.front() : 0;
+  return count > 0 ? Shape{1, count} : Shape{};
+}
+
 /// Sets rows, heads and columns. Throws unless they fill exactly the bytes that are present.
-void set_shape(StoredTable& table, Shape shape, bool is_complex, bool holds_heads,
-               std::int64_t present, const std::string& what) {
+void set_shape(StoredTable& table, Shape shape, bool is_complex, Holds holds, std::int64_t present,
+               const std::string& what) {
   if (is_complex) shape.push_back(2);
-  Shape kept = holds_heads ? heads_shape(shape) : table_shape(shape, table.is_column_major);
+  Shape kept = shape_of(shape, holds, table.is_column_major);
   const std::string text = shape_text(shape);
-  if (kept.empty() || (holds_heads && table.is_column_major))
-    throw_invalid("shape is {}; allowed: {} dimensions, not counting those of size 1{}", text,
-                  holds_heads ? "three" : "two", holds_heads ? ", in row-major order" : "");
+  if (kept.empty()) {
+    throw_invalid("shape is {}; allowed: {}", text,
+                  holds == Holds::frequencies ? "one dimension"
+                  : holds == Holds::heads
+                      ? "three dimensions, not counting those of size 1, in row-major order"
+                      : "two dimensions, not counting those of size 1");
+  }
   if (std::ranges::count(kept, 0) > 0)
     throw_invalid("shape is {}; allowed: at least one row and column", text);
   table.rows = kept.front();
-  table.heads = holds_heads ? kept[1] : 1;
+  table.heads = holds == Holds::heads ? kept[1] : 1;
   table.columns = kept.back();
   std::int64_t bytes = 0;
   const bool is_too_large = __builtin_mul_overflow(table.rows, table.heads, &bytes) ||
@@ -129,9 +141,8 @@ struct Tensor {
   std::string name, type;
   Shape shape, offsets;
 
-  bool may_be_read(bool holds_heads) const {
-    return type_named(type, &TypeNames::safetensors) &&
-           !(holds_heads ? heads_shape(shape) : table_shape(shape)).empty();
+  bool may_be_read(Holds holds) const {
+    return type_named(type, &TypeNames::safetensors) && !shape_of(shape, holds).empty();
   }
 };
 
@@ -156,11 +167,17 @@ std::vector<Tensor> tensors_of(std::string_view header) {
   return all;
 }
 
+/// The header of a .safetensors file, without its length.
+std::string_view safetensors_header(std::string_view start, std::int64_t file_bytes) {
+  return header_fields(start, safetensors_prefix_bytes, safetensors_prefix_bytes, file_bytes,
+                       max_safetensors_header_bytes, ".safetensors");
+}
+
 /// The tensor of this name. Without a name, the only tensor that may be a table or hold heads.
-Tensor chosen_tensor(std::vector<Tensor> all, const std::string& wanted, bool holds_heads) {
+Tensor chosen_tensor(std::vector<Tensor> all, const std::string& wanted, Holds holds) {
   const std::size_t count = all.size();
   if (wanted.empty())
-    std::erase_if(all, [=](const Tensor& each) { return !each.may_be_read(holds_heads); });
+    std::erase_if(all, [=](const Tensor& each) { return !each.may_be_read(holds); });
   for (const Tensor& each : all)
     if (each.name == wanted || (wanted.empty() && all.size() == 1)) return each;
   if (wanted.empty() && all.empty())
@@ -196,11 +213,11 @@ StoredTable stored_table(const InputFile& input, const std::filesystem::path& fi
                          const TableFileOptions& options) {
   if (input.bytes() == 0) throw_invalid("the file is empty; allowed: a table");
   const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
-  if (is_npy(start)) return parse_npy(start, input.bytes(), options.holds_heads);
+  if (is_npy(start)) return parse_npy(start, input.bytes(), options.holds);
   if (file.extension() == ".npy")
     throw_invalid("the file is not in NumPy's format; allowed: a file that begins with \\x93NUMPY");
   if (file.extension() == ".safetensors")
-    return parse_safetensors(start, input.bytes(), options.tensor, options.holds_heads);
+    return parse_safetensors(start, input.bytes(), options.tensor, options.holds);
   return raw_table(input.bytes(), options);
 }
 
@@ -256,7 +273,7 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
   refuse_header(".npy", "a field is missing or unexpected");
 }
 
-StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, bool holds_heads) {
+StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, Holds holds) {
   const NpyHeader header = parse_npy_header(start, file_bytes);
   const std::string_view descr = header.descr;
   const auto type =
@@ -269,17 +286,14 @@ StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, bool hold
                        .is_big_endian = descr.front() == '>',
                        .is_column_major = header.is_column_major,
                        .offset = header.bytes};
-  set_shape(table, header.shape, descr[1] == 'c', holds_heads, file_bytes - header.bytes,
-            "the file");
+  set_shape(table, header.shape, descr[1] == 'c', holds, file_bytes - header.bytes, "the file");
   return table;
 }
 
 StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
-                              const std::string& tensor, bool holds_heads) {
-  const std::string_view header =
-      header_fields(start, safetensors_prefix_bytes, safetensors_prefix_bytes, file_bytes,
-                    max_safetensors_header_bytes, ".safetensors");
-  const Tensor chosen = chosen_tensor(tensors_of(header), tensor, holds_heads);
+                              const std::string& tensor, Holds holds) {
+  const std::string_view header = safetensors_header(start, file_bytes);
+  const Tensor chosen = chosen_tensor(tensors_of(header), tensor, holds);
   const auto type = type_named(chosen.type, &TypeNames::safetensors);
   if (!type)
     throw_invalid("dtype of tensor {} is {}; allowed: F32, F64, F16, BF16", chosen.name,
@@ -292,9 +306,19 @@ StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
         "file has",
         chosen.name, begin, end, file_bytes - data);
   StoredTable table = {.type = *type, .offset = data + begin};
-  set_shape(table, chosen.shape, chosen.type == "C64", holds_heads, end - begin,
-            "tensor " + chosen.name);
+  set_shape(table, chosen.shape, chosen.type == "C64", holds, end - begin, "tensor " + chosen.name);
   return table;
+}
+
+std::vector<std::string> tensor_names(const std::filesystem::path& file) {
+  const InputFile input(file);
+  return in_place(file.string(), [&] {
+    const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
+    std::vector<std::string> names;
+    for (const Tensor& each : tensors_of(safetensors_header(start, input.bytes())))
+      names.push_back(each.name);
+    return names;
+  });
 }
 
 TableView TableInMemory::view() const noexcept {
@@ -318,11 +342,7 @@ HeadsTable TableInMemory::heads() const noexcept {
 TableInMemory read_table(const std::filesystem::path& file, const TableFileOptions& options) {
   const InputFile input(file);
   TableInMemory table;
-  try {
-    table.stored = stored_table(input, file, options);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(file.string() + ": " + error.what());
-  }
+  table.stored = in_place(file.string(), [&] { return stored_table(input, file, options); });
   const auto element = static_cast<std::size_t>(size_of(table.stored.type));
   const std::size_t bytes =
       static_cast<std::size_t>(table.stored.rows * table.stored.heads * table.stored.columns) *

@@ -19,6 +19,10 @@
 namespace posenc::check {
 inline namespace internals {
 
+/// What a file holds: a table, heads of up to three dimensions, or frequencies of one dimension,
+/// which are read as a row.
+enum class Holds { table, heads, frequencies };
+
 /// The type, the shape and the place of a table in a file.
 struct StoredTable {
   DataType type = DataType::float32;
@@ -54,13 +58,13 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes);
 /// Finds a table, or heads of shape (rows, heads, columns), in a .npy file. Dimensions of size 1
 /// are left out. Throws InvalidArgument if the type is not supported, or if the file has fewer or
 /// more bytes than its header says.
-StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, bool holds_heads = false);
+StoredTable parse_npy(std::string_view start, std::int64_t file_bytes, Holds holds = Holds::table);
 
 /// Finds the tensor of this name in a .safetensors file. If the name is empty, it finds the only
 /// tensor that may be a table. Throws InvalidArgument, which lists the names, if there is no such
 /// tensor.
 StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
-                              const std::string& tensor, bool holds_heads = false);
+                              const std::string& tensor, Holds holds = Holds::table);
 
 /// How a file of a table is read.
 struct TableFileOptions {
@@ -68,7 +72,7 @@ struct TableFileOptions {
   /// The type of raw elements, which are little-endian.
   DataType type = DataType::float32;
   std::optional<std::int64_t> columns = {};  ///< columns of a table of raw elements
-  bool holds_heads = false;                  ///< queries or keys, of up to three dimensions
+  Holds holds = Holds::table;
 };
 
 /// A table that was read into memory, in the byte order of this machine.
@@ -83,6 +87,9 @@ struct TableInMemory {
 /// Reads a table. Throws InvalidArgument if the file holds no table, and std::system_error if it
 /// cannot be read.
 TableInMemory read_table(const std::filesystem::path& file, const TableFileOptions& options);
+
+/// The names of the tensors in a .safetensors file. Throws as read_table() does.
+std::vector<std::string> tensor_names(const std::filesystem::path& file);
 
 }  // namespace internals
 }  // namespace posenc::check
