@@ -19,7 +19,7 @@
 namespace posenc::check {
 inline namespace internals {
 
-/// What a file holds: a table, heads of up to three dimensions, or frequencies of one dimension,
+/// The contents of a file: a table, heads of up to three dimensions, or frequencies of one dimension,
 /// which are read as a row.
 enum class Holds { table, heads, frequencies };
 
