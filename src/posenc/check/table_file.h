@@ -19,8 +19,8 @@
 namespace posenc::check {
 inline namespace internals {
 
-/// The contents of a file: a table, heads of up to three dimensions, or frequencies of one dimension,
-/// which are read as a row.
+/// The contents of a file: a table, heads of up to three dimensions, or frequencies of one
+/// dimension, which are read as a row.
 enum class Holds { table, heads, frequencies };
 
 /// The type, the shape and the place of a table in a file.
