@@ -474,7 +474,7 @@ class TablesTest(unittest.TestCase):
         cases = [
             (lambda rotary: rotary.inv_freq.zero_(), name, "all values are zero: nobody"),
             (lambda rotary: rotary.inv_freq.copy_(garbage), name,
-             "6.9e-18 and should be 1: nobody"),
+             "value 0 is 6.9e-18 and should be 1: nobody"),
             (lambda rotary: rotary.inv_freq.fill_(math.nan), name, "32 of 32 values are NaN"),
             (lambda rotary: setattr(rotary, "inv_freq", torch.empty(32, device="meta")), name,
              "on the device meta"),

@@ -410,20 +410,21 @@ def _unwritten(values: torch.Tensor, right: list[float] | None) -> str:
     """Why values cannot have been computed; empty if they may have been."""
     if not values.any():
         return "all values are zero: nobody has written them"
-    off = int((~values.isfinite()).sum())
-    if off:
-        return f"{off} of {values.numel()} values are NaN or infinite: nobody has written them"
+    lost = int((~values.isfinite()).sum())
+    if lost:
+        return f"{lost} of {values.numel()} values are NaN or infinite: nobody has written them"
     if right is None:
         # The first frequency of every published model is between 0.01 and 200 radians.
         if not 1e-4 < float(values.abs().max()) < 1e4:
             return f"the largest value is {values.abs().max():.3g}: nobody has written them"
     elif len(right) == len(values):
         wanted = torch.tensor(right, dtype=torch.float64)
-        is_used = wanted != 0
-        ratio = (values[is_used] / wanted[is_used]).abs()
-        # A wrong base or rule keeps the first frequency, and never changes one by such a factor.
-        if bool(((ratio < 1e-9) | (ratio > 1e9)).any()):
-            return (f"the first value is {values[0]:.3g} and should be {right[0]:.3g}: nobody has "
+        ratio = (values / wanted).abs()
+        # No wrong base or rule changes a frequency by such a factor.
+        off = torch.nonzero((wanted != 0) & ((ratio < 1e-9) | (ratio > 1e9)))
+        if len(off) > 0:
+            k = int(off[0])
+            return (f"value {k} is {values[k]:.3g} and should be {right[k]:.3g}: nobody has "
                     "written them")
     return ""
 
