@@ -259,9 +259,9 @@ void add_model(CLI::App& app, Options& options) {
   add_choice(app, "--axes", "system whose positions are the cells of a grid",
              names_of(axes_presets(), &AxesPreset::name), "", options.axes);
   add_option(app, "--grid", "T,H,W",
-             "number of cells along time, height and width (default: the system's usual grid)",
-             [&](const std::string& text) { return take_grid(options, text); })
-      ->needs("--axes");
+             "number of cells along time, height and width (default: the usual grid of --axes); "
+             "with --config, the positions of a model with several axes",
+             [&](const std::string& text) { return take_grid(options, text); });
 }
 
 void add_output(CLI::App& app, Options& options, const Names& formats,
@@ -334,6 +334,19 @@ std::vector<const Backend*> backends_of(const Options& options, DataType type) {
     return !each->supports(type);
   });
   return chosen;
+}
+
+std::vector<std::int64_t> positions_on_grid(const Options& options, const AxesSpec& axes) {
+  const auto& [time, height, width] = *options.grid;
+  std::vector<std::int64_t> sizes = {time, height, width};
+  if (axes.axes() == 2 && time == 1) sizes.erase(sizes.begin());
+  if (std::ssize(sizes) != axes.axes())
+    throw_invalid(
+        "--grid is '{}', and the model has {} axes; allowed: three axes, or two with one "
+        "cell along time",
+        fmt::format("{}", fmt::join(*options.grid, ",")), axes.axes());
+  return grid_positions(sizes,
+                        std::vector<std::int64_t>(sizes.size(), options.first().value_or(0)));
 }
 
 RotaryReading reading_of(const Options& options, std::optional<std::int64_t> rows) {
