@@ -10,6 +10,7 @@
 #include "posenc/check/table_file.h"
 #include "posenc/cpu.h"
 #include "posenc/frequency_rule_text.h"
+#include "posenc/real_positions.h"
 #include "posenc/suite/files.h"
 
 #include <fmt/format.h>
@@ -75,8 +76,17 @@ std::vector<check::Arrangement> arrangements_by_name(const Options& options) {
           check::Arrangement::cosines_repeated};
 }
 
+/// Positions from --first on, in steps of --step.
+RealPositions positions_in_steps(const Options& options, std::int64_t rows) {
+  std::vector<double> positions;
+  for (std::int64_t row = 0; row < rows; ++row)
+    positions.push_back(static_cast<double>(options.first().value_or(0)) +
+                        static_cast<double>(row) * *options.step);
+  return real_positions(positions);
+}
+
 /// The table that the command line expects. check::table() finds out the parts that it leaves open.
-check::TableOptions expected_of(const Options& options) {
+check::TableOptions expected_of(const Options& options, std::int64_t rows) {
   check::TableOptions expected;
   expected.first = options.first();
   if (!options.config.empty()) {  // the cache of a model, in any arrangement
@@ -128,7 +138,19 @@ check::TableOptions expected_of(const Options& options) {
   // A name is evidence only for the cache of a model: other tables have names of any kind.
   if (!options.config.empty() && expected.arrangements.empty())
     expected.arrangements = arrangements_by_name(options);
+  if (!options.config.empty() && options.grid) {
+    if (!expected.axes) throw_invalid("--grid is given, and the model has one axis; allowed: none");
+    expected.axes->positions = positions_on_grid(options, expected.axes->spec);
+    expected.spec.reset();
+    expected.first.reset();
+  }
   if (!options.positions.empty()) expected.positions = read_positions(options.positions);
+  if (options.step) {
+    const RealPositions real = positions_in_steps(options, rows);
+    expected.positions = real.multiples;
+    expected.denominator = real.denominator;
+    expected.first.reset();
+  }
   expected.max_error = options.max_error;
   expected.threads = options.thread_count(cpu().logical_cores);
   return expected;
@@ -212,19 +234,33 @@ struct Rotation {
   std::vector<std::int64_t> positions;
 };
 
-Rotation rotation_of(const Options& options, std::int64_t channels) {
+Rotation rotation_of(const Options& options, std::int64_t channels, std::int64_t rows) {
   Rotation rotation;
+  const auto set_positions = [&](std::int64_t axes) {
+    const std::int64_t count = std::ssize(rotation.positions) / std::max<std::int64_t>(axes, 1);
+    rotation.options.positions = RowPositions(rotation.positions.data(), axes, count, count);
+  };
   if (!options.config.empty()) {
-    rotation.rotary = layers_of(reading_of(options), options.layers).rotary;
+    const RotaryReading reading = reading_of(options);
+    rotation.rotary = layers_of(reading, options.layers).rotary;
+    for (const RotaryReading::Layers& each : reading.layers)
+      rotation.options.others.push_back({"the layers " + each.kind, each.rotary});
+    // LongRoPE and dynamic NTK have other frequencies for short sequences.
+    for (const RotaryReading::Layers& each : reading_of(options, 1).layers)
+      rotation.options.others.push_back({"short sequences", each.rotary});
+    if (options.grid) {
+      rotation.positions = positions_on_grid(options, rotation.rotary.angles);
+      set_positions(rotation.rotary.angles.axes());
+    }
   } else if (!options.axes.empty()) {
     AxesTable grid = axes_table(options.axes, options.grid);
     rotation.rotary.angles = std::move(grid.spec);
     rotation.positions = std::move(grid.positions);
-    rotation.options.positions = RowPositions(rotation.positions.data(),
-                                              rotation.rotary.angles.axes(), grid.rows, grid.rows);
+    set_positions(rotation.rotary.angles.axes());
   } else {
     Options of_head = options;
-    if (!options.d_model && options.presets.empty()) of_head.d_model = channels;
+    if (!options.d_model && options.presets.empty())
+      of_head.d_model = channels - options.offset.value_or(0);
     rotation.rotary = rotary_spec(tables_of(of_head).front().spec);
   }
   if (!options.rotary.empty())
@@ -232,8 +268,15 @@ Rotation rotation_of(const Options& options, std::int64_t channels) {
         options.rotary == "halves" ? RotaryLayout::halves : RotaryLayout::interleaved;
   if (!options.positions.empty()) {
     rotation.positions = read_positions(options.positions);
-    rotation.options.positions = RowPositions(rotation.positions);
+    set_positions(0);
   }
+  if (options.step) {
+    const RealPositions real = positions_in_steps(options, rows);
+    rotation.positions = real.multiples;
+    rotation.options.denominator = real.denominator;
+    set_positions(0);
+  }
+  rotation.options.offset = options.offset.value_or(0);
   rotation.options.first = options.first().value_or(0);
   rotation.options.max_error = options.max_error;
   rotation.options.threads = options.thread_count(cpu().logical_cores);
@@ -275,9 +318,15 @@ int check_rotation(const Options& options) {
       .tensor = options.tensor, .type = options.data_type(), .holds = check::Holds::heads};
   const check::TableInMemory before = check::read_table(options.rotated, how),
                              after = check::read_table(options.table, how);
-  const Rotation rotation = rotation_of(options, after.stored.columns);
-  const check::HeadsReport report =
-      check::heads(before.heads(), after.heads(), rotation.rotary, rotation.options);
+  const auto judged = [&](std::int64_t rows) {
+    const Rotation rotation = rotation_of(options, after.stored.columns, rows);
+    return check::heads(before.heads(), after.heads(), rotation.rotary, rotation.options);
+  };
+  check::HeadsReport report = judged(after.stored.rows);
+  if (options.step && !report.is_good) {  // heads may come before rows
+    check::HeadsReport other = judged(after.stored.heads);
+    if (other.is_good) report = std::move(other);
+  }
   const Json document = document_of(report);
   const auto errors_of = [&](const Column& part, const Json& rows) {
     return table(rows, {part, number("max |error|", "/max", error_text),
@@ -293,14 +342,15 @@ int check_rotation(const Options& options) {
 }
 
 check::TableReport judged_table(const Options& options) {
-  const check::TableOptions expected = expected_of(options);
   const check::TableInMemory table = check::read_table(
       options.table,
       {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
-  return check::table(table.view(), expected);
+  return check::table(table.view(), expected_of(options, table.stored.rows));
 }
 
 int check_table(const Options& options) {
+  if (options.grid && options.config.empty() && options.axes.empty())
+    throw InvalidArgument("--grid requires --axes or --config");
   if (!options.conformance.empty()) return check_conformance_set(options);
   if (options.table.empty())
     throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
@@ -334,6 +384,8 @@ void add_check_command(CLI::App& program, Options& options) {
                     "judge raw elements, which have no header"},
                    {"posenc check --rotated queries.npy turned.npy --config config.json",
                     "judge a kernel by heads before and after it: (rows, heads, channels)"},
+                   {"posenc check --rotated q.npy turned.npy --config config.json --grid 1,24,24",
+                    "the same, if the rows are the cells of an image"},
                    {"posenc check --conformance answers",
                     "judge the conformance set of another implementation"},
                    {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
@@ -359,7 +411,10 @@ void add_check_command(CLI::App& program, Options& options) {
   exclude(app, "--twice", {"--repeated"});
   add_text(app, "--positions", "FILE", options.positions,
            "positions of the rows: a one-dimensional .npy file of int32 or int64");
-  exclude(app, "--positions", {"--first", "--axes"});
+  exclude(app, "--positions", {"--first", "--axes", "--grid"});
+  add_real(app, "--step", options.step,
+           "the position of row r is --first + r X, for time steps and frames at a rate", 0);
+  exclude(app, "--step", {"--positions", "--axes", "--grid"});
   add_text(app, "--tensor", "NAME", options.tensor,
            "tensor of a .safetensors file (default: the only table in it)");
   add_type(app, options, Values::one, "the type in the file; float32 for raw elements");
@@ -367,6 +422,10 @@ void add_check_command(CLI::App& program, Options& options) {
            "judge a kernel that rotates heads: this file holds the heads before the "
            "kernel, and TABLE holds the heads after it");
   exclude(app, "--rotated", {"--layout", "--twice", "--repeated"});
+  add_integer(app, "--offset", options.offset,
+              "channels of a head before the pairs that the kernel rotates (default: 0)",
+              std::int64_t{0}, max_d_model)
+      ->needs("--rotated");
   add_choice(app, "--rotary", "pairs of channels that the kernel rotates",
              Names{"halves", "interleaved"}, "halves", options.rotary)
       ->needs("--rotated")

@@ -3,10 +3,12 @@
 #include "cli/commands.h"
 #include "cli/little_endian.h"
 
+#include "posenc/check/heads.h"
 #include "posenc/check/table.h"
 #include "posenc/check/table_file.h"
 #include "posenc/frequency_rule_text.h"
 #include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
 #include "posenc/suite/files.h"
 #include "posenc/support/with_type.h"
 
@@ -16,7 +18,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <random>
 #include <span>
 
 namespace posenc::cli {
@@ -86,8 +90,76 @@ std::vector<ConformanceTable> conformance_tables() {
   return all;
 }
 
-std::string file_of(const ConformanceTable& table, DataType type) {
-  return fmt::format("{}.{}", table.name, to_string(type));
+/// The rows of all heads, and the heads of each row.
+constexpr std::int64_t rows_of_heads = 8, heads_of_row = 4;
+
+/// Heads that a rotary embedding turns.
+struct ConformanceHeads {
+  std::string name;
+  RotarySpec rotary;
+  /// positions[axis * rows_of_heads + row]
+  std::vector<std::int64_t> positions = conformance_positions;
+  std::int64_t channels = rotary.dimension(), offset = 0;
+
+  RowPositions row_positions() const {
+    return {positions.data(), rotary.angles.axes(), rows_of_heads, rows_of_heads};
+  }
+};
+
+/// Kernels differ in the pairs of channels, the turned share of a head and its place, the axes, the
+/// rules, and the order of positions.
+std::vector<ConformanceHeads> conformance_heads() {
+  const RotaryLayout halves = RotaryLayout::halves, interleaved = RotaryLayout::interleaved;
+  const auto rule = [](std::int64_t dimension, double base, const char* text, RotaryLayout pairs) {
+    return rotary_spec(
+        {.d_model = dimension, .base = base, .frequencies = parse_frequency_rule(text)}, pairs);
+  };
+  const auto longrope = [](double growth) {
+    LongRopeScaling scaling = {.factors = {}, .attention_factor = 1.1875};
+    for (int k = 0; k < 32; ++k) scaling.factors.push_back(1 + growth * k * k);
+    return rotary_spec({.d_model = 64, .frequencies = scaling});
+  };
+  const RotarySpec usual = rule(64, 1e4, "base", halves),
+                   latent = rule(64, 1e4, "yarn:factor=40,trained_rows=4096,attention_factor=1",
+                                 interleaved),
+                   yarn =
+                       rule(64, 1.5e5, "yarn:factor=32,trained_rows=4096,truncate=false", halves);
+  // Words, then the cells of an image, and then words again.
+  const std::vector<std::int64_t> words = {0, 1, 2, 2,      2, 2, 5, 131071, 0, 1, 2, 2,
+                                           3, 4, 5, 131071, 0, 1, 2, 4,      3, 2, 5, 131071},
+                                  cells = {0,  0,  0,   1,  1, 1, 20, 20, -2, -1, 0,  1,
+                                           63, 64, -64, 65, 5, 4, 3,  2,  1,  0,  -7, 90},
+                                  descending = {131071, 131070, 131069, 131068,
+                                                131067, 131066, 131065, 131064},
+                                  gathered = {2048, 7, 7, 131071, 0, 65536, 40, 131071};
+  const AxesSpec sections = axes_in_sections({16, 24, 24}, {.d_model = 128, .base = 1e6}),
+                 by_turns = axes_interleaved({24, 20, 20}, {.d_model = 128, .base = 5e6}),
+                 blocks = axes_in_blocks({16, 56, 56}, {});
+  return {{"heads_llama", rule(128, 5e5, "llama3:factor=8", halves)},
+          {"heads_gpt_j", rule(64, 1e4, "base", interleaved)},
+          {"heads_partial", rule(32, 1e4, "base", halves), conformance_positions, 64},
+          {"heads_gemma_4", rule(128, 1e6, "proportional:turned=16", halves)},
+          {"heads_latent", latent, conformance_positions, 192, 128},
+          {"heads_sections", {.angles = sections}, words},
+          {"heads_interleaved_axes", {.angles = by_turns}, words},
+          {"heads_blocks", {.angles = blocks, .channels = interleaved}, cells},
+          {"heads_yarn", yarn},
+          {"heads_longrope_short", longrope(0x1p-10)},
+          {"heads_longrope_long", longrope(0x1p-4)},
+          {"heads_descending", usual, descending},
+          {"heads_gathered", usual, gathered}};
+}
+
+/// The types of heads.
+constexpr DataType head_types[] = {DataType::float32, DataType::float16, DataType::bfloat16};
+
+std::string file_of(std::string_view name, DataType type) {
+  return fmt::format("{}.{}", name, to_string(type));
+}
+
+/// The name of heads before a rotation, which have no other content than their number of channels.
+std::string before_of(const ConformanceHeads& heads) {
+  return fmt::format("heads_before_{}", heads.channels);
 }
 
 /// SHA-256 as in FIPS 180-4. The constants are the leading bits of the fractional parts of the cube
@@ -136,7 +208,13 @@ std::string sha256_of(std::string_view message) {
   return text;
 }
 
-/// The elements of a table in the byte order of files.
+/// The elements in the byte order of files.
+template <class T>
+std::string in_file_order(std::span<T> elements) {
+  to_little_endian(elements);
+  return std::string(reinterpret_cast<const char*>(elements.data()), elements.size_bytes());
+}
+
 std::string bytes_of(const ConformanceTable& table, DataType type) {
   return with_type(type, [&]<class T>(T) {
     BasicMatrix<T> matrix(std::ssize(conformance_positions), table.spec.d_model);
@@ -145,10 +223,78 @@ std::string bytes_of(const ConformanceTable& table, DataType type) {
     else
       Rotary(rotary_spec(table.spec))
           .cache(conformance_positions, RotaryLayout::halves, matrix.view());
-    const std::span elements(matrix.data(),
-                             static_cast<std::size_t>(matrix.rows() * matrix.columns()));
-    to_little_endian(elements);
-    return std::string(reinterpret_cast<const char*>(elements.data()), elements.size_bytes());
+    return in_file_order(
+        std::span(matrix.data(), static_cast<std::size_t>(matrix.rows() * matrix.columns())));
+  });
+}
+
+/// Heads before their rotation: odd multiples of 1/128 between -2 and 2, which every type holds.
+template <class T>
+std::vector<T> elements_before(const ConformanceHeads& heads) {
+  std::mt19937_64 random;  // the standard defines its numbers
+  std::vector<T> elements;
+  for (std::int64_t i = 0; i < rows_of_heads * heads_of_row * heads.channels; ++i)
+    elements.push_back(nearest<T>((2 * static_cast<double>(random() >> 56) - 255) / 128));
+  return elements;
+}
+
+std::string bytes_of(const ConformanceHeads& heads, DataType type, bool is_turned) {
+  return with_type(type, [&]<class T>(T) -> std::string {
+    std::vector<T> elements = elements_before<T>(heads);
+    if constexpr (!std::is_same_v<T, double>) {
+      HeadsView turned =
+          rows_first(elements.data(), 1, rows_of_heads, heads_of_row, heads.channels);
+      turned.data = elements.data() + heads.offset;
+      turned.columns -= heads.offset;
+      if (is_turned) Rotary(heads.rotary).apply(turned, heads.row_positions());
+    }
+    return in_file_order(std::span(elements));
+  });
+}
+
+/// The parts of the angles, as docs/kernels.md describes them.
+Json json_of(const AxesSpec& angles) {
+  Json parts = Json::array();
+  for (const AxisPairs& part : angles.parts) {
+    parts.push_back({{"axis", part.axis},
+                     {"d_model", part.spec.d_model},
+                     {"base", part.spec.base},
+                     {"frequencies", to_string(part.spec.frequencies)}});
+    if (!part.pairs.empty()) parts.back()["pairs"] = part.pairs;
+  }
+  return parts;
+}
+
+Json json_of(const ConformanceHeads& heads) {
+  const RotarySpec& rotary = heads.rotary;
+  Json positions = Json::array();
+  for (std::int64_t axis = 0; axis < rotary.angles.axes(); ++axis)
+    positions.push_back(heads.row_positions().list(axis).list());
+  return {{"name", heads.name},
+          {"before", before_of(heads)},
+          {"shape", {rows_of_heads, heads_of_row, heads.channels}},
+          {"positions", positions},
+          {"rotary", to_string(rotary)},
+          {"channels", rotary.channels == RotaryLayout::halves ? "halves" : "interleaved"},
+          {"offset", heads.offset},
+          {"attention_factor", rotary.attention_factor},
+          {"parts", json_of(rotary.angles)}};
+}
+
+/// Reads an answer to heads, and judges it.
+check::HeadsReport judged(const ConformanceHeads& heads, const std::filesystem::path& file,
+                          DataType type) {
+  check::TableInMemory answer =
+      check::read_table(file, {.type = type, .columns = heads.channels, .holds_heads = true});
+  check::HeadsTable after = answer.heads();
+  const std::array<std::int64_t, 3> shape = {rows_of_heads, heads_of_row, heads.channels};
+  if (after.sizes[0] * after.sizes[1] * after.sizes[2] == shape[0] * shape[1] * shape[2] &&
+      after.sizes[1] == 1)  // raw elements have rows only
+    after.sizes = shape, after.strides = {shape[1] * shape[2], shape[2], 1};
+  return with_type(after.type, [&]<class T>(T) {
+    const std::vector<T> before = elements_before<T>(heads);
+    return check::heads({before.data(), after.type, shape, after.strides}, after, heads.rotary,
+                        {.positions = heads.row_positions(), .offset = heads.offset});
   });
 }
 
@@ -165,10 +311,14 @@ void add_conformance(CLI::App& app, Options& options, const std::string& descrip
 
 void write_conformance_set(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  Json manifest = {{"format", "posenc conformance"},
-                   {"version", 1},
-                   {"positions", conformance_positions},
-                   {"tables", Json::array()}};
+  Json manifest = {{"format", "posenc conformance"},     {"version", 1},
+                   {"positions", conformance_positions}, {"tables", Json::array()},
+                   {"heads_before", Json::object()},     {"heads", Json::array()}};
+  const auto add_file = [&](Json& entry, const std::string& name, DataType type,
+                            const std::string& bytes) {
+    write_all((folder / file_of(name, type)).string(), bytes);
+    entry["sha256"][std::string(to_string(type))] = sha256_of(bytes);
+  };
   for (const ConformanceTable& table : conformance_tables()) {
     Json entry = {{"name", table.name},
                   {"presets", table.presets},
@@ -178,31 +328,41 @@ void write_conformance_set(const std::filesystem::path& folder) {
                   {"spacing", to_string(table.spec.spacing)},
                   {"frequencies", to_string(table.spec.frequencies)}};
     if (table.factor() != 1) entry["attention_factor"] = table.factor();
-    for (const DataType type : all_data_types) {
-      const std::string bytes = bytes_of(table, type);
-      write_all((folder / file_of(table, type)).string(), bytes);
-      entry["sha256"][std::string(to_string(type))] = sha256_of(bytes);
-    }
+    for (const DataType type : all_data_types)
+      add_file(entry, table.name, type, bytes_of(table, type));
     manifest["tables"].push_back(std::move(entry));
+  }
+  for (const ConformanceHeads& heads : conformance_heads()) {
+    Json entry = json_of(heads);
+    Json& before = manifest["heads_before"][before_of(heads)];
+    for (const DataType type : head_types) {
+      if (!before["sha256"].contains(to_string(type)))
+        add_file(before, before_of(heads), type, bytes_of(heads, type, false));
+      add_file(entry, heads.name, type, bytes_of(heads, type, true));
+    }
+    manifest["heads"].push_back(std::move(entry));
   }
   write_all((folder / "manifest.json").string(), manifest.dump(1) + "\n");
 }
 
 int check_conformance_set(const Options& options) {
   Json document = new_document();
-  document["files"] = Json::array();
+  document["files"] = document["heads"] = Json::array();
   std::int64_t missing = 0;
   bool are_good = true;
+  const auto find = [&](const std::string& name) -> std::optional<std::filesystem::path> {
+    const std::filesystem::path file = std::filesystem::path(options.conformance) / name;
+    if (std::filesystem::exists(file)) return file;
+    ++missing;
+    return {};
+  };
   for (const ConformanceTable& table : conformance_tables()) {
     for (const DataType type : all_data_types) {
-      const std::string name = file_of(table, type);
-      const std::filesystem::path file = std::filesystem::path(options.conformance) / name;
-      if (!std::filesystem::exists(file)) {
-        ++missing;
-        continue;
-      }
+      const std::string name = file_of(table.name, type);
+      const auto file = find(name);
+      if (!file) continue;
       const check::TableInMemory answer =
-          check::read_table(file, {.type = type, .columns = table.spec.d_model});
+          check::read_table(*file, {.type = type, .columns = table.spec.d_model});
       const check::TableReport report =
           check::table(answer.view(), {.spec = table.spec,
                                        .arrangements = {check::arrangement_of(table.spec.layout)},
@@ -217,22 +377,43 @@ int check_conformance_set(const Options& options) {
                                    {"cause", check::cause_text(report)}});
     }
   }
-  const Json& files = document["files"];
-  if (files.empty())
+  for (const ConformanceHeads& heads : conformance_heads()) {
+    for (const DataType type : head_types) {
+      const std::string name = file_of(heads.name, type);
+      const auto file = find(name);
+      if (!file) continue;
+      const check::HeadsReport report = judged(heads, *file, type);
+      are_good = are_good && report.is_good;
+      document["heads"].push_back({{"file", name},
+                                   {"good", report.is_good},
+                                   {"verdict", report.is_good ? "good" : "wrong"},
+                                   {"max", report.errors.max},
+                                   {"noise", report.errors.noise},
+                                   {"angles_off", report.angles_off},
+                                   {"cause", check::cause_text(report.causes)}});
+    }
+  }
+  document["good"] = are_good;
+  document["missing"] = missing;
+  const Json &files = document["files"], &heads = document["heads"];
+  if (files.empty() && heads.empty())
     throw_invalid(
         "--conformance is '{}'; allowed: a folder with files of posenc generate --conformance",
         options.conformance);
-  document["good"] = are_good;
-  document["missing"] = missing;
   std::string page =
       table(files, {text("file", "/file"), text("verdict", "/verdict"),
                     number("max |error|", "/error/max_abs", error_text),
                     number("max ulp", "/error/max_ulp", ulp_text),
                     number("correctly rounded", "/correctly_rounded", percent_text)});
-  for (const Json& each : files)
-    if (!each.at("good"))
-      page += wrapped("\n" + each.at("file").get<std::string>() + ": " +
-                      each.at("cause").get<std::string>() + "\n");
+  page += "\n" + table(heads, {text("heads", "/file"), text("verdict", "/verdict"),
+                               number("max |error| of an angle", "/max", error_text),
+                               number("noise", "/noise", error_text),
+                               number("angles off", "/angles_off", count_text)});
+  for (const Json* const all : {&files, &heads})
+    for (const Json& each : *all)
+      if (!each.at("good"))
+        page += wrapped("\n" + each.at("file").get<std::string>() + ": " +
+                        each.at("cause").get<std::string>() + "\n");
   if (missing > 0) page += fmt::format("\n{} files of the set are not in the folder\n", missing);
   write_document(options, document, page);
   return are_good ? good : check_failed;

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace posenc::cli {
 
@@ -25,7 +26,7 @@ using namespace model;
 using namespace suite;
 namespace {
 
-const Names formats = {"npy", "safetensors", "raw", "csv"};
+const Names all_formats = {"npy", "safetensors", "raw", "csv"};
 
 /// Size of the blocks in which a table is encoded and written.
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
@@ -46,7 +47,7 @@ std::string format_of(const Options& options) {
   if (is_standard_output(options.output)) return "csv";
   if (!std::filesystem::path(options.output).has_extension()) return "npy";
   throw_invalid("--output is '{}'; allowed suffixes: .{} (or give --format)", options.output,
-                join(formats, ", ."));
+                join(all_formats, ", ."));
 }
 
 /// NumPy's format, version 1.0:
@@ -164,7 +165,8 @@ void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
 }
 
 /// Makes the table the cache of the model that --config describes, by default at all its positions.
-void set_model(Table& table, const Options& options) {
+/// With --grid, its rows are the cells of the grid, whose positions `grid` keeps.
+void set_model(Table& table, const Options& options, std::vector<std::int64_t>& grid) {
   // The rules "dynamic" and "longrope" depend on the length of the longest sequence.
   const std::int64_t first = options.first().value_or(0);
   std::optional<std::int64_t> length;
@@ -172,12 +174,20 @@ void set_model(Table& table, const Options& options) {
     length = first + *options.rows;
   const RotaryReading reading = reading_of(options, length);
   const RotaryReading::Layers& layers = layers_of(reading, options.layers);
-  if (!options.rows && reading.most_rows == 0) {
+  if (!options.rows && !options.grid && reading.most_rows == 0) {
     throw InvalidArgument(
         "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
         "--rows N");
   }
   table.positions = RowRange{first, options.rows.value_or(reading.most_rows)};
+  if (options.grid) {
+    if (options.rows)
+      throw InvalidArgument("--rows is given with --grid; allowed with --config: one of them");
+    const std::int64_t axes = layers.rotary.angles.axes();
+    grid = positions_on_grid(options, layers.rotary.angles);
+    const std::int64_t cells = std::ssize(grid) / axes;
+    table.positions = RowPositions(grid.data(), axes, cells, cells);
+  }
   set_rotary(table, options, layers.rotary);
   const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
   table.description += ", " + to_string(read);
@@ -231,8 +241,10 @@ int generate(const Options& options) {
   const std::string format = format_of(options);
   Table table;
   AxesTable grid;
+  if (options.grid && options.config.empty() && options.axes.empty())
+    throw InvalidArgument("--grid requires --axes or --config");
   if (!options.config.empty()) {
-    set_model(table, options);
+    set_model(table, options, grid.positions);
   } else if (!options.axes.empty()) {
     grid = axes_table(options.axes, options.grid);
     set_grid(table, options, grid);
@@ -297,7 +309,7 @@ void add_generate_command(CLI::App& program, Options& options) {
   exclude(app, "--axes", {"--rows", "--first", "--config"});
   add_type(app, options, Values::one);
   add_threads(app, options, Values::one);
-  add_output(app, options, formats, "npy; csv on standard output");
+  add_output(app, options, all_formats, "npy; csv on standard output");
   add_flag(app, "--force", options.is_forced,
            "write the file even if its disk seems to have too little space");
   add_conformance(

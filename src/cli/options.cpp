@@ -17,7 +17,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <ranges>
 
 namespace posenc::cli {
 
@@ -28,9 +27,11 @@ namespace {
 /// The elements of a list, which commas separate; empty elements are kept.
 Names elements_of(const std::string& text) {
   Names elements;
-  for (const auto each : std::views::split(text, ','))
-    elements.emplace_back(each.begin(), each.end());
-  return elements.empty() ? Names{""} : elements;
+  for (std::size_t first = 0, end = 0; end != text.npos; first = end + 1) {
+    end = text.find(',', first);
+    elements.push_back(text.substr(first, end - first));
+  }
+  return elements;
 }
 
 std::string take_shape(Options& options, const std::string& text) {
@@ -268,9 +269,9 @@ void add_model(CLI::App& app, Options& options) {
   add_choice(app, "--axes", "system whose positions are the cells of a grid",
              names_of(axes_presets(), &AxesPreset::name), "", options.axes);
   add_option(app, "--grid", "T,H,W",
-             "number of cells along time, height and width (default: the system's usual grid)",
-             [&](const std::string& text) { return take_grid(options, text); })
-      ->needs("--axes");
+             "number of cells along time, height and width (default: the usual grid of --axes); "
+             "with --config, the positions of a model with several axes",
+             [&](const std::string& text) { return take_grid(options, text); });
 }
 
 void add_output(CLI::App& app, Options& options, const Names& formats,
@@ -343,6 +344,19 @@ std::vector<const Backend*> backends_of(const Options& options, DataType type) {
     return !each->supports(type);
   });
   return chosen;
+}
+
+std::vector<std::int64_t> positions_on_grid(const Options& options, const AxesSpec& axes) {
+  const auto& [time, height, width] = *options.grid;
+  std::vector<std::int64_t> sizes = {time, height, width};
+  if (axes.axes() == 2 && time == 1) sizes.erase(sizes.begin());
+  if (std::ssize(sizes) != axes.axes())
+    throw_invalid(
+        "--grid is '{}', and the model has {} axes; allowed: three axes, or two with one "
+        "cell along time",
+        fmt::format("{}", fmt::join(*options.grid, ",")), axes.axes());
+  return grid_positions(sizes,
+                        std::vector<std::int64_t>(sizes.size(), options.first().value_or(0)));
 }
 
 RotaryReading reading_of(const Options& options, std::optional<std::int64_t> rows) {

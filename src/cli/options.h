@@ -84,6 +84,8 @@ struct Options {
   std::string config, types_file, layers, axes, rotary, positions, table, tensor, rotated,
       conformance;
   std::optional<model::GridSizes> grid;
+  std::optional<double> step;          ///< difference between the positions of rows
+  std::optional<std::int64_t> offset;  ///< channels of a head before its pairs
   bool is_twice = false, is_repeated = false;
 
   // Documents of measurements.
@@ -236,6 +238,10 @@ std::vector<const Backend*> backends_of(const Options& options);
 /// The same for tables of this type. Throws InvalidArgument if --backend names a backend that
 /// cannot write it; other such backends are left out.
 std::vector<const Backend*> backends_of(const Options& options, DataType type);
+
+/// The positions of the cells of --grid on each axis of a model that --config describes, from
+/// --first on. Throws InvalidArgument unless the model has two or three axes.
+std::vector<std::int64_t> positions_on_grid(const Options& options, const model::AxesSpec& axes);
 
 /// The rotary embedding that --config describes. Throws InvalidArgument, or std::system_error if
 /// the file cannot be read.

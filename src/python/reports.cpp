@@ -92,7 +92,8 @@ py::dict check_table(const Arg<check::TableView, "table">& table,
                      const Optional<EncodingSpec, "convention">& spec,
                      const std::array<bool, 3>& claimed,
                      Optional<check::Arrangement, "layout"> layout,
-                     Optional<std::int64_t, "first"> first, const Rotary* rotary,
+                     Optional<std::int64_t, "first"> first, const Optional<Rows, "positions">& rows,
+                     double denominator, const Rotary* rotary,
                      Optional<double, "max_error"> max_error, Threads threads) {
   check::TableOptions options;
   options.spec = spec;
@@ -108,6 +109,17 @@ py::dict check_table(const Arg<check::TableView, "table">& table,
       options.excluded = {check::Arrangement::cosines_repeated, check::Arrangement::sines_repeated};
     options.factor = rotary->spec().attention_factor;
     options.first = first.value.value_or(0);
+  }
+  if (rows.value) {
+    const RowPositions& positions = rows.value->positions;
+    const bool are_equal = positions.axes() == 0;
+    std::vector<std::int64_t>& to =
+        are_equal || !options.axes ? options.positions : options.axes->positions;
+    for (std::int64_t axis = 0; axis < std::max<std::int64_t>(positions.axes(), 1); ++axis)
+      for (std::int64_t row = 0; row < positions.count(); ++row) to.push_back(positions(axis, row));
+    options.first.reset();
+    if (!are_equal) options.spec.reset();
+    options.denominator = denominator;
   }
   options.max_error = max_error;
   options.threads = threads;
@@ -135,13 +147,18 @@ py::dict errors_of(const check::AngleErrors& errors) {
 
 py::dict check_rotated_heads(const Arg<check::HeadsTable, "before">& before,
                              const Arg<check::HeadsTable, "after">& after, const Positions& rows,
-                             const Rotary& rotary, Optional<double, "max_error"> max_error,
-                             Threads threads) {
+                             double denominator, const Rotary& rotary, std::int64_t offset,
+                             const std::vector<std::pair<std::string, const Rotary*>>& others,
+                             Optional<double, "max_error"> max_error, Threads threads) {
+  check::HeadsOptions options = {.positions = rows.value.positions,
+                                 .denominator = denominator,
+                                 .offset = offset,
+                                 .max_error = max_error,
+                                 .threads = threads};
+  for (const auto& [name, other] : others) options.others.push_back({name, other->spec()});
   const check::HeadsReport report = [&] {
     const ReleasedGil no_gil;
-    return check::heads(
-        before, after, rotary.spec(),
-        {.positions = rows.value.positions, .max_error = max_error, .threads = threads});
+    return check::heads(before, after, rotary.spec(), options);
   }();
   py::list octaves;
   for (const auto& [least, most, errors] : report.by_position)

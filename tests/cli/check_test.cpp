@@ -139,6 +139,79 @@ TEST_F(CheckCommand, JudgesRotatedHeads) {
             "other_arrangement");
 }
 
+TEST_F(CheckCommand, TakesStepsOffsetsAndGridsOfModels) {
+  // Time steps 3, 3.75, 4.5, ... are multiples of 1/4.
+  std::vector<std::int64_t> quarters;
+  for (std::int64_t row = 0; row < 60; ++row) quarters.push_back(12 + 3 * row);
+  Matrix table(60, 32);
+  backend("rotation")
+      .plan({.d_model = 32, .frequencies = LinearScaling{4}})
+      ->encode(std::span(std::as_const(quarters)), table.view());
+  write_file(file, npy_file("<f4", "(60, 32)", bytes_of(table)));
+  expect("good", "--first 3 --step 0.75");
+  expect("good", "--first 3 --step 0.75 --base 10000");
+  expect("wrong", "--first 3 --step 0.5 --base 10000");
+  expect("wrong", "--first 3 --step 0.75 --base 20000", "the base is 10000, not 20000");
+
+  const std::string before = folder / "before.npy", config = folder / "config.json";
+  std::vector<float> heads(48 * 4 * 128);
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    heads[i] = static_cast<float>(i * 7919 % 1009) / 500 - 1;
+  const auto write = [&](const std::string& name, const std::vector<float>& of) {
+    write_file(name, npy_file("<f4", "(48, 4, 128)", bytes_of(std::span(of))));
+  };
+  write(before, heads);
+  // The last 64 channels turn, at positions in steps of 1/4.
+  std::vector<float> turned = heads;
+  HeadsView view = rows_first(turned.data() + 64, 1, 48, 4, 128);
+  view.columns = 64;
+  Rotary(64, 10000, RotaryLayout::halves, LinearScaling{4}).apply(view);
+  write(file, turned);
+  expect("good", "--rotated " + before + " --offset 64 --step 0.25");
+  expect("wrong", "--rotated " + before + " --d-model 64 --step 0.25",
+         "the pairs of channels are (64 + k, 96 + k), halves, not (k, 32 + k), halves");
+  expect_refused(check("--rotated " + before + " --offset 127"), "d_model is 1");
+
+  write_file(config, R"({"model_type": "qwen2_5_vl", "hidden_size": 512, "num_attention_heads": 4,
+      "rope_theta": 1000000.0, "max_position_embeddings": 300,
+      "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}})");
+  const std::string grid = " --config " + config + " --grid 2,4,6";
+  const std::int64_t sizes[] = {2, 4, 6};
+  const std::vector<std::int64_t> positions = grid_positions(sizes);
+  turned = heads;
+  Rotary({.angles = axes_in_sections({16, 24, 24}, {.d_model = 128, .base = 1e6})})
+      .apply(rows_first(turned.data(), 1, 48, 4, 128), RowPositions(positions.data(), 3, 48, 48));
+  write(file, turned);
+  expect("good", "--rotated " + before + grid);
+  expect("wrong", "--rotated " + before + " --config " + config);
+  ASSERT_EQ(run_line("generate" + grid + " --format npy --output " + file).exit_code, 0);
+  expect("good", grid, "3 axes in sections of 16, 24, 24");
+  expect("wrong", " --config " + config + " --grid 2,6,4");
+  expect_refused(check("--grid 1,2,3"), "--grid requires --axes");
+  expect_refused(run_line("generate" + grid + " --rows 3"), "--rows is given with --grid");
+}
+
+TEST_F(CheckCommand, NamesTheLayersOfAModel) {
+  const std::string before = folder / "before.npy", config = folder / "config.json";
+  std::vector<float> heads(60 * 4 * 256);
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    heads[i] = static_cast<float>(i * 7919 % 1009) / 500 - 1;
+  const auto write = [&](const std::string& name) {
+    write_file(name, npy_file("<f4", "(60, 4, 256)", bytes_of(std::span(std::as_const(heads)))));
+  };
+  write(before);
+  Rotary(256).apply(rows_first(heads.data(), 1, 60, 4, 256));
+  write(file);
+  write_file(config, R"({"model_type": "gemma3_text", "hidden_size": 3840, "head_dim": 256,
+      "num_attention_heads": 16, "max_position_embeddings": 131072, "rope_theta": 1000000,
+      "rope_local_base_freq": 10000, "sliding_window": 1024, "sliding_window_pattern": 6,
+      "rope_scaling": {"factor": 8.0, "rope_type": "linear"}})");
+  const std::string rotated = "--rotated " + before + " --config " + config + " --layers ";
+  expect("good", rotated + "sliding_attention");
+  expect("wrong", rotated + "full_attention",
+         "the rotary embedding is that of the layers sliding_attention");
+}
+
 TEST_F(CheckCommand, ReadsOneOfSeveralTensors) {
   Matrix cosines(60, 16), sines(60, 16);
   Rotary(32).cosines_and_sines(RowRange{0, 60}, Repeat::once, cosines.view(), sines.view());

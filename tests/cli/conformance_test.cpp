@@ -3,9 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace posenc::test {
 namespace {
@@ -16,10 +18,12 @@ TEST(ConformanceSet, HasTheHashesThatAreKept) {
   // Compared with sha256sum of each file when it was made.
   EXPECT_EQ(read_file(folder / "manifest.json"),
             read_file(std::filesystem::path(POSENC_TEST_DATA) / "conformance.json"));
-  std::uintmax_t bytes = 0;
+  std::uintmax_t of_tables = 0, of_heads = 0;
   for (const auto& each : std::filesystem::directory_iterator(folder.path()))
-    bytes += std::filesystem::file_size(each);
-  EXPECT_LT(bytes, 500'000U);
+    (each.path().filename().string().starts_with("heads_") ? of_heads : of_tables) +=
+        std::filesystem::file_size(each);
+  EXPECT_LT(of_tables, 500'000U);
+  EXPECT_LT(of_heads, 500'000U);
 }
 
 TEST(ConformanceSet, JudgesTheFilesThatAreThere) {
@@ -42,6 +46,36 @@ TEST(ConformanceSet, JudgesTheFilesThatAreThere) {
   EXPECT_EQ(page.exit_code, 1) << page.err;
   EXPECT_THAT(page.out, AllOf(HasSubstr("\nllama_3_1.bfloat16: cause: "),
                               HasSubstr("2 files of the set are not in the folder")));
+}
+
+TEST(ConformanceSet, JudgesHeads) {
+  const ScratchFolder folder;
+  const std::string set = folder.path();
+  run_line("generate --conformance " + set);
+  const std::string command = "check --conformance " + set;
+  const nlohmann::json right = json_of(command);
+  EXPECT_EQ(right.at("missing"), 0);
+  EXPECT_EQ(right.at("heads").size(), 13U * 3);
+  for (const auto& each : right.at("heads")) EXPECT_EQ(each.at("good"), true) << each;
+  // Each implementation does something else than it should.
+  for (const auto& [asked, answered, cause] : std::vector<std::array<std::string, 3>>{
+           {"heads_yarn", "heads_gpt_j", "the pairs of channels are (2k, 2k + 1), interleaved"},
+           {"heads_longrope_long", "heads_longrope_short", "not recognised"},
+           {"heads_gathered", "heads_descending", "not recognised"},
+           {"heads_latent", "heads_before_192", "the heads are unchanged: nothing is turned"},
+           {"heads_sections", "heads_before_128", "the heads are unchanged"},
+           {"heads_partial", "heads_descending", "as if the turned share were ignored"}}) {
+    const ScratchFolder answers;
+    std::filesystem::copy(folder / (answered + ".float32"), answers / (asked + ".float32"));
+    const nlohmann::json wrong = json_of("check --conformance " + answers.path().string());
+    ASSERT_EQ(wrong.at("heads").size(), 1U);
+    EXPECT_EQ(wrong.at("heads").at(0).at("good"), false);
+    EXPECT_THAT(wrong.at("heads").at(0).at("cause").get<std::string>(), HasSubstr(cause)) << asked;
+  }
+  // A shape in the file may be any of the allowed ones.
+  const std::string elements = read_file(folder / "heads_llama.float32");
+  write_file(folder / "heads_llama.float32", npy_file("<f4", "(1, 8, 4, 128)", elements));
+  EXPECT_EQ(run_line(command).exit_code, 0);
 }
 
 TEST(ConformanceSet, RefusesOtherFoldersAndFiles) {

@@ -40,6 +40,21 @@ class CheckRotatedTest(unittest.TestCase):
         report = posenc.check_rotated(before, after, 256, rotary)
         self.assertEqual(kinds(report), ["shifted_rows"], str(report))
 
+    def test_offsets_fractions_and_other_embeddings(self):
+        before = np.random.default_rng(1).standard_normal((100, 4, 96), dtype=np.float32)
+        after, quarters = before.copy(), np.arange(100)
+        turned = after[..., 32:].copy()
+        posenc.Rotary(64, frequencies="linear:factor=4").apply(turned, positions=quarters)
+        after[..., 32:] = turned
+        claimed = posenc.Rotary(64)
+        report = posenc.check_rotated(before, after, quarters / 4, claimed, offset=32)
+        self.assertTrue(report.is_good, str(report))
+        other = {"a video model": posenc.Rotary(64, frequencies="linear:factor=4")}
+        report = posenc.check_rotated(before, after, 100, claimed, offset=32, others=other)
+        self.assertIn("is that of a video model", str(report))
+        with self.assertRaises(TypeError):
+            posenc.check_rotated(before, after, 100, claimed, others={"text": "rotary"})
+
 
 class CheckTest(unittest.TestCase):
     def test_good_tables_of_every_type_shape_and_stride(self):
@@ -59,6 +74,26 @@ class CheckTest(unittest.TestCase):
         table = tables[0]
         for each in (table.reshape(ROWS, -1, 2), table[:, 1::2] + 1j * table[:, ::2]):
             self.assertTrue(posenc.check(each, base=10000.0, first=0).is_good)
+
+    def test_positions_of_rows(self):
+        frequencies = 10000.0 ** (-np.arange(0, D_MODEL, 2) / D_MODEL)
+        for positions in (np.arange(50), [3, 1, 4, 1, 5], np.arange(90) * 0.75 + 1.5,
+                          np.random.default_rng(2).uniform(0, 1000, 40)):
+            phases = np.outer(positions, frequencies)
+            table = np.stack([np.sin(phases), np.cos(phases)], -1).reshape(len(phases), -1)
+            table = table.astype(np.float32)
+            report = posenc.check(table, base=10000.0, positions=positions)
+            self.assertTrue(report.is_good, str(report))
+            report = posenc.check(table, base=10000.0, positions=np.asarray(positions) + 0.5)
+            self.assertFalse(report.is_good, str(report))
+        config = {"model_type": "qwen2_5_vl", "hidden_size": 512, "num_attention_heads": 4,
+                  "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}
+        cells = np.stack([np.arange(24) // 8, np.arange(24) // 4 % 2, np.arange(24) % 4])
+        table = posenc.rotary_from_config(config).cache(cells)
+        self.assertTrue(posenc.check(table, config=config, positions=cells).is_good)
+        self.assertFalse(posenc.check(table, config=config, positions=cells[::-1]).is_good)
+        with self.assertRaisesRegex(ValueError, "first is 1 with positions"):
+            posenc.check(table, first=1, positions=cells)
 
     def test_what_is_expected_can_be_named(self):
         table = posenc.encode(ROWS, D_MODEL, base=500000.0, first=3)

@@ -216,11 +216,17 @@ std::vector<Cause> causes_of_difference(const SampledTable& sample, const Hypoth
     if (ways.front().is_exact || each.is_exact) continue;
     // The table was not computed in a way that neither reproduces most entries bit for bit nor
     // explains most of the entries that are off.
-    if (sample.noise.empty() && std::max(each.share, each.explained) < least_explained) continue;
+    // Most measured entries are within their noise, so that only `explained` counts.
+    const double share = sample.noise.empty() ? each.share : 0;
+    if (std::max(share, each.explained) < least_explained) continue;
     if (std::ranges::count(causes, each.kind, &Cause::kind) > 0) continue;
-    const std::string share =
-        format_text(": {} of the entries agree bit for bit", percent_text(each.share));
-    causes.push_back({each.kind, each.text + (sample.noise.empty() ? share : "")});
+    causes.push_back(
+        {each.kind, each.text + (sample.noise.empty()
+                                     ? format_text(": {} of the entries agree bit for bit",
+                                                   percent_text(each.share))
+                                     : format_text(", which explains {} of the entries that are "
+                                                   "off",
+                                                   percent_text(each.explained)))});
   }
   for (auto each = causes.begin() + first; each != causes.end(); ++each)
     each->is_rival = std::ssize(causes) > first + 1;

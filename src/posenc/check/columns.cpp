@@ -3,6 +3,7 @@
 #include "posenc/exact/frequency.h"
 
 #include <cmath>
+#include <utility>
 #include <variant>
 
 namespace posenc::check {
@@ -46,6 +47,16 @@ std::vector<double> frequencies_of(const EncodingSpec& spec) {
   const Frequencies exact(spec);
   for (std::int64_t k = 0; k < exact.count(); ++k) all.push_back(to_radians(exact[k]));
   return all;
+}
+
+FrequencyRule divided(const EncodingSpec& spec, double denominator) {
+  if (denominator == 1) return spec.frequencies;
+  if (is_base(spec.frequencies)) return LinearScaling{denominator};
+  if (const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies))
+    return LinearScaling{linear->factor * denominator};
+  std::vector<double> values = frequencies_of(spec);
+  for (double& each : values) each /= denominator;
+  return OwnFrequencies{std::move(values)};
 }
 
 std::vector<TablePair> pairs_of_table(const TableIdentity& is, std::int64_t columns) {

@@ -102,6 +102,9 @@ double frequency_of(const EncodingSpec& spec, std::int64_t k) noexcept;
 /// LinearScaling and of OwnFrequencies are not reduced. Other rules give them from -pi to pi.
 std::vector<double> frequencies_of(const EncodingSpec& spec);
 
+/// The rule of the spec's frequencies divided by a power of two.
+FrequencyRule divided(const EncodingSpec& spec, double denominator);
+
 /// A frequency of a table, and the columns that it fills.
 struct TablePair {
   std::size_t part;    ///< index into the parts of the axes; 0 if the table has no axes

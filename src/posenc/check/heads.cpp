@@ -2,20 +2,21 @@
 
 #include "posenc/check/causes.h"
 #include "posenc/check/columns.h"
-#include "posenc/check/identify.h"
+#include "posenc/check/head_changes.h"
+#include "posenc/check/head_turns.h"
 #include "posenc/check/text.h"
-#include "posenc/check/ways.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/suite/error_tally.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/support/with_type.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <numbers>
 #include <utility>
 
@@ -25,136 +26,8 @@ using namespace model;
 using namespace suite;
 namespace {
 
-using Complex = std::complex<double>;
-
 /// An angle is off if its error exceeds the allowed error by more than its noise times this.
 constexpr double most_noise = 6;
-
-/// The error of the mean angle of many heads that rounding of their elements causes. An angle far
-/// below an ulp leaves every element unchanged. Near a multiple of a quarter turn, every element
-/// becomes the other element of its pair. All heads then stick to that angle. Angles of some ulp
-/// are dithered by the elements. A normal spread of s ulp leaves 2 exp(-2 pi^2 s^2) of the error;
-/// here s is half of the angle.
-double sticking(double angle, DataType type) noexcept {
-  constexpr double quarter = std::numbers::pi / 2;
-  const double off = std::fabs(std::remainder(angle, quarter)),
-               ulps = off / (4 * half_ulp_of_one(type));
-  return off * std::min(1.0, 2 * std::exp(-5 * ulps * ulps));
-}
-
-/// The noise of a length is the noise of an angle times this.
-constexpr double length_noise = 0.73 / 0.42;
-
-/// The channels of pair k: k and k + distance, or 2 k and 2 k + 1.
-struct Pairing {
-  RotaryLayout channels = RotaryLayout::halves;
-  std::int64_t distance = 0;
-
-  std::size_t first(std::int64_t k) const noexcept {
-    return static_cast<std::size_t>(channels == RotaryLayout::halves ? k : 2 * k);
-  }
-  std::size_t second(std::int64_t k) const noexcept {
-    return first(k) + static_cast<std::size_t>(channels == RotaryLayout::halves ? distance : 1);
-  }
-  bool operator==(const Pairing&) const = default;
-
-  /// "(k, 64 + k), halves"
-  std::string text() const {
-    return channels == RotaryLayout::halves ? format_text("(k, {} + k), halves", distance)
-                                            : "(2k, 2k + 1), interleaved";
-  }
-};
-
-/// The turn of one pair, as the heads of a row show it.
-struct Turn {
-  Complex factor = 0;  ///< multiplies the heads; not finite if one of them is not
-  double noise = 0;    ///< standard deviation of the angle; NaN if all heads are zero
-  /// Sums of the squared lengths before and after the kernel.
-  double before = 0, after = 0;
-};
-
-std::vector<double> channels_of_head(const HeadsTable& heads, std::int64_t row, std::int64_t head) {
-  std::vector<double> all(static_cast<std::size_t>(heads.sizes[2]));
-  const std::int64_t begin = row * heads.strides[0] + head * heads.strides[1];
-  with_type(heads.type, [&]<class T>(T) {
-    const T* const data = static_cast<const T*>(heads.data) + begin;
-    for (std::int64_t i = 0; i < heads.sizes[2]; ++i)
-      all[static_cast<std::size_t>(i)] = to_double(data[i * heads.strides[2]]);
-  });
-  return all;
-}
-
-/// Heads before and after a kernel: shape (rows, heads, channels).
-struct Heads {
-  HeadsTable before, after;
-
-  std::int64_t rows() const noexcept { return before.sizes[0]; }
-  std::int64_t heads() const noexcept { return before.sizes[1]; }
-
-  /// The turns of all pairs of the first `dimension` channels.
-  std::vector<Turn> turns(std::int64_t row, const Pairing& pairing, std::int64_t dimension) const {
-    std::vector<Turn> turns(static_cast<std::size_t>(dimension / 2));
-    std::vector<double> last;
-    std::int64_t different = 0;
-    for (std::int64_t head = 0; head < heads(); ++head) {
-      std::vector<double> x = channels_of_head(before, row, head);
-      const std::vector<double> y = channels_of_head(after, row, head);
-      different += x != last;
-      for (std::int64_t k = 0; k < dimension / 2; ++k) {
-        const std::size_t i = pairing.first(k), j = pairing.second(k);
-        const Complex from(x[i], x[j]), to(y[i], y[j]);
-        Turn& turn = turns[static_cast<std::size_t>(k)];
-        turn.factor += std::conj(from) * to;
-        turn.before += std::norm(from);
-        turn.after += std::norm(to);
-        turn.noise += std::norm(from) * std::norm(to);
-      }
-      last = std::move(x);
-    }
-    // Rounding a complex number changes its angle by 0.42 halves of an ulp of its length in the
-    // root mean square, and its length by 0.73. Products and sums are rounded to float32, too,
-    // which does not matter for elements of 16 bits. Equal heads have equal errors.
-    const double roundings = size_of(after.type) == 2 ? 1 : 3,
-                 equal = static_cast<double>(heads()) / static_cast<double>(different),
-                 relative = 0.42 * half_ulp_of_one(after.type) * std::sqrt(roundings * equal);
-    for (Turn& turn : turns) {
-      turn.factor /= turn.before;
-      turn.noise = relative * std::sqrt(turn.noise) / turn.before;
-      const bool shows_nothing = turn.before == 0 && turn.after == 0;
-      if (!shows_nothing && !std::isfinite(turn.noise)) turn.noise = 0;
-    }
-    return turns;
-  }
-
-  /// The share of the squared elements that turns of these pairs, with this length, leave
-  /// unexplained. Only some rows are used.
-  double unexplained(const Pairing& pairing, std::int64_t dimension, double length) const {
-    double unlike = 0, squares = 0;
-    for (const std::int64_t row : scattered(rows(), 64)) {
-      for (const Turn& each : turns(row, pairing, dimension)) {
-        const double off = each.after + length * each.before * (length - 2 * std::abs(each.factor));
-        if (!std::isfinite(off)) continue;
-        unlike += off;
-        squares += each.after;
-      }
-    }
-    return squares > 0 ? unlike / squares : 0;
-  }
-
-  /// True if the channels that are not turned are unchanged in all rows.
-  bool keeps_channels(const std::vector<bool>& is_turned) const {
-    if (std::ranges::count(is_turned, false) == 0) return true;
-    for (std::int64_t row = 0; row < rows(); ++row) {
-      for (std::int64_t head = 0; head < heads(); ++head) {
-        const std::vector<double> x = channels_of_head(before, row, head),
-                                  y = channels_of_head(after, row, head);
-        for (std::size_t i = 0; i < x.size(); ++i)
-          if (!is_turned[i] && x[i] != y[i]) return false;
-      }
-    }
-    return true;
-  }
-};
 
 /// Adds one angle. `rms` and `noise` hold sums of squares until take_roots().
 void add(AngleErrors& to, double error, double noise) {
@@ -169,97 +42,135 @@ void take_roots(AngleErrors& of) {
   of.noise = of.count > 0 ? std::sqrt(of.noise / static_cast<double>(of.count)) : 0;
 }
 
-/// Judges heads whose order is known.
+/// The heads in the order of their dimensions that was found, and the pairs that they turn.
+struct FoundReading {
+  Heads heads;
+  Reading reading;
+  double unexplained = 0;          ///< by any turns of these pairs
+  double claimed_unexplained = 0;  ///< by any turns of the claimed pairs
+  std::optional<SampledHeads> sample = {};
+};
+
+/// Judges heads whose pairs are known.
 class Judge {
  public:
-  Judge(const Heads& heads, const RotarySpec& rotary, const HeadsOptions& options,
-        RowPositions positions, const Pairing& pairing, DataType type)
-      : heads_(heads),
-        rotary_(rotary),
+  Judge(const FoundReading& found, const Reading& claimed, const HeadsOptions& options,
+        const RowPositions& positions)
+      : found_(found),
+        heads_(found.heads),
+        rotary_(found.reading.rotary),
+        claimed_(claimed),
         options_(options),
-        positions_(std::move(positions)),
-        half_(rotary.dimension() / 2),
-        pairing_(pairing),
-        pairs_(static_cast<std::size_t>(half_)),
-        turns_(static_cast<std::size_t>(heads.rows())) {
-    TableIdentity angles;
-    angles.axes = TableAxes{.spec = rotary.angles};
-    for (const TablePair& each : pairs_of_table(angles, 2 * half_))
-      pairs_[static_cast<std::size_t>(each.place)] = each;
-    report_ = {.rows = heads.rows(), .heads = heads.heads(), .type = type, .rotary = rotary};
-    report_.by_pair.resize(static_cast<std::size_t>(half_));
-    parallel_for(heads.rows(), 16, options.threads, [&](auto begin, auto end, int) {
+        positions_(positions),
+        pairs_(std::ssize(found.reading.pairing.channels)),
+        angles_(claimed_angles(rotary_, positions)),
+        turns_(static_cast<std::size_t>(heads_.rows())) {
+    report_ = {.rows = heads_.rows(),
+               .heads = heads_.heads(),
+               .type = heads_.after.type,
+               .rotary = claimed.rotary};
+    report_.by_pair.resize(static_cast<std::size_t>(pairs_));
+    parallel_for(heads_.rows(), 16, options.threads, [&](auto begin, auto end, int) {
       for (std::int64_t row = begin; row < end; ++row)
-        turns_[static_cast<std::size_t>(row)] = heads.turns(row, pairing, 2 * half_);
+        turns_[static_cast<std::size_t>(row)] =
+            heads_.row(row, heads_.heads()).turns(found.reading.pairing);
     });
   }
 
-  HeadsReport report(const Pairing& claimed) && {
-    const bool has_claimed_pairs = pairing_ == claimed;
+  HeadsReport report() && {
     compare();
     if (report_.errors.count == 0)
       throw_invalid("heads hold only zeros; allowed: numbers, which show the angles");
-    const bool keeps_rest = heads_.keeps_channels(is_turned());
+    const bool has_claimed_pairs = found_.reading.pairing == claimed_.pairing,
+               keeps_rest = keeps_channels(is_turned());
     report_.is_good = report_.angles_off == 0 && keeps_rest && has_claimed_pairs;
     if (report_.is_good) return std::move(report_);
-    const auto say = [&](CauseKind kind, std::string text) {
-      for (const Cause& each : report_.causes)
-        if (each.text == text) return;
-      report_.causes.push_back({kind, std::move(text)});
-    };
-    if (!has_claimed_pairs)
-      say(CauseKind::other_arrangement,
-          format_text("the pairs of channels are {}, not {}", pairing_.text(), claimed.text()));
-    if (!keeps_rest)
-      say(CauseKind::other_arrangement,
-          has_claimed_pairs
-              ? format_text("channels beyond the first {} are changed", 2 * half_)
-              : format_text("more channels are changed than {}: they have a larger dimension",
-                            2 * half_));
-    if (first_not_finite_ >= 0)
-      say(CauseKind::unset_rows,
-          format_text("heads have NaN or infinity, the first in row {}", first_not_finite_));
-    if (report_.angles_off == 0) return std::move(report_);
-    if (!keeps_rest && !has_claimed_pairs) return std::move(report_);
-    if (heads_.keeps_channels(std::vector<bool>(is_turned().size()))) {
-      say(CauseKind::unset_rows, "the heads are unchanged: nothing is turned");
-    } else if (const std::string text = other_axes(); !text.empty()) {
-      say(CauseKind::other_axis, text);
-    } else {
-      for (std::size_t part = 0; part < rotary_.angles.parts.size(); ++part)
-        for (const Cause& each : causes_of_part(part)) say(each.kind, each.text);
+    if (found_.unexplained > found_.sample->unexplained_by_rounding()) {
+      if (const auto mixed =
+              mixed_conventions(*found_.sample, claimed_angles(claimed_.rotary, positions_),
+                                options_.offset, found_.unexplained)) {
+        say(*mixed);
+        return std::move(report_);
+      }
     }
-    std::vector<std::int64_t> pairs;
-    for (std::int64_t k = 0; k < half_; ++k)
-      if (off_by_pair_[static_cast<std::size_t>(k)] > 0) pairs.push_back(k);
-    if (report_.causes.empty() && !pairs.empty() && std::ssize(pairs) < half_)
-      report_.findings.push_back(format_text("{}, the other {} right",
-                                             fault_text(pair_noun, pairs, "is off"),
-                                             half_ - std::ssize(pairs)));
+    if (!has_claimed_pairs) say_pairs();
+    if (!keeps_rest && found_.reading.fault.empty())
+      say({CauseKind::other_arrangement,
+           has_claimed_pairs
+               ? format_text("channels beyond the first {} are changed",
+                             options_.offset + 2 * pairs_)
+               : format_text("more channels are changed than {}: they have a larger dimension",
+                             2 * pairs_)});
+    if (first_not_finite_ >= 0)
+      say({CauseKind::unset_rows,
+           format_text("heads have NaN or infinity, the first in row {}", first_not_finite_)});
+    if (report_.angles_off > 0) explain_angles();
+    if (report_.causes.empty()) add_findings();
     return std::move(report_);
   }
 
  private:
+  void say(const Cause& cause) {
+    if (std::ranges::count(report_.causes, cause.text, &Cause::text) == 0)
+      report_.causes.push_back(cause);
+  }
+
+  void say_pairs() {
+    const auto& [rotary, pairing, fault] = found_.reading;
+    if (!fault.empty()) say({CauseKind::other_arrangement, fault});
+    if (pairing.text != claimed_.pairing.text)
+      say({CauseKind::other_arrangement, format_text("the pairs of channels are {}, not {}",
+                                                     pairing.text, claimed_.pairing.text)});
+    report_.causes.back().text +=
+        format_text(", which explains {} of what turns of the claimed pairs do not",
+                    percent_text(1 - found_.unexplained / found_.claimed_unexplained));
+  }
+
   /// For each channel of a head, whether it belongs to a pair that is turned.
   std::vector<bool> is_turned() const {
     std::vector<bool> all(static_cast<std::size_t>(heads_.before.sizes[2]));
-    for (std::int64_t k = 0; k < half_; ++k)
-      all[pairing_.first(k)] = all[pairing_.second(k)] = true;
+    for (const auto& [i, j] : found_.reading.pairing.channels) all[i] = all[j] = true;
     return all;
+  }
+
+  /// True if the channels that are not turned are unchanged in all rows.
+  bool keeps_channels(const std::vector<bool>& is_turned) const {
+    if (std::ranges::count(is_turned, false) == 0) return true;
+    for (std::int64_t row = 0; row < heads_.rows(); ++row) {
+      const HeadsOfRow all = heads_.row(row, heads_.heads());
+      for (std::size_t i = 0; i < all.before.size(); ++i)
+        if (!is_turned[i % is_turned.size()] && all.before[i] != all.after[i]) return false;
+    }
+    return true;
   }
 
   const Turn& turn(std::int64_t row, std::int64_t pair) const noexcept {
     return turns_[static_cast<std::size_t>(row)][static_cast<std::size_t>(pair)];
   }
 
+  const TablePair& pair(std::int64_t place) const noexcept {
+    return angles_.pairs[static_cast<std::size_t>(place)];
+  }
+
+  /// The limit of the error of an angle that is not rounded.
+  double allowed(double phase) const noexcept {
+    return options_.max_error.value_or(check::allowed_error(DataType::float32, 1, phase));
+  }
+
+  /// The limit of the error of an angle of rounded elements.
+  double limit_of(double phase, double noise) const noexcept {
+    return allowed(phase) + sticking(phase, report_.type) + most_noise * noise;
+  }
+
   /// Compares all rows with exact cosines and sines.
   void compare() {
     const Rotary exact(rotary_);
+    const std::int64_t half = rotary_.dimension() / 2;
     std::array<HeadsReport::Octave, octaves> by_octave;
     by_octave.fill({max_position, 0, {}});
     double worst = -1;
     constexpr std::int64_t block = 256;
-    BasicMatrix<double> values(std::min(block, heads_.rows()), 2 * half_);
+    BasicMatrix<double> values(std::min(block, heads_.rows()), 2 * half);
     for (std::int64_t row = 0; row < heads_.rows(); ++row) {
       if (row % block == 0)
         exact.cache(positions_.part(row, std::min(block, heads_.rows() - row)),
@@ -269,26 +180,23 @@ class Judge {
         farthest = std::max(farthest, std::abs(positions_(axis, row)));
       HeadsReport::Octave& of = by_octave[octave(farthest)];
       of = {std::min(of.least, farthest), std::max(of.most, farthest), of.errors};
-      for (std::int64_t k = 0; k < half_; ++k) {
+      for (std::int64_t k = 0; k < pairs_; ++k) {
         const auto& [got, noise, before, after] = turn(row, k);
-        const Complex wanted(values(row % block, k), values(row % block, half_ + k));
+        const Complex wanted(values(row % block, k), values(row % block, half + k));
         const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
         if (std::isnan(noise)) continue;  // all heads are zero
-        const TablePair& pair = pairs_[static_cast<std::size_t>(k)];
-        const double phase = static_cast<double>(positions_(pair.axis, row)) * pair.frequency,
-                     allowed = options_.max_error.value_or(
-                         check::allowed_error(DataType::float32, 1, phase));
-        report_.allowed_error = std::max(report_.allowed_error, allowed);
-        const bool is_finite = std::isfinite(std::abs(ratio));
+        const double limit = allowed(angles_.angle(row, heads_.rows(), pair(k)));
+        report_.allowed_error = std::max(report_.allowed_error, limit);
+        const double length = std::sqrt(std::norm(ratio));
+        const bool is_finite = std::isfinite(length);
         if (!is_finite && first_not_finite_ < 0) first_not_finite_ = row;
         const double error = is_finite ? std::fabs(std::arg(ratio)) : std::numbers::pi,
-                     length_error = is_finite ? std::fabs(std::abs(ratio) - 1) : 1;
+                     length_error = is_finite ? std::fabs(length - 1) : 1;
         report_.max_length_error = std::max(report_.max_length_error, length_error);
         const double stuck = sticking(std::arg(wanted), report_.type);
-        const bool is_off = error > allowed + stuck + most_noise * noise ||
-                            length_error > allowed + most_noise * length_noise * noise;
-        report_.angles_off += is_off;
-        off_by_pair_[static_cast<std::size_t>(k)] += is_off;
+        const bool is_off = error > limit + stuck + most_noise * noise ||
+                            length_error > limit + most_noise * length_noise * noise;
+        if (is_off) off_.push_back({row, k});
         for (AngleErrors* const to :
              {&report_.errors, &of.errors, &report_.by_pair[static_cast<std::size_t>(k)]})
           add(*to, error, noise);
@@ -298,6 +206,7 @@ class Judge {
         report_.worst_pair = k;
       }
     }
+    report_.angles_off = std::ssize(off_);
     take_roots(report_.errors);
     for (AngleErrors& each : report_.by_pair) take_roots(each);
     for (HeadsReport::Octave& each : by_octave) {
@@ -306,55 +215,169 @@ class Judge {
     }
   }
 
-  /// "pairs 16 .. 39 turn by axis 2, not 1", if they do.
-  std::string other_axes() const {
-    const std::int64_t axes = rotary_.angles.axes();
-    struct Run {
-      std::int64_t first, last, axis, wanted;
-    };
-    std::vector<Run> runs;
-    for (const TablePair& pair : pairs_) {
+  /// The sample from which changes are found.
+  Shown shown() const {
+    Shown shown = {.channels = heads_.before.sizes[2]};
+    const std::vector<std::int64_t> places = scattered(pairs_, 32);
+    for (const std::int64_t row : scattered(heads_.rows(), 12)) {
+      for (const std::int64_t k : places) {
+        const auto& [factor, noise, before, after] = turn(row, k);
+        const double limit = limit_of(angles_.angle(row, heads_.rows(), pair(k)), noise);
+        const double length = std::sqrt(std::norm(factor));
+        if (std::isfinite(limit + length) && length > 0)
+          shown.angles.push_back({row, k, std::arg(factor), length, limit});
+      }
+    }
+    shown.frequencies = frequencies_;
+    return shown;
+  }
+
+  /// The angle per position of a pair, from rows at increasing distances. NaN if the pair does not
+  /// turn evenly, or if no positions follow one another.
+  double shown_frequency(std::int64_t k) const {
+    const std::int64_t axis = pair(k).axis, rows = heads_.rows();
+    double frequency = NAN;
+    for (std::int64_t distance = 1; distance < rows; distance *= 2) {
+      Complex sum = 0;
+      double lengths = 0;
+      const std::int64_t stride = std::max<std::int64_t>(1, (rows - distance) / 8);
+      for (std::int64_t row = 0; row + distance < rows; row += stride) {
+        const Complex step = turn(row + distance, k).factor * std::conj(turn(row, k).factor);
+        if (positions_(axis, row + distance) - positions_(axis, row) != distance ||
+            !std::isfinite(std::norm(step)))
+          continue;
+        sum += step;
+        lengths += std::sqrt(std::norm(step));
+      }
+      if (!(std::abs(sum) > 0.9 * lengths)) break;
+      const auto span = static_cast<double>(distance);
+      const double known = std::isnan(frequency) ? 0 : frequency * span;
+      frequency = (known + std::arg(sum * std::polar(1.0, -known))) / span;
+    }
+    return frequency;
+  }
+
+  /// The shares of the angles that are off which other angles reproduce: as exactly as right ones,
+  /// and as exactly as phases in float32 are.
+  std::array<double, 2> explained_by(const Angles& other) const {
+    std::array<double, 2> explained = {};
+    for (const auto& [row, k] : off_) {
+      const auto& [factor, noise, before, after] = turn(row, k);
+      const double phase =
+                       other.angle(row, heads_.rows(), other.pairs[static_cast<std::size_t>(k)]),
+                   limit = limit_of(phase, noise),
+                   in_float32 = limit + std::min(0x1p-22 * std::fabs(phase), 0x1p-4);
+      const Complex ratio = factor / std::polar(other.rotary.attention_factor, phase);
+      const bool has_length =
+          std::fabs(std::sqrt(std::norm(ratio)) - 1) <=
+          limit + most_noise * length_noise * noise +
+              0x1p-20 * (other.rotary.attention_factor != rotary_.attention_factor);
+      const double error = std::fabs(std::arg(ratio));
+      explained[0] += has_length && error <= limit;
+      explained[1] += has_length && error <= in_float32;
+    }
+    for (double& each : explained) each /= static_cast<double>(off_.size());
+    return explained;
+  }
+
+  /// Says why angles or lengths are off, if the cause explains most of them.
+  void explain_angles() {
+    constexpr double least_explained = 0.5, nearly_all = 0.995;
+    if (keeps_channels(std::vector<bool>(is_turned().size())))
+      return say({CauseKind::unset_rows, "the heads are unchanged: nothing is turned"});
+    for (std::int64_t k = 0; k < pairs_; ++k) frequencies_.push_back(shown_frequency(k));
+    std::optional<Angles> found;
+    std::array<double, 2> explained = {};
+    for (const auto& each :
+         {find_changes(angles_, positions_, shown(), options_.others), on_other_axes()}) {
+      if (!each) continue;
+      const std::array<double, 2> by_each = explained_by(*each);
+      if (found && 4 * (1 - by_each[1]) >= 1 - explained[1]) continue;
+      found = each;
+      explained = by_each;
+    }
+    const auto [exactly, in_float32] = explained;
+    if (in_float32 >= least_explained) {
+      for (const Cause& each : found->changes) say(each);
+      report_.causes.back().text +=
+          format_text(", which {}explains {} of the angles that are off",
+                      found->changes.size() > 1 ? "together " : "", percent_text(in_float32));
+      if (exactly < nearly_all) explain_parts(*found);
+      return;
+    }
+    if (may_be_rounded()) explain_parts(angles_);
+  }
+
+  /// False if angles below some radians are so far from right ones that no rounding, to bfloat16 at
+  /// worst, explains them.
+  bool may_be_rounded() const {
+    std::int64_t small = 0, near = 0;
+    for (const std::int64_t row : scattered(heads_.rows(), 16)) {
+      for (std::int64_t k = 0; k < pairs_; ++k) {
+        const auto& [factor, noise, before, after] = turn(row, k);
+        const double phase = angles_.angle(row, heads_.rows(), pair(k));
+        if (std::fabs(phase) > 8 || !(std::abs(factor) > 0)) continue;
+        ++small;
+        near += std::fabs(std::arg(factor * std::polar(1.0, -phase))) <=
+                limit_of(phase, noise) + 0x1p-7 * (std::fabs(phase) + 0.5);
+      }
+    }
+    return 2 * near >= small;
+  }
+
+  /// Says how each part was rounded.
+  void explain_parts(const Angles& wanted) {
+    for (std::size_t part = 0; part < wanted.rotary.angles.parts.size(); ++part)
+      for (const Cause& each : causes_of_part(part, wanted)) say(each);
+  }
+
+  /// The same angles with the axes by which the pairs turn, if these are not the claimed ones.
+  std::optional<Angles> on_other_axes() const {
+    if (rotary_.angles.axes() == 1) return {};
+    Angles moved = angles_;
+    const std::vector<std::int64_t> rows = scattered(heads_.rows(), 24);
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> places;
+    for (std::int64_t k = 0; k < pairs_; ++k) {
+      TablePair& to = moved.pairs[static_cast<std::size_t>(k)];
       const auto error_of = [&](std::int64_t axis) {
+        to.axis = axis;
         double sum = 0;
-        for (const std::int64_t row : scattered(heads_.rows(), 64)) {
-          const double angle = static_cast<double>(positions_(axis, row)) * pair.frequency;
-          const Complex off =
-              turn(row, pair.place).factor - std::polar(rotary_.attention_factor, angle);
-          if (std::isfinite(std::abs(off))) sum += std::norm(off);
+        for (const std::int64_t row : rows) {
+          const Complex off = turn(row, k).factor - std::polar(rotary_.attention_factor,
+                                                               moved.angle(row, heads_.rows(), to));
+          if (std::isfinite(std::norm(off))) sum += std::norm(off);
         }
         return std::sqrt(sum);
       };
-      std::int64_t nearest = pair.axis;
-      for (std::int64_t axis = 0; axis < axes; ++axis)
-        if (error_of(axis) < error_of(nearest)) nearest = axis;
-      if (nearest == pair.axis || 8 * error_of(nearest) >= error_of(pair.axis)) continue;
-      if (runs.empty() || runs.back().last + 1 != pair.place || runs.back().axis != nearest ||
-          runs.back().wanted != pair.axis)
-        runs.push_back({pair.place, pair.place, nearest, pair.axis});
-      runs.back().last = pair.place;
+      const std::int64_t axis = pair(k).axis;
+      std::int64_t nearest = axis;
+      for (std::int64_t each = 0; each < rotary_.angles.axes(); ++each)
+        if (error_of(each) < error_of(nearest)) nearest = each;
+      if (8 * error_of(nearest) >= error_of(axis)) nearest = axis;
+      to.axis = nearest;
+      if (nearest != axis) places[{nearest, axis}].push_back(k);
     }
     std::vector<std::string> texts;
-    for (const Run& each : runs)
-      texts.push_back(format_text("pairs {} .. {} turn by axis {}, not {}", each.first, each.last,
-                                  each.axis, each.wanted));
-    return join(texts, ", ");
+    for (const auto& [axis, of_axis] : places)
+      texts.push_back(format_text("pairs {} turn by axis {}, not {}", numbers_text(of_axis),
+                                  axis.first, axis.second));
+    moved.changes = {{CauseKind::other_axis, join(texts, ", ")}};
+    return texts.empty() ? std::nullopt : std::optional(std::move(moved));
   }
 
   /// The causes in one part, whose pairs form a table of cosines and sines. A frequency that no
   /// pair has gets infinite noise.
-  std::vector<Cause> causes_of_part(std::size_t number) const {
-    const AxisPairs& part = rotary_.angles.parts[number];
-    const std::int64_t half = part.spec.d_model / 2;
-    BasicMatrix<double> values(heads_.rows(), 2 * half), noise(heads_.rows(), half);
-    std::fill_n(values.data(), heads_.rows() * 2 * half, 0.0);
-    std::fill_n(noise.data(), heads_.rows() * half, infinity);
-    std::vector<std::int64_t> positions;
-    for (std::int64_t row = 0; row < heads_.rows(); ++row)
-      positions.push_back(positions_(part.axis, row));
-    for (const TablePair& pair : pairs_) {
+  std::vector<Cause> causes_of_part(std::size_t number, const Angles& angles) const {
+    const AxisPairs& part = angles.rotary.angles.parts[number];
+    const std::int64_t half = part.spec.d_model / 2, rows = heads_.rows();
+    BasicMatrix<double> values(rows, 2 * half), noise(rows, half);
+    std::fill_n(values.data(), rows * 2 * half, 0.0);
+    std::fill_n(noise.data(), rows * half, infinity);
+    for (std::int64_t place = 0; place < pairs_; ++place) {
+      const TablePair& pair = angles.pairs[static_cast<std::size_t>(place)];
       if (pair.part != number) continue;
-      for (std::int64_t row = 0; row < heads_.rows(); ++row) {
-        const Turn& shown = turn(row, pair.place);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const Turn& shown = turn(row, place);
         if (std::isnan(shown.noise)) continue;
         values(row, pair.k) = shown.factor.real();
         values(row, half + pair.k) = shown.factor.imag();
@@ -363,62 +386,83 @@ class Judge {
     }
     TableIdentity wanted = {.spec = part.spec, .arrangement = Arrangement::halves_cos_first};
     wanted.spec.layout = Layout::interleaved;
-    wanted.factor = rotary_.attention_factor;
-    TableOptions claimed = {.spec = wanted.spec, .arrangements = {wanted.arrangement}};
-    claimed.factor = wanted.factor;
-    if (positions_.is_range()) {
-      claimed.first = wanted.first = positions_.first();
+    wanted.factor = angles.rotary.attention_factor;
+    wanted.has_negated_sines = angles.sign < 0;
+    if (positions_.is_range() && angles.changes.empty()) {
+      wanted.first = positions_.first();
     } else {
-      claimed.positions = wanted.positions = positions;
+      for (std::int64_t row = 0; row < rows; ++row)
+        wanted.positions.push_back(static_cast<std::int64_t>(
+            angles.positions[static_cast<std::size_t>(part.axis * rows + row)]));
     }
     const SampledTable sample(TableView(std::as_const(values).view()), false,
                               TableView(std::as_const(noise).view()));
-    std::optional<Hypothesis> found = Hypothesis{.is = wanted};
-    if (part.count() == half) found = identify(sample, claimed);
-    if (!found) return {};
-    return causes_of_difference(sample, *found, wanted);
+    return causes_of_difference(sample, {.is = wanted}, wanted);
   }
 
+  /// Adds measurements to the report.
+  void add_findings() {
+    if (found_.unexplained > 0.01)
+      report_.findings.push_back(
+          format_text("turns of the pairs {} leave {} of the squared elements unexplained, and "
+                      "other usual pairs leave no less than a quarter of that",
+                      found_.reading.pairing.text, percent_text(found_.unexplained)));
+    std::vector<bool> is_off(static_cast<std::size_t>(pairs_));
+    for (const auto& [row, k] : off_) is_off[static_cast<std::size_t>(k)] = true;
+    std::vector<std::int64_t> places;
+    for (std::int64_t k = 0; k < pairs_; ++k)
+      if (is_off[static_cast<std::size_t>(k)]) places.push_back(k);
+    if (!places.empty() && std::ssize(places) < pairs_)
+      report_.findings.push_back(format_text("{}, the other {} right",
+                                             fault_text(pair_noun, places, "is off"),
+                                             pairs_ - std::ssize(places)));
+    add_frequencies(places);
+  }
+
+  /// The frequencies of pairs that turn evenly.
+  void add_frequencies(const std::vector<std::int64_t>& places) {
+    constexpr std::size_t most_shown = 3;
+    std::vector<std::int64_t> uneven;
+    std::vector<std::string> even;
+    for (const std::int64_t k : places) {
+      if (frequencies_.empty()) break;
+      const double frequency = frequencies_[static_cast<std::size_t>(k)];
+      if (std::isnan(frequency))
+        uneven.push_back(k);
+      else if (even.size() < most_shown)
+        even.push_back(format_text("pair {} turns by {} per position, not {}", k,
+                                   digits_text(frequency, 6), digits_text(pair(k).frequency, 6)));
+    }
+    if (!uneven.empty())
+      even.push_back(
+          fault_text(pair_noun, uneven, "is not turned evenly from position to position"));
+    std::ranges::copy(even, std::back_inserter(report_.findings));
+  }
+
+  struct OffAngle {
+    std::int64_t row, place;
+  };
+
+  const FoundReading& found_;
   const Heads& heads_;
   const RotarySpec& rotary_;
+  const Reading& claimed_;
   const HeadsOptions& options_;
   const RowPositions positions_;
-  const std::int64_t half_;
-  const Pairing pairing_;
-  std::vector<std::int64_t> off_by_pair_ =
-      std::vector<std::int64_t>(static_cast<std::size_t>(half_));
-  std::vector<TablePair> pairs_;          ///< axes and frequencies of the pairs
+  const std::int64_t pairs_;
+  const Angles angles_;                   ///< exact angles
   std::vector<std::vector<Turn>> turns_;  ///< turns_[row][pair]
+  std::vector<OffAngle> off_;             ///< the angles or lengths that are off
+  std::vector<double> frequencies_;       ///< shown_frequency() of each pair, once angles are off
   HeadsReport report_;
   std::int64_t first_not_finite_ = -1;
 };
 
-}  // namespace
-
-HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const RotarySpec& rotary,
-                  const HeadsOptions& options) {
-  validate(rotary);
-  check_threads(options.threads);
-  if (options.max_error) check_positive("max_error", *options.max_error);
-  if (before.sizes != after.sizes || std::ranges::count(before.sizes, 0) > 0 ||
-      before.sizes[2] < rotary.dimension()) {
-    throw_invalid(
-        "heads have shape {} before and {} after; allowed: one shape, not empty, of at least {} "
-        "channels",
-        shape_text(before.sizes), shape_text(after.sizes), rotary.dimension());
-  }
-  struct Reading {
-    Heads heads;
-    Pairing pairing;
-    double unexplained;
-  };
-  std::optional<Reading> best;
-  const std::int64_t half = rotary.dimension() / 2, half_head = before.sizes[2] / 2;
-  const RotaryLayout other =
-      rotary.channels == RotaryLayout::halves ? RotaryLayout::interleaved : RotaryLayout::halves;
-  const Pairing claimed = {rotary.channels, half};
-  std::vector<Pairing> pairings = {claimed, {other, half}};
-  if (half < half_head) pairings.push_back({RotaryLayout::halves, half_head});
+/// Finds the order of rows and heads, and the pairs that the kernel turns. The claimed pairs, and
+/// rows first, are preferred unless another reading leaves less than a quarter unexplained.
+FoundReading found_reading(const HeadsTable& before, const HeadsTable& after,
+                           const std::vector<Reading>& readings, const HeadsOptions& options) {
+  std::vector<FoundReading> orders;
   for (const bool heads_first : {false, true}) {
     if (options.positions && options.positions->count() != before.sizes[heads_first]) continue;
     Heads heads = {before, after};
@@ -427,21 +471,56 @@ HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const Rotar
       std::swap(each->sizes[0], each->sizes[1]);
       std::swap(each->strides[0], each->strides[1]);
     }
-    for (const Pairing& pairing : pairings) {
-      const double unexplained =
-          heads.unexplained(pairing, rotary.dimension(), rotary.attention_factor);
-      // Prefer the claimed pairs, and rows first, unless another reading leaves less than a quarter
-      // unexplained.
-      if (!best || 4 * unexplained < best->unexplained) best = {heads, pairing, unexplained};
-    }
+    orders.push_back({.heads = heads, .reading = readings.front()});
+    orders.back().sample.emplace(heads);
   }
-  if (!best)
+  if (orders.empty())
     throw_invalid("positions has {} values; allowed: {}, one for each row",
                   options.positions->count(), before.sizes[0]);
+  FoundReading* best = nullptr;
+  for (const Reading& reading : readings) {
+    for (FoundReading& order : orders) {
+      const double unexplained = order.sample->unexplained(reading.pairing);
+      if (&reading == &readings.front()) order.claimed_unexplained = unexplained;
+      if (best != nullptr &&
+          !(4 * unexplained + order.sample->unexplained_by_rounding() < best->unexplained))
+        continue;
+      best = &order;
+      best->reading = reading;
+      best->unexplained = unexplained;
+    }
+  }
+  return std::move(*best);
+}
+
+}  // namespace
+
+HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const RotarySpec& claimed,
+                  const HeadsOptions& options) {
+  RotarySpec rotary = claimed;
+  check_positive("denominator", options.denominator);
+  for (AxisPairs& part : rotary.angles.parts)
+    part.spec.frequencies = divided(part.spec, options.denominator);
+  validate(rotary);
+  check_threads(options.threads);
+  if (options.max_error) check_positive("max_error", *options.max_error);
+  for (const auto& [name, other] : options.others) validate(other);
+  check_range("offset", options.offset, 0, max_d_model);
+  if (before.sizes != after.sizes || std::ranges::count(before.sizes, 0) > 0 ||
+      before.sizes[2] < options.offset + rotary.dimension()) {
+    throw_invalid(
+        "heads have shape {} before and {} after; allowed: one shape, not empty, of at least {} "
+        "channels",
+        shape_text(before.sizes), shape_text(after.sizes), options.offset + rotary.dimension());
+  }
+  const std::vector<Reading> readings = readings_of(rotary, before.sizes[2], options.offset);
+  const FoundReading found = found_reading(before, after, readings, options);
   const RowPositions positions =
-      options.positions.value_or(RowPositions(RowRange{options.first, best->heads.rows()}));
+      options.positions.value_or(RowPositions(RowRange{options.first, found.heads.rows()}));
   validate(positions, rotary.angles.axes());
-  return Judge(best->heads, rotary, options, positions, best->pairing, after.type).report(claimed);
+  HeadsReport report = Judge(found, readings.front(), options, positions).report();
+  report.rotary = claimed;
+  return report;
 }
 
 std::string to_string(const HeadsReport& report) {

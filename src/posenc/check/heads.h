@@ -21,28 +21,27 @@
 #include "posenc/data_type.h"
 #include "posenc/model/rotary.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace posenc::check {
-
-/// Heads to read, of shape (rows, heads, channels), or with rows and heads exchanged.
-struct HeadsTable {
-  const void* data = nullptr;              ///< the first channel
-  DataType type = DataType::float32;       ///< type of the elements
-  std::array<std::int64_t, 3> sizes = {};  ///< sizes of the three dimensions
-  /// Elements from one index to the next, for each dimension.
-  std::array<std::int64_t, 3> strides = {};
-};
 
 /// The claims about the kernel besides the rotary embedding, and how it is checked.
 struct HeadsOptions {
   std::int64_t first = 0;  ///< the position of row 0; the next ones follow
   /// Positions of all rows, in place of `first`.
   std::optional<model::RowPositions> positions = {};
+  /// Positions count multiples of 1 / denominator: RealPositions::denominator.
+  double denominator = 1;
+  /// The number of channels before the pairs, such as the channels of latent attention that are
+  /// not turned.
+  std::int64_t offset = 0;
+  /// Embeddings that the kernel may have confused with the claimed one, such as the one of other
+  /// layers, with their names: "the layers sliding_attention".
+  std::vector<std::pair<std::string, model::RotarySpec>> others = {};
   /// Allowed error of an angle in radians besides six times the noise, in place of the rule above.
   std::optional<double> max_error = {};
   int threads = 1;  ///< at least 1
@@ -77,9 +76,9 @@ struct HeadsReport {
     AngleErrors errors;  ///< errors at these positions
   };
   std::vector<Octave> by_position = {};    ///< the octaves that occur
-  std::vector<AngleErrors> by_pair = {};   ///< errors of each of the dimension / 2 pairs
+  std::vector<AngleErrors> by_pair = {};   ///< errors of each pair that is turned
   std::vector<Cause> causes = {};          ///< empty if the kernel is good, or if no cause is known
-  std::vector<std::string> findings = {};  ///< the pairs that are off, if others are right
+  std::vector<std::string> findings = {};  ///< measurements, if no cause is known
 };
 
 /// Checks a kernel by heads before and after it. Throws InvalidArgument if the heads are all zero,

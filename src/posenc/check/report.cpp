@@ -36,7 +36,7 @@ constexpr auto verdict_names = enum_names<Verdict>("verdict", "right", "wrong", 
 
 /// ", axes of mae on a grid of 14 x 14", ", 3 axes"
 std::string axes_text(const TableAxes& axes) {
-  if (axes.name.empty()) return format_text(", {} axes", axes.spec.axes());
+  if (axes.name.empty()) return format_text(", {} axes {}", axes.spec.axes(), to_string(axes.spec));
   const auto& [time, height, width] = axes.grid;
   return format_text(", axes of {} on a grid of {}{} x {}", axes.name,
                      time == 1 ? "" : format_text("{} x ", time), height, width);

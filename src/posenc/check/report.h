@@ -1,5 +1,6 @@
 /// @file
-/// A view of a table, the claims about it, and the report on it. check/table.h makes the report.
+/// Views of a table and of heads, the claims about a table, and the report on it. check/table.h
+/// makes the report.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -40,6 +41,15 @@ struct TableView {
 
   /// The entry in this row and column, which are not checked.
   double operator()(std::int64_t row, std::int64_t column) const noexcept;
+};
+
+/// Heads to read, of shape (rows, heads, channels), or with rows and heads exchanged.
+struct HeadsTable {
+  const void* data = nullptr;              ///< the first channel
+  DataType type = DataType::float32;       ///< type of the elements
+  std::array<std::int64_t, 3> sizes = {};  ///< sizes of the three dimensions
+  /// Elements from one index to the next, for each dimension.
+  std::array<std::int64_t, 3> strides = {};
 };
 
 /// The order of sines and cosines in the columns of a table, for frequencies k = 0 .. h - 1. The
@@ -176,6 +186,8 @@ struct TableOptions {
   std::vector<Arrangement> excluded = {};      ///< arrangements that are not allowed
   std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
   std::vector<std::int64_t> positions = {};    ///< positions of all rows, in place of `first`
+  /// Positions count multiples of 1 / denominator: RealPositions::denominator.
+  double denominator = 1;
   /// The axes of a table over several axes. If their positions are empty, they are found. If `spec`
   /// is set too, the table may have equal positions on all axes, as text has, or different ones.
   std::optional<TableAxes> axes = {};

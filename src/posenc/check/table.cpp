@@ -477,6 +477,39 @@ TableReport check_claimed_axes(const TableView& table, const TableOptions& optio
   return is_better ? different : *equal;
 }
 
+/// The options with a denominator of 1, by which the claimed frequencies are divided. If positions
+/// advance in equal steps from a multiple of the step, they become a run, as in usual tables.
+TableOptions in_whole_steps(TableOptions options) {
+  std::vector<std::int64_t>& positions = options.positions;
+  double denominator = options.denominator;
+  check_positive("denominator", denominator);
+  if (denominator == 1) return options;
+  const std::int64_t step = positions.size() > 1 ? positions[1] - positions[0] : 0;
+  bool is_run = step > 0 && positions[0] % step == 0;
+  for (std::size_t row = 1; row < positions.size(); ++row)
+    is_run = is_run && positions[row] - positions[row - 1] == step;
+  if (is_run) {
+    denominator /= static_cast<double>(step);
+    options.first = positions[0] / step;
+    positions.clear();
+  }
+  if (!options.spec && !options.axes) {
+    options.spec.emplace().d_model = 0;
+    options.claimed = {.base = false, .spacing = false};
+  }
+  options.claimed.frequencies = true;
+  if (options.spec && options.spec->d_model == 0 && !is_base(options.spec->frequencies) &&
+      !std::holds_alternative<LinearScaling>(options.spec->frequencies))
+    throw_invalid(
+        "d_model is not given; allowed with this rule and fractions of positions: d_model");
+  if (options.spec) options.spec->frequencies = divided(*options.spec, denominator);
+  if (options.axes)
+    for (AxisPairs& part : options.axes->spec.parts)
+      part.spec.frequencies = divided(part.spec, denominator);
+  options.denominator = 1;
+  return options;
+}
+
 /// True if the last column, beside the pairs, holds zeros, as in tables of odd width.
 bool has_zero_column(const TableView& table) noexcept {
   if (table.columns % 2 == 0 || table.columns < 3) return false;
@@ -487,7 +520,8 @@ bool has_zero_column(const TableView& table) noexcept {
 
 }  // namespace
 
-TableReport table(const TableView& table, const TableOptions& options) {
+TableReport table(const TableView& table, const TableOptions& given) {
+  const TableOptions options = in_whole_steps(given);
   check_arguments(table, options);
   TableView pairs = table;
   const bool has_zeros = has_zero_column(table);

@@ -30,7 +30,7 @@ std::string numbers_text(const std::vector<std::int64_t>& numbers) {
 std::string shape_text(std::span<const std::int64_t> sizes) {
   std::vector<std::string> texts;
   for (const std::int64_t each : sizes) texts.push_back(std::to_string(each));
-  return "(" + join(texts, ", ") + (texts.size() == 1 ? ",)" : ")");
+  return format_text("({}{})", join(texts, ", "), texts.size() == 1 ? "," : "");
 }
 
 std::string percent_text(double share) { return digits_text(100 * share, 3) + " %"; }

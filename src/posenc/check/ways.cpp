@@ -362,7 +362,11 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
       const double value = value_of(entry);
       each.share += open_bits(sample, entry.index, entry.position, value) == 0;
       const double phase = entry.phase(frequencies), exact = entry.value_at(phase);
-      const double limit = allowed_error(sample.type, identity.factor, phase);
+      // Measured entries come from float32 cosines and sines.
+      const bool is_measured = !sample.noise.empty();
+      const double limit =
+          allowed_error(is_measured ? DataType::float32 : sample.type, identity.factor, phase) +
+          (is_measured ? 6 * sample.noise[entry.index] : 0);
       if (std::fabs(entry.got - exact) <= limit) return true;
       ++off;
       // Sines of different libraries differ by an ulp or two.

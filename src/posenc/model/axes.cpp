@@ -2,6 +2,7 @@
 #include "posenc/model/axes.h"
 
 #include "posenc/model/internal/checks.h"
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -171,6 +172,24 @@ AxesSpec axes_alternating(const IntegerView& list, const EncodingSpec& spec) {
   return axes_by_pair(sections, spec, [&](std::int64_t k) {
     return k < sections[1] + sections[2] ? 1 + k % 2 : std::int64_t{0};
   });
+}
+
+std::string to_string(const AxesSpec& angles) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(angles.axes()));
+  bool are_in_order = true, have_all = true;
+  std::int64_t next = 0;
+  for (const AxisPair& pair : pairs_of(angles)) {
+    ++counts[static_cast<std::size_t>(angles.parts[pair.part].axis)];
+    are_in_order &= pair.place == next++;
+  }
+  // Each block has all frequencies of an encoding; sections share the frequencies of one encoding.
+  for (const AxisPairs& part : angles.parts) have_all &= part.frequencies.empty();
+  std::vector<std::string> texts;
+  for (const std::int64_t each : counts) texts.push_back(number_text(each));
+  const char* const how = !are_in_order ? "interleaved, of "
+                          : have_all    ? "in blocks of "
+                                        : "in sections of ";
+  return how + join(texts, ", ") + " pairs";
 }
 
 }  // namespace posenc::model

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace posenc::model {
@@ -71,6 +72,9 @@ struct AxisPair {
 
 /// All pairs of a row, part by part. The spec is not validated.
 std::vector<AxisPair> pairs_of(const AxesSpec& spec);
+
+/// How the axes share the pairs: "in sections of 16, 24, 24 pairs".
+std::string to_string(const AxesSpec& spec);
 
 /// The encoding of rows whose positions are equal on all axes, as in text. It has no value if the
 /// frequencies are not those of one encoding in their order, or if the parts have layouts. Throws

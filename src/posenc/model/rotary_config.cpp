@@ -20,25 +20,6 @@ std::string rule_text(const FrequencyRule& rule) {
   return shortened(text, 200);
 }
 
-/// How the axes share the pairs: "in sections of 16, 24, 24 pairs".
-std::string axes_text(const AxesSpec& angles) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(angles.axes()));
-  bool are_in_order = true, have_all = true;
-  std::int64_t next = 0;
-  for (const AxisPair& pair : pairs_of(angles)) {
-    ++counts[static_cast<std::size_t>(angles.parts[pair.part].axis)];
-    are_in_order &= pair.place == next++;
-  }
-  // Each block has all frequencies of an encoding; sections share the frequencies of one encoding.
-  for (const AxisPairs& part : angles.parts) have_all &= part.frequencies.empty();
-  std::vector<std::string> texts;
-  for (const std::int64_t each : counts) texts.push_back(number_text(each));
-  const char* const how = !are_in_order ? "interleaved, of "
-                          : have_all    ? "in blocks of "
-                                        : "in sections of ";
-  return how + join(texts, ", ") + " pairs";
-}
-
 }  // namespace
 
 const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string_view kind) {
@@ -76,7 +57,7 @@ std::string to_string(const RotarySpec& spec) {
     text += ", bases and rules " + join(bases, ", ");
   }
   text += spec.channels == RotaryLayout::halves ? ", channels halves" : ", channels interleaved";
-  if (spec.angles.axes() > 1) text += ", axes " + axes_text(spec.angles);
+  if (spec.angles.axes() > 1) text += ", axes " + to_string(spec.angles);
   const FrequencyRule& rule = parts.empty() ? FrequencyRule() : parts.front().spec.frequencies;
   if (spec.attention_factor != 1 || std::holds_alternative<YarnScaling>(rule))
     text += format_text(", attention factor {}", spec.attention_factor);

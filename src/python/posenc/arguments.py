@@ -163,6 +163,19 @@ def rows_of(given: Any, axes: int = 1, first: int | None = None,
     return Rows(0, shape, dense, axes if has_axes else 0)
 
 
+def real_rows_of(given: Any, axes: int = 1) -> tuple[Rows, float]:
+    """The same for positions that may be fractions: multiples of 1 / the second value."""
+    if _is_count(given) or isinstance(given, range):
+        return rows_of(given, axes, first=0), 1.0
+    array = values_of(given, "positions", "an array or a sequence of numbers, a range, or a number "
+                      "of rows")
+    if array.dtype.kind != "f":
+        return rows_of(given, axes, first=0), 1.0
+    array = array.astype(np.float64)
+    multiples, denominator, _ = _posenc.round_positions(array.ravel(), None)
+    return rows_of(multiples.reshape(array.shape), axes), denominator
+
+
 def _rows_from(first: int, count: int) -> Rows:
     _posenc.check_rows(first, count)
     return Rows(first, (count,))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from posenc import _posenc
-from posenc.arguments import Memory, expect, frequencies_of, memory_of, rows_of
+from posenc.arguments import Memory, expect, frequencies_of, memory_of, real_rows_of
 from posenc.encoders import preset
 from posenc.rotary import Config, Rotary, rotary_from_config
 
@@ -70,18 +71,20 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
           max_error: float | None = None,
           d_model: int | None = None, base: float | None = None, layout: str | None = None,
           spacing: str | None = None, frequencies: Any = None,
-          first: int | None = None) -> CheckReport:
+          first: int | None = None, positions: Any = None) -> CheckReport:
     """Judges a table, identifies it, and says what is wrong with it.
 
     table: an array or tensor in CPU memory, with any strides, and with two dimensions besides
     dimensions of size 1. It may also hold pairs, of shape (n, d / 2, 2), or complex numbers, cosine
     + i sine. preset_name: the convention that the table should have. d_model, base, layout,
     spacing, frequencies, first: parts of the convention, as in Encoder(). layout may also be
-    "interleaved_cos_first". Parts that no argument names are found from the values. config, layers:
-    a model's config.json, as in rotary_from_config(); the table should then be the cache of its
-    rotary embedding. rotary: the same embedding, as an object. max_error: the allowed error of
-    each entry, by default an ulp of the type at
-    1, and the cost of phases in double. Raises ValueError if an argument is not allowed.
+    "interleaved_cos_first". positions: the position of each row, in place of first; numbers may
+    have fractions. If the model has several axes, their shape may be (axes, rows). Parts that no
+    argument names are found from the values. config, layers: a model's config.json, as in
+    rotary_from_config(); the table should then be the cache of its rotary embedding. rotary: the
+    same embedding, as an object. max_error: the allowed error of each entry, by default an ulp of
+    the type at 1, and the cost of phases in double. Raises ValueError if an argument is not
+    allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
     """
@@ -98,10 +101,14 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
         expect(rotary, Rotary, "rotary")
     parts = {key: expected[key] for key in ("base", "spacing", "frequencies")}
     spec = spec_of(d_model=d_model, **parts)
+    if positions is not None and first is not None:
+        raise ValueError(f"first is {first} with positions; allowed: one of them")
+    axes = 1 if rotary is None else rotary.axes.axes
+    rows, denominator = (None, 1.0) if positions is None else real_rows_of(positions, axes)
     claimed = [preset_name is not None or part is not None for part in parts.values()]
     return CheckReport(**_posenc.check_table(
-        _of_two_dimensions(table), spec, claimed, expected["layout"], expected["first"],
-        rotary and rotary._core, max_error, threads))
+        _of_two_dimensions(table), spec, claimed, expected["layout"], expected["first"], rows,
+        denominator, rotary and rotary._core, max_error, threads))
 
 
 def spec_of(d_model: int | None = None, base: float | None = None, spacing: str | None = None,
@@ -114,23 +121,29 @@ def spec_of(d_model: int | None = None, base: float | None = None, spacing: str 
 
 
 def check_rotated(before: Any, after: Any, positions: Any, rotary: Rotary, *,
+                  offset: int = 0, others: Mapping[str, Rotary] | None = None,
                   max_error: float | None = None, threads: int = 1) -> RotatedReport:
     """Judges a kernel that rotates queries or keys, by the heads before and after it.
 
     before, after: arrays or tensors from any device, of shape (rows, heads, channels), or with rows
     and heads exchanged, besides dimensions of size 1. Random numbers in many heads show the most.
-    positions: as in Rotary.apply(), or the number of rows, from position 0 on. max_error: the
+    positions: as in Rotary.apply(), or the number of rows, from position 0 on; numbers may have
+    fractions. offset: the channels before the pairs, as in latent attention. others: embeddings
+    that the kernel may have confused with this one, and their names. max_error: the
     allowed error of an angle in radians, besides the noise of rounded elements; by default, an ulp
     of float32. Raises ValueError if an argument is not allowed.
 
     >>> posenc.check_rotated(q, kernel(q, positions), positions, posenc.Rotary(128))
     """
     expect(rotary, Rotary, "rotary")
-    rows = rows_of(positions, rotary.axes.axes, first=0)
+    rows, denominator = real_rows_of(positions, rotary.axes.axes)
+    for each in (others or {}).values():
+        expect(each, Rotary, "others")
+    named = [(name, each._core) for name, each in (others or {}).items()]
     heads = [_of_three_dimensions(each, name) for each, name in
              ((before, "before"), (after, "after"))]
-    return RotatedReport(**_posenc.check_rotated_heads(*heads, rows, rotary._core, max_error,
-                                                       threads))
+    return RotatedReport(**_posenc.check_rotated_heads(
+        *heads, rows, denominator, rotary._core, offset, named, max_error, threads))
 
 
 def _of_three_dimensions(heads: Any, name: str) -> Memory:

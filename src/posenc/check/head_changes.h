@@ -1,0 +1,69 @@
+// The changes to a rotary embedding and to the positions that explain the angles of a kernel.
+// Internal: not installed.
+#pragma once
+
+#include "posenc/check/head_turns.h"
+#include "posenc/check/report.h"
+#include "posenc/model/rotary.h"
+#include "posenc/model/row_positions.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace posenc::check {
+inline namespace internals {
+
+/// Rotary embeddings and their names.
+using NamedRotaries = std::vector<std::pair<std::string, model::RotarySpec>>;
+
+/// The pairs of angles, by their places.
+std::vector<TablePair> pairs_by_place(const model::AxesSpec& angles);
+
+/// Angles that a kernel applied, or should apply.
+struct Angles {
+  model::RotarySpec rotary = {};
+  std::vector<TablePair> pairs = {};   ///< the axes and frequencies of its pairs, by place
+  std::vector<double> positions = {};  ///< positions[axis * rows + row]
+  double sign = 1;                     ///< -1 if the heads are turned backwards
+  std::vector<Cause> changes = {};     ///< the changes that lead to these angles
+
+  /// Angles in radians at row `row` of `rows`.
+  double angle(std::int64_t row, std::int64_t rows, const TablePair& pair) const noexcept {
+    return sign * positions[static_cast<std::size_t>(pair.axis * rows + row)] * pair.frequency;
+  }
+};
+
+/// One angle of the sample from which changes are found.
+struct ShownAngle {
+  std::int64_t row, place;
+  double angle, length;
+  double limit;  ///< error of a good angle
+};
+
+/// The angles that are claimed, without changes.
+Angles claimed_angles(const model::RotarySpec& rotary, const model::RowPositions& positions);
+
+/// The angles of a kernel, as far as the heads show them.
+struct Shown {
+  std::int64_t channels = 0;            ///< the channels of a head
+  std::vector<ShownAngle> angles = {};  ///< angles of some rows and pairs
+  /// The angle per position of each pair; NaN if the pair does not turn evenly.
+  std::vector<double> frequencies = {};
+};
+
+/// Returns the fewest changes that explain the shown angles and lengths, if there are any that
+/// explain them better than chance. `others` are embeddings that the kernel may have confused with
+/// the claimed one.
+std::optional<Angles> find_changes(const Angles& claimed, const model::RowPositions& positions,
+                                   const Shown& shown, const NamedRotaries& others);
+
+/// The cause if pairs of one convention turn by the angles of another one: each of the two channels
+/// of a pair then has an angle of its own. `unexplained` is the share that the best pairs leave.
+std::optional<Cause> mixed_conventions(const SampledHeads& sample, const Angles& claimed,
+                                       std::int64_t offset, double unexplained);
+
+}  // namespace internals
+}  // namespace posenc::check
