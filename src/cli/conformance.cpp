@@ -284,8 +284,8 @@ Json json_of(const ConformanceHeads& heads) {
 /// Reads an answer to heads, and judges it.
 check::HeadsReport judged(const ConformanceHeads& heads, const std::filesystem::path& file,
                           DataType type) {
-  check::TableInMemory answer =
-      check::read_table(file, {.type = type, .columns = heads.channels, .holds_heads = true});
+  check::TableInMemory answer = check::read_table(
+      file, {.type = type, .columns = heads.channels, .holds = check::Holds::heads});
   check::HeadsTable after = answer.heads();
   const std::array<std::int64_t, 3> shape = {rows_of_heads, heads_of_row, heads.channels};
   if (after.sizes[0] * after.sizes[1] * after.sizes[2] == shape[0] * shape[1] * shape[2] &&

@@ -59,7 +59,7 @@ struct RotarySpec {
   /// The factor of the softmax's scale, which is 1 / sqrt(channels of a query) without it: 2^-20 to
   /// 2^20. YaRN in models with latent attention has such a factor.
   double softmax_factor = 1;
-  QueryScaling queries = {};
+  QueryScaling queries = {};  ///< the factor of rotated queries
 
   /// The number of rotated channels per head.
   std::int64_t dimension() const noexcept { return angles.d_model(); }
