@@ -507,6 +507,7 @@ class TablesTest(unittest.TestCase):
         right = model.model.rotary_emb.attention_scaling
         self.assertGreater(right, 1.1)
         for value, cause in ((1.0, "is missing"), (right * right, "is applied twice"),
+                             (2 * right - 1, "logarithm twice"),
                              (1.5, "it should be 1.13")):
             model.model.rotary_emb.attention_scaling = value
             self.assert_wrong(model, "model.rotary_emb.attention_scaling", cause)

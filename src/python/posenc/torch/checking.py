@@ -471,8 +471,10 @@ def _factor_finding(held: _Held) -> Finding:
     cause = ""
     if error > _CLOSE:
         cause = f"it should be {right:.9g}"
-        for power, text in ((-1, "is missing"), (1, "is applied twice")):
-            if math.isclose(held.value, right * of_yarn**power, rel_tol=_CLOSE):
+        for wrong, text in ((right / of_yarn, "is missing"),
+                            (right * of_yarn, "is applied twice"),
+                            (2 * of_yarn - 1, "has YaRN's logarithm twice")):
+            if math.isclose(held.value, wrong, rel_tol=_CLOSE):
                 cause += f": the factor {of_yarn:.6g} of the configuration {text}"
     return Finding(held.path, 0, (), "float", "wrong" if cause else "good", error, what, cause)
 
