@@ -243,11 +243,16 @@ Rotation rotation_of(const Options& options, std::int64_t channels, std::int64_t
   if (!options.config.empty()) {
     const RotaryReading reading = reading_of(options);
     rotation.rotary = layers_of(reading, options.layers).rotary;
+    const auto add_other = [&](const std::string& name, const RotarySpec& rotary) {
+      // With --step, the claim counts other positions than these.
+      if (rotary != rotation.rotary && !options.step)
+        rotation.options.others.push_back({name, rotary});
+    };
     for (const RotaryReading::Layers& each : reading.layers)
-      rotation.options.others.push_back({"the layers " + each.kind, each.rotary});
+      add_other("the layers " + each.kind, each.rotary);
     // LongRoPE and dynamic NTK have other frequencies for short sequences.
     for (const RotaryReading::Layers& each : reading_of(options, 1).layers)
-      rotation.options.others.push_back({"short sequences", each.rotary});
+      add_other("short sequences", each.rotary);
     if (options.grid) {
       rotation.positions = positions_on_grid(options, rotation.rotary.angles);
       set_positions(rotation.rotary.angles.axes());
@@ -345,7 +350,17 @@ check::TableReport judged_table(const Options& options) {
   const check::TableInMemory table = check::read_table(
       options.table,
       {.tensor = options.tensor, .type = options.data_type(), .columns = options.d_model});
-  return check::table(table.view(), expected_of(options, table.stored.rows));
+  const std::int64_t rows = table.stored.rows;
+  check::TableReport report = check::table(table.view(), expected_of(options, rows));
+  if (report.is_good || options.config.empty() || options.length) return report;
+  // Unless --length is given, posenc generate takes the rows for the longest sequence.
+  Options of_rows = options;
+  of_rows.length = std::max<std::int64_t>(options.first().value_or(0), 0) + rows;
+  if (layers_of(reading_of(of_rows), options.layers) ==
+      layers_of(reading_of(options), options.layers))
+    return report;
+  check::TableReport other = check::table(table.view(), expected_of(of_rows, rows));
+  return other.is_good ? other : report;
 }
 
 int check_table(const Options& options) {

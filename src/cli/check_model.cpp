@@ -4,6 +4,7 @@
 
 #include "posenc/check/frequencies.h"
 #include "posenc/check/table_file.h"
+#include "posenc/error.h"
 #include "posenc/support/with_type.h"
 
 #include <fmt/format.h>
@@ -37,19 +38,22 @@ bool is_sliding(std::string_view text) {
   return text.find("sliding") != text.npos || text.find("local") != text.npos;
 }
 
-/// The embeddings that the tensor may belong to: of the kind of layers that its name tells, or of
-/// all kinds; under LongRoPE with either list of factors.
-std::vector<RotarySpec> likely(const Options& options, std::string_view name) {
-  std::vector<RotarySpec> all;
-  for (const std::int64_t rows : {0, 1}) {
-    const RotaryReading reading = rows == 0 ? reading_of(options) : reading_of(options, rows);
-    for (const RotaryReading::Layers& each : reading.layers) {
-      const bool is_other = reading.layers.size() > 1 && is_sliding(each.kind) != is_sliding(name);
-      if (!is_other && (options.layers.empty() || options.layers == each.kind))
-        add_once(all, each.rotary);
-    }
+/// The configuration describes the text model, and not these parts of a multimodal model.
+bool is_other_part(std::string_view name) {
+  constexpr std::string_view parts[] = {"vision", "visual", "image", "audio", "tower", "talker"};
+  return std::ranges::any_of(parts,
+                             [&](std::string_view part) { return name.find(part) != name.npos; });
+}
+
+/// The kinds of layers that the tensor may belong to, by what its name tells.
+Names likely_kinds(const Options& options, std::string_view name) {
+  if (!options.layers.empty()) return {options.layers};
+  Names all, sliding;
+  for (const RotaryReading::Layers& each : reading_of(options).layers) {
+    all.push_back(each.kind);
+    if (is_sliding(each.kind)) sliding.push_back(each.kind);
   }
-  return all;
+  return is_sliding(name) && !sliding.empty() ? sliding : all;
 }
 
 std::vector<double> values_of(const check::TableInMemory& row) {
@@ -62,12 +66,17 @@ std::vector<double> values_of(const check::TableInMemory& row) {
   return values;
 }
 
-Json judged_frequencies(const Options& options) {
+/// Judges the frequencies of each kind of layers; under LongRoPE with either list of factors.
+Json judged_frequencies(const Options& options, const Names& kinds) {
   const check::TableInMemory row = check::read_table(
       options.table, {.tensor = options.tensor, .holds = check::Holds::frequencies});
   std::vector<check::FrequencyReport> reports;
-  for (const RotarySpec& each : likely(options, options.tensor))
-    reports.push_back(check::frequencies(values_of(row), spec_of_equal_positions(each.angles)));
+  for (const std::string& kind : kinds) {
+    for (const RotaryReading& reading : {reading_of(options), reading_of(options, 1)}) {
+      const auto spec = spec_of_equal_positions(layers_of(reading, kind).rotary.angles);
+      reports.push_back(check::frequencies(values_of(row), spec));
+    }
+  }
   const auto right = std::ranges::find_if(reports, &check::FrequencyReport::is_good);
   const check::FrequencyReport& report = right == reports.end() ? reports.front() : *right;
   return {{"dtype", to_string(row.stored.type)},
@@ -77,7 +86,15 @@ Json judged_frequencies(const Options& options) {
           {"cause", report.cause}};
 }
 
-Json judged_cache(const check::TableReport& report) {
+/// Judges a cache as the cache of each kind of layers.
+Json judged_cache(Options options, const Names& kinds, const JudgeCache& judge) {
+  std::vector<check::TableReport> reports;
+  for (const std::string& kind : kinds) {
+    options.layers = kind;
+    reports.push_back(judge(options));
+    if (reports.back().is_good) break;
+  }
+  const check::TableReport& report = reports.back().is_good ? reports.back() : reports.front();
   return {{"dtype", to_string(report.type)},
           {"verdict", to_string(report.verdict())},
           {"max_error", report.errors.error.max_abs},
@@ -85,26 +102,37 @@ Json judged_cache(const check::TableReport& report) {
           {"cause", check::cause_text(report)}};
 }
 
+/// The verdict on a tensor; also if it cannot be a tensor of the model.
+Json judged(const Options& options, const JudgeCache& judge) {
+  const Names kinds = likely_kinds(options, options.tensor);
+  layers_of(reading_of(options), kinds.front());  // throws if --layers names no kind
+  try {
+    return is_frequencies(options.tensor) ? judged_frequencies(options, kinds)
+                                          : judged_cache(options, kinds, judge);
+  } catch (const InvalidArgument& error) {
+    return {{"dtype", ""}, {"verdict", "wrong"}, {"what", ""}, {"cause", error.what()}};
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> model_tables(const std::string& file) {
   std::vector<std::string> names = check::tensor_names(file);
-  std::erase_if(names,
-                [](const std::string& name) { return !is_frequencies(name) && !is_cache(name); });
+  std::erase_if(names, [](const std::string& name) {
+    return is_other_part(name) || (!is_frequencies(name) && !is_cache(name));
+  });
   return names;
 }
 
 int check_model(const Options& options, const std::vector<std::string>& tensors,
-                const std::function<check::TableReport(const Options&)>& judge) {
+                const JudgeCache& judge) {
   Json document = new_document();
   Json& rows = document["tensors"] = Json::array();
   std::size_t wrong = 0;
   for (const std::string& name : tensors) {
     Options one = options;
     one.tensor = name;
-    Json row = in_place("tensor " + name, [&] {
-      return is_frequencies(name) ? judged_frequencies(one) : judged_cache(judge(one));
-    });
+    Json row = judged(one, judge);
     row["name"] = name;
     wrong += row["verdict"] != "right" ? 1 : 0;
     rows.push_back(std::move(row));
@@ -121,8 +149,8 @@ int check_model(const Options& options, const std::vector<std::string>& tensors,
       table(shown, {text("tensor", "/name"), text("verdict", "/verdict"), text("dtype", "/dtype"),
                     number("max |error|", "/max_error", error_text)});
   write_document(options, document,
-                 fmt::format("{} tensors of frequencies and rotary caches, {} of them wrong\n\n{}",
-                             tensors.size(), wrong, page));
+                 fmt::format("{} tensor{} of frequencies and rotary caches, {} of them wrong\n\n{}",
+                             tensors.size(), tensors.size() == 1 ? "" : "s", wrong, page));
   return wrong == 0 ? good : check_failed;
 }
 

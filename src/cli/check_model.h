@@ -14,9 +14,12 @@ namespace posenc::cli {
 /// The tensors of a .safetensors file whose names are those of frequencies or of rotary caches.
 std::vector<std::string> model_tables(const std::string& file);
 
+/// Judges a cache: the tensor that the options name.
+using JudgeCache = std::function<check::TableReport(const Options&)>;
+
 /// Judges these tensors of the file --config describes, prints a line for each, and returns an exit
-/// code. `judge` judges a cache: the tensor that the options name.
+/// code.
 int check_model(const Options& options, const std::vector<std::string>& tensors,
-                const std::function<check::TableReport(const Options&)>& judge);
+                const JudgeCache& judge);
 
 }  // namespace posenc::cli

@@ -185,6 +185,14 @@ T converted(const py::handle& value) {
       return parser_of<T>(value.cast<std::string>());
     else
       return value.cast<T>();
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    // pybind11 would also take objects with __int__, and truncate their fractions.
+    const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!index) {
+      PyErr_Clear();
+      throw py::cast_error();
+    }
+    return index.cast<T>();
   } else {
     return value.cast<T>();
   }

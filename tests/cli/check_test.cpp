@@ -359,5 +359,34 @@ TEST(CheckModel, JudgesTheFrequenciesAndCachesOfAModel) {
   EXPECT_THAT(run_line(line).out, HasSubstr("frequencies 0 .. 3 are zero or nearly zero"));
 }
 
+TEST(CheckModel, KnowsKindsOfLayersAndTheLengthOfItsOwnCaches) {
+  const ScratchFolder folder;
+  const std::string config = folder / "config.json", file = folder / "cache.safetensors";
+  write_file(config, R"({"model_type": "modernbert", "hidden_size": 128, "num_attention_heads": 2,
+      "max_position_embeddings": 64})");
+  for (const char* const base : {"1e4", "1.6e5"}) {
+    std::string inv_freq;
+    for (int k = 0; k < 32; ++k) {
+      const auto each = static_cast<float>(std::pow(std::stod(base), -k / 32.0));
+      inv_freq.append(reinterpret_cast<const char*>(&each), sizeof each);
+    }
+    const std::string header =
+        R"({"layers.1.rotary_emb.inv_freq": {"dtype": "F32", "shape": [32], "data_offsets": [0, 128]},)"
+        R"( "vision_tower.inv_freq": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
+    write_file(file, std::string(1, static_cast<char>(header.size())) + std::string(7, '\0') +
+                         header + inv_freq);
+    const std::string line = "check " + file + " --config " + config;
+    EXPECT_EQ(run_line(line).exit_code, 0) << run_line(line).out;
+    EXPECT_EQ(run_line(line + " --layers sliding_attention").exit_code,
+              std::string_view(base) == "1e4" ? 0 : 1);
+    expect_refused(run_line(line + " --layers zz"), "layers is 'zz'; allowed for modernbert");
+  }
+  write_file(config, R"({"model_type": "llama", "hidden_size": 16, "num_attention_heads": 2,
+      "max_position_embeddings": 32, "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}})");
+  const std::string cache = folder / "own.safetensors";
+  ASSERT_EQ(run_line("generate --config " + config + " --rows 64 --output " + cache).exit_code, 0);
+  EXPECT_EQ(run_line("check " + cache + " --config " + config).exit_code, 0);
+}
+
 }  // namespace
 }  // namespace posenc::test

@@ -321,8 +321,16 @@ class ModulesTest(unittest.TestCase):
             self.assertEqual((same.data_ptr(), same._version), (product.data_ptr(), 2))
             (again,) = torch.autograd.grad((same * weight).sum(), x)
             self.assertTrue(torch.equal(again, gradient))
-        with self.assertRaisesRegex(RuntimeError, "in-place operation"):
+        before = x.detach().clone()
+        with self.assertRaisesRegex(RuntimeError, "x is a leaf that requires a gradient"):
             posenc.torch.rotate(x, rotary, inplace=True)
+        self.assertTrue(torch.equal(x.detach(), before))
+        positions = np.array([3, 1, 4, 1, 5])
+        rotated = posenc.torch.rotate(x, rotary, positions=positions)
+        positions[:] = 0  # changes nothing
+        (gradient,) = torch.autograd.grad(rotated.sum(), x)
+        expect_equal(gradient.numpy(), rotary.apply(
+            torch.ones_like(rotated), positions=[3, 1, 4, 1, 5], inverse=True).numpy())
 
     def test_the_check_finds_the_tables_good(self):
         plain = {**LLAMA, "rope_scaling": None}
@@ -388,14 +396,15 @@ class Rotary4(nn.Module):
         self.max_seq_len_cached = rows or config["max_position_embeddings"]
         inv_freq = torch.tensor(rotary.inv_freq, dtype=torch.float32)
         self.register_buffer("inv_freq", inv_freq, persistent=False)
-        first = posenc.rotary_from_config(config, layers=layers).inv_freq
+        is_long = "rule longrope" in repr(rotary)  # modules begin with the short factors
+        first = posenc.rotary_from_config(config, 1 if is_long else None, layers=layers).inv_freq
         self.original_inv_freq = torch.tensor(first, dtype=torch.float32)
 
 
 class Attention(nn.Module):
     """Latent attention."""
 
-    qk_nope_head_dim, qk_rope_head_dim = 32, 16
+    qk_nope_head_dim, qk_rope_head_dim, v_head_dim = 32, 16, 32
 
     def __init__(self, factor):
         super().__init__()
@@ -561,6 +570,101 @@ class TablesTest(unittest.TestCase):
         model.model.visual.inv_freq = torch.tensor(posenc.Rotary(40).inv_freq)
         for config in (None, LLAMA):
             posenc.torch.assert_tables(model, config)
+
+    def test_other_buffers_are_no_tables(self):
+        lowest = torch.finfo(torch.float32).min
+        for buffer in (torch.full((77, 77), lowest).triu(1), torch.ones(64, 16),
+                       torch.full((64, 64), -1e9).triu(1), torch.eye(4).to_sparse(),
+                       0.9 ** torch.arange(64)[:, None].sub(torch.arange(64)).abs()):
+            model = loaded(LLAMA)
+            model.register_buffer("mask", buffer)
+            posenc.torch.assert_tables(model)
+            with contextlib.redirect_stdout(io.StringIO()):
+                findings = posenc.torch.check(model)
+            self.assertNotIn("wrong", [each.verdict for each in findings])
+
+    def test_layers_tell_their_kind(self):
+        kinds = ["sliding_attention", "full_attention", "sliding_attention"]
+        for types in (kinds, None):
+            config = {**GEMMA, "layer_types": kinds} if types else {
+                key: value for key, value in GEMMA.items() if key != "layer_types"}
+            model = nn.Module()
+            model.layers = nn.ModuleList([Rotary4(config, kind) for kind in kinds])
+            posenc.torch.assert_tables(model, config)
+            if types:
+                model.layers[1].inv_freq.copy_(model.layers[0].inv_freq)
+                self.assert_wrong(model, "layers.1.inv_freq", "base 10000", config)
+                self.assert_repaired(model, ["layers.1.inv_freq"], config)
+
+    def test_aliases_are_repaired_together(self):
+        layers = nn.ModuleList([nn.Module() for _ in range(3)])
+        for wrong in (torch.empty(32, device="meta"),
+                      torch.tensor(posenc.rotary_from_config(LLAMA).inv_freq).bfloat16()):
+            for layer in layers:
+                layer.inv_freq = layer.original_inv_freq = wrong
+            self.assertEqual(posenc.torch.repair_tables(layers, LLAMA), ["0.inv_freq"])
+            self.assertEqual(len({layer.original_inv_freq.data_ptr() for layer in layers}), 1)
+        # Under a dynamic rule, the two tensors differ once the sequences are longer.
+        module = Rotary4(DYNAMIC)
+        module.original_inv_freq = module.inv_freq
+        module.max_seq_len_cached = torch.tensor(2048)
+        self.assert_repaired(module, ["inv_freq"], DYNAMIC)
+        posenc.torch.assert_tables(module, DYNAMIC)
+
+    def test_longrope_has_two_lists(self):
+        factors = [1.0 + k / 8 for k in range(32)]
+        config = {**LLAMA, "model_type": "phi3", "original_max_position_embeddings": 64,
+                  "rope_scaling": {"type": "longrope", "short_factor": [1.0] * 32,
+                                   "long_factor": factors}}
+        model = nn.Module()
+        names = ("inv_freq", "original_inv_freq", "short_inv_freq", "long_inv_freq")
+        for name in names:
+            model.register_buffer(name, torch.zeros(32))
+        self.assert_repaired(model, list(names), config)
+        short, long = (posenc.rotary_from_config(config, rows).inv_freq for rows in (1, None))
+        for name, right in zip(names, (short, short, short, long)):
+            expect_equal(model.get_buffer(name).numpy(), right.astype(np.float32))
+        model.inv_freq.copy_(model.long_inv_freq)  # after a long prompt
+        posenc.torch.assert_tables(model, config)
+        model.original_inv_freq.copy_(model.long_inv_freq)
+        self.assert_wrong(model, "original_inv_freq", "", config)
+
+    def test_caches_are_those_of_their_names(self):
+        rotary = posenc.rotary_from_config(LLAMA)
+        cosines, sines = (torch.from_numpy(each) for each in
+                          rotary.cosines_and_sines(range(512), "halves"))
+        phases = torch.arange(512)[:, None] * torch.tensor(rotary.inv_freq).float()
+        inexact = torch.cat((phases, phases), -1).cos()
+        corrupted = inexact.clone()
+        corrupted[:200] = corrupted[:200].flip(0)
+        for cache, cause in ((cosines, None), (inexact, None), (cosines.double(), None),
+                             (cosines[None, None], None), (sines, "the table holds sines"),
+                             (cosines[:, :16], "16 columns"), (corrupted, ""),
+                             (torch.zeros(2, 512, 64), "all values are zero")):
+            model = nn.Module()
+            model.register_buffer("cos_cached", cache.clone())
+            if cause is None:
+                posenc.torch.assert_tables(model, LLAMA)
+            else:
+                self.assert_wrong(model, "cos_cached", cause, LLAMA)
+
+    def test_numbers_of_other_types_are_read(self):
+        model = loaded(LLAMA)
+        for value in (math.nan, torch.tensor(2.0), 2, np.float32(2)):
+            model.model.rotary_emb.attention_scaling = value
+            self.assert_wrong(model, "model.rotary_emb.attention_scaling", "it should be 1")
+        self.assert_repaired(model, ["model.rotary_emb.attention_scaling"])
+        grown = loaded(DYNAMIC, grown=Rotary4(DYNAMIC, rows=2048))
+        for rows in (torch.tensor(2048), np.int64(2048), 2048.0):
+            grown.model.grown.max_seq_len_cached = rows
+            posenc.torch.assert_tables(grown)
+        indexer = nn.Module()
+        indexer.qk_rope_head_dim, indexer.softmax_scale = 16, 0.5  # no latent attention
+        posenc.torch.assert_tables(loaded(DEEPSEEK, indexer=indexer))
+        with self.assertRaisesRegex(TypeError, "model is of type NoneType; allowed: torch.nn"):
+            posenc.torch.assert_tables(None)
+        with self.assertRaisesRegex(ValueError, "config is given with base"):
+            posenc.torch.check(model, LLAMA, base=1e4)
 
     def test_copies_and_shared_memory_count_once(self):
         layers = nn.ModuleList([Rotary4(LLAMA) for _ in range(100)])

@@ -201,13 +201,13 @@ def read_config(config: Config, rows: int | None, channels: str | None,
 
     Only one kind is read if `layers` is not None; "" stands for the only kind.
     """
-    read, most_rows = _posenc.read_config(_text_of(config), rows, channels, layers,
-                                          "" if types is None else _text_of(types))
+    read, most_rows = _posenc.read_config(text_of(config, "config"), rows, channels, layers,
+                                          "" if types is None else text_of(types, "types"))
     return {kind: Rotary(axes=axes_from(axes), **keywords)
             for kind, (axes, keywords) in read.items()}, most_rows
 
 
-def _text_of(config: Config) -> str:
+def text_of(config: Config, name: str) -> str:
     """Returns the configuration as JSON text, as read_config() takes it."""
     allowed = "a mapping, as json.load() returns, or the path of a config.json or of its folder"
     if hasattr(config, "to_dict"):  # PretrainedConfig
@@ -216,9 +216,9 @@ def _text_of(config: Config) -> str:
         try:
             return json.dumps(dict(config), default=_plain)
         except (RecursionError, ValueError):  # ValueError: a mapping that contains itself
-            raise ValueError("config is nested too deep; allowed: at most 64 levels") from None
+            raise ValueError(f"{name} is nested too deep; allowed: at most 64 levels") from None
     if isinstance(config, str) and config.lstrip().startswith("{"):
-        raise ValueError(f"config is the text of a configuration; allowed: {allowed}")
+        raise ValueError(f"{name} is the text of a configuration; allowed: {allowed}")
     if isinstance(config, (str, os.PathLike)):
         path = Path(config)
         file = path / "config.json" if path.is_dir() else path
@@ -227,7 +227,7 @@ def _text_of(config: Config) -> str:
         except UnicodeDecodeError as error:
             text = f"{file} is not UTF-8 at byte {error.start}"
             raise ValueError(f"{text}; allowed: the text of a config.json") from None
-    raise TypeError(f"config is of type {type(config).__name__}; allowed: {allowed}")
+    raise TypeError(f"{name} is of type {type(config).__name__}; allowed: {allowed}")
 
 
 def _plain(value: Any) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -13,13 +14,13 @@ from torch import nn
 
 from posenc import _posenc
 from posenc.checking import check as check_table, spec_of
-from posenc.rotary import Config, Rotary, read_config
+from posenc.rotary import Config, Rotary, read_config, text_of
 
 __all__ = ["Finding", "WrongTables", "assert_tables", "check", "repair_tables"]
 
-# Names of frequencies and of tables in widely used code. Buffers with other names are checked as
-# well: a table is recognised by its values.
-_FREQUENCIES = re.compile(r"^((?P<kind>\w+?)_)?(original_|long_|short_)?inv_freq(s|uencies)?$")
+# Names of frequencies and of tables in widely used code. Other buffers are checked by check() alone:
+# their values may show that they are tables, but a mask that resembles one is not wrong.
+_FREQUENCIES = re.compile(r"^(?P<prefix>\w*?)_?inv_freq(s|uencies)?$")
 _TABLES = re.compile(
     r"(^|\.)(_?(cos|sin)_cached?|cos_sin_cache|(cos|sin)_cache|freqs_cis|freqs_(cos|sin)|pe|weights"
     r"|pos_embed|positional_(embedding|encoding)s?|position_(embedding|encoding)s?"
@@ -27,14 +28,18 @@ _TABLES = re.compile(
 # Caches of a rotary embedding are never learned. They are wrong if they are no known table.
 _CACHES = re.compile(r"(^|\.)(_?(cos|sin)_cached?|cos_sin_cache|(cos|sin)_cache|freqs_cis)$")
 # The configuration of a multimodal model describes its text model, and not these parts.
-_OTHER_PARTS = re.compile(r"vision|visual|image|audio|video|talker|code2wav|speech|tower")
-_SLIDING = re.compile(r"local|sliding|swa")
+_OTHER_PARTS = re.compile(
+    r"(^|[._])(vision|visual|vit|images?|audio|video|talker|code2wav|token2wav|speech|depth_decoder)"
+    r"([._]|$)|tower", re.IGNORECASE)
+_SLIDING = re.compile(r"(^|[._])(local|sliding|swa)([._]|$)")
+_LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d+)(?:\.|$)")
 # The tolerance of a factor, which a model may compute in float32.
 _CLOSE = 1e-6
 # How right tables are computed in float32, as opposed to tables of something else.
-_INEXACT = {"float32_phases", "inexact_functions"}
-_FLOAT32_PHASES = 0.05  # more than phases in float32 cost in any cache
-_LAST_ROWS = 1024
+_INEXACT = {"float32_phases", "inexact_functions", "narrow_entries"}
+# The largest cost of float32: an error of each phase that grows with the position, and of each
+# function.
+_OF_PHASES, _OF_FUNCTIONS = 2.0**-22, 2.0**-20
 _VERDICTS = ["wrong", "not recognised", "inexact", "good"]
 _WIDTH = 100
 
@@ -71,10 +76,10 @@ class WrongTables(ValueError):
 def check(model: nn.Module, config: Config | None = None, **expected: Any) -> list[Finding]:
     """Checks the tables of sines and cosines in a module, prints the findings and returns them.
 
-    Checked are all buffers, and parameters and attributes with usual names of such tables:
-    cos_cached, inv_freq, freqs_cis, pe, embed_positions.weight ... Tensors that share their memory
-    count once. A tensor whose values are no table is left out, such as a learned embedding; under
-    the name of a cache or of frequencies, it is wrong.
+    Checked are buffers, parameters and attributes with usual names of such tables: cos_cached,
+    inv_freq, freqs_cis, pe, embed_positions.weight ... Tensors that share their memory count once.
+    A tensor whose values are no table is left out, such as a learned embedding; under the name of a
+    cache or of frequencies, it is wrong. A buffer of another name is shown if it is a right table.
 
     config: as in posenc.rotary_from_config(); by default, the attribute `config` of the module or
     of a module that holds it, if posenc knows the model type and nothing else is expected.
@@ -83,6 +88,8 @@ def check(model: nn.Module, config: Config | None = None, **expected: Any) -> li
     configuration. expected: base, spacing, frequencies and the other arguments of posenc.check(),
     for all tables alike.
     """
+    if config is not None and expected.keys() & {"base", "spacing", "frequencies"}:
+        raise ValueError("config is given with base, spacing or frequencies; allowed: one of them")
     findings = _findings(model, config, expected)
     print(_text(findings))
     return findings
@@ -113,10 +120,14 @@ def repair_tables(model: nn.Module, config: Config | None = None) -> list[str]:
     repaired: dict[str, None] = {}
     device = next((each.device for each in model.parameters() if not each.is_meta),
                   torch.device("cpu"))
-    for held, judge in _judged(model, config, {}, is_quick=True):
-        finding = judge()
-        if finding is not None and finding.verdict == "wrong" and held.repair(device):
-            repaired[held.path] = None
+    judged = list(_judged(model, config, {}, is_quick=True))
+    memories = [_memory(held.value) for held, _ in judged if isinstance(held.value, torch.Tensor)]
+    for held, finding in judged:
+        if finding is not None and finding.verdict == "wrong":
+            is_shared = (isinstance(held.value, torch.Tensor)
+                         and memories.count(_memory(held.value)) > 1)
+            if held.repair(device, is_shared):
+                repaired[held.path] = None
     assert_tables(model, config)
     return list(repaired)
 
@@ -128,9 +139,12 @@ class _Expectation:
     """The rotary embeddings of a configuration."""
 
     def __init__(self, config: Config) -> None:
-        self._config = config
+        self._config = json.loads(text_of(config, "config"))
         self._read: dict[int | None, dict[str, Rotary]] = {}
         self.read(None)  # raises ValueError if the configuration cannot be read
+        text = self._config.get("text_config")
+        types = (text if isinstance(text, dict) else self._config).get("layer_types")
+        self._layer_types = types if isinstance(types, list) else []
 
     def read(self, rows: int | None) -> dict[str, Rotary]:
         """The embeddings by kinds of layers, for sequences of so many rows."""
@@ -138,27 +152,57 @@ class _Expectation:
             self._read[rows] = read_config(self._config, rows, None, None)[0]
         return self._read[rows]
 
-    def rotaries(self, path: str, owner: nn.Module, kind: str | None = None,
-                 is_original: bool = False) -> list[Rotary]:
-        """The embeddings that a module may have; the first one is the likeliest.
+    def rotaries(self, path: str, owner: nn.Module, siblings: str, prefix: str | None) -> _Allowed:
+        """The embeddings that a module may have. `prefix` stands before inv_freq, or before the name
+        of a factor; a cache has none.
 
         A dynamic rule follows the longest sequence so far, max_seq_len_cached. LongRoPE has two
-        lists of factors, and changes between them.
+        lists of factors: modules begin with the short one, and change between them.
         """
-        rows = getattr(owner, "max_seq_len_cached", None)
-        chosen = self._of_kinds(None, path, kind)
+        words = (prefix or "").split("_")
+        version = words.pop() if words[-1] in ("original", "long", "short") else ""
+        kinds = self._kinds("_".join(words), path, siblings)
+        chosen = [self.read(None)[each] for each in kinds]
         text = repr(chosen[0])
-        if "rule ntk" in text and isinstance(rows, int) and rows > 0 and not is_original:
-            return self._of_kinds(rows, path, kind)
-        return chosen + (self._of_kinds(1, path, kind) if "rule longrope" in text else [])
+        if "rule longrope" in text:
+            short = [self.read(1)[each] for each in kinds]
+            if version == "long":
+                return _Allowed(chosen, len(kinds) == 1)
+            both = short + [each for each in chosen if each not in short]
+            return _Allowed(short if version else both, len(kinds) == 1 and prefix is not None)
+        rows = _number(getattr(owner, "max_seq_len_cached", None))
+        if "rule ntk" in text and rows and 0 < rows < 2**53 and version != "original":
+            chosen = [self.read(int(rows))[each] for each in kinds]
+        return _Allowed(chosen, len(chosen) == 1)
 
-    def _of_kinds(self, rows: int | None, path: str, kind: str | None) -> list[Rotary]:
-        kinds = self.read(rows)
+    def _kinds(self, kind: str, path: str, siblings: str) -> list[str]:
+        """The kinds of layers to which a module may belong, by what its path tells."""
+        kinds = list(self.read(None))
         if kind in kinds:
-            return [kinds[kind]]
+            return [kind]
+        layer = _LAYER.search(path)
+        if layer and int(layer[1]) < len(self._layer_types):
+            of_layer = self._layer_types[int(layer[1])]
+            if of_layer in kinds:
+                return [of_layer]
         is_sliding = bool(_SLIDING.search(path))
-        likely = [each for each in kinds if bool(_SLIDING.search(each)) == is_sliding]
-        return [kinds[each] for each in likely or kinds]
+        if is_sliding or _SLIDING.search(siblings):
+            return [each for each in kinds if bool(_SLIDING.search(each)) == is_sliding] or kinds
+        return kinds
+
+
+class _Allowed(NamedTuple):
+    """The embeddings that a tensor may belong to, and whether the first one is the only choice."""
+
+    rotaries: list[Rotary]
+    is_certain: bool
+
+
+def _number(value: Any) -> float | None:
+    """A number, also of NumPy or in a tensor without dimensions."""
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = None if getattr(value, "is_meta", False) else value.item()
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 class _Configs:
@@ -169,6 +213,9 @@ class _Configs:
         self._is_searched = is_searched
         self._modules = dict(model.named_modules())
         self._known: dict[int, _Expectation | None] = {}
+
+    def module(self, path: str) -> nn.Module | None:
+        return self._modules.get(path)
 
     def of(self, path: str) -> _Expectation | None:
         """`path` is the path of a module. The nearest module around it that has `config` counts."""
@@ -198,39 +245,51 @@ class _Configs:
 
 
 class _Held(NamedTuple):
-    """A tensor, or a factor, that a module holds."""
+    """A tensor, or a factor, that modules hold."""
 
     path: str  # "model.rotary_emb.inv_freq"
     owner: nn.Module
     name: str  # "inv_freq"
     value: Any
-    rotaries: list[Rotary]  # of the configuration; the first one is the likeliest
+    allowed: _Allowed  # embeddings of the configuration; there may be none
+    holders: list[tuple[nn.Module, str]]  # all modules that hold this memory, and its names there
 
     @property
-    def module(self) -> str:
-        return self.path.rpartition(".")[0]
+    def rotary(self) -> Rotary | None:
+        return self.allowed.rotaries[0] if self.allowed.rotaries else None
 
-    def repair(self, device: torch.device) -> bool:
-        """Writes the right value. False if the configuration does not determine it."""
-        right = self.right() if self.rotaries else None
+    def repair(self, device: torch.device, is_shared: bool) -> bool:
+        """Writes the right value. False if the configuration does not determine it.
+
+        is_shared: the memory holds another tensor as well, which must keep its values.
+        """
+        right = self.right() if self.allowed.is_certain else None
         if right is None:
             return False
-        if not isinstance(right, torch.Tensor):
-            setattr(self.owner, self.name, right)
-            return True
         tensor = self.value
-        right = right.to(device if tensor.is_meta else tensor.device)
-        if tensor.is_meta or tensor.dtype != right.dtype or tensor.numel() != right.numel():
-            setattr(self.owner, self.name, right)  # keeps a buffer a buffer
-        else:
-            with torch.no_grad():
-                tensor.copy_(right.view(tensor.shape))
+        if isinstance(right, torch.Tensor):
+            if right.numel() == tensor.numel():
+                right = right.view(tensor.shape)
+            right = right.to(device if tensor.is_meta else tensor.device)
+            if not tensor.is_meta and tensor.dtype == right.dtype and not is_shared:
+                try:
+                    with torch.no_grad():
+                        tensor.copy_(right)
+                    return True
+                except RuntimeError:  # another size, or memory that cannot be written
+                    pass
+            if isinstance(tensor, nn.Parameter):
+                right = nn.Parameter(right, tensor.requires_grad)
+        for owner, name in self.holders:
+            setattr(owner, name, right)  # keeps a buffer a buffer
         return True
 
     def right(self) -> torch.Tensor | float | None:
         """The right value in CPU memory; None if the configuration does not determine it."""
-        rotary, value = self.rotaries[0], self.value
-        if isinstance(value, float):
+        rotary, value = self.rotary, self.value
+        if rotary is None:
+            return None
+        if not isinstance(value, torch.Tensor) or value.dim() == 0:
             return (rotary.attention_factor if "attention" in self.name
                     else _softmax_scale(self.owner, rotary))
         columns = value.shape[-1]
@@ -238,7 +297,8 @@ class _Held(NamedTuple):
             return torch.tensor(rotary.inv_freq, dtype=torch.float64).to(
                 torch.promote_types(value.dtype, torch.float32))
         if value.is_complex() and columns == rotary.dimension // 2:
-            return torch.from_numpy(rotary.cache(value.numel() // columns, "complex"))
+            cache = torch.from_numpy(rotary.cache(value.numel() // columns, "complex"))
+            return cache.to(value.dtype)
         is_both = self.name == "cos_sin_cache" and columns == rotary.dimension
         repeats: dict[int, Any] = {rotary.dimension // 2: "once",
                                    rotary.dimension: rotary.channels}
@@ -254,45 +314,63 @@ class _Held(NamedTuple):
         return out
 
 
-def _held(model: nn.Module, configs: _Configs) -> Iterator[_Held]:
-    """The tensors, each memory once, and the factors of rotary embeddings and attention."""
-    seen = set()
+def _memory(tensor: torch.Tensor) -> Any:
+    where = id(tensor) if tensor.is_meta else tensor.data_ptr()
+    return str(tensor.device), where, tensor.shape, tensor.stride(), tensor.dtype
+
+
+def _held(model: nn.Module, configs: _Configs, has_others: bool) -> list[_Held]:
+    """The tensors with usual names, and the factors of rotary embeddings and attention.
+
+    A memory counts once for each expectation. has_others: with buffers of any other name.
+    """
+    found: dict[Any, _Held] = {}
     for path, owner in model.named_modules():
-        tensors = dict(owner.named_buffers(recurse=False))
-        others = {**dict(owner.named_parameters(recurse=False)),
-                  **{name: each for name, each in vars(owner).items()
-                     if isinstance(each, torch.Tensor)}}
-        tensors.update({name: each for name, each in others.items()
-                        if _FREQUENCIES.search(name) or _TABLES.search(f"{path}.{name}")})
-        expectation = configs.of(path) if tensors or _has_factor(owner) else None
+        buffers = dict(owner.named_buffers(recurse=False))
+        tensors = {**buffers, **dict(owner.named_parameters(recurse=False)),
+                   **{name: each for name, each in vars(owner).items()
+                      if isinstance(each, torch.Tensor) and each.dim() > 0}}
+        expectation = configs.of(path)
+        parent = configs.module(path.rpartition(".")[0])
+        siblings = "" if parent is None or not path else ".".join(dict(parent.named_children()))
+
+        def allowed(prefix: str | None) -> _Allowed:
+            if expectation is None:
+                return _Allowed([], False)
+            return expectation.rotaries(path, owner, siblings, prefix)
+
         for name, tensor in tensors.items():
-            key = (str(tensor.device), id(tensor) if tensor.is_meta else tensor.data_ptr(),
-                   tensor.shape, tensor.stride(), tensor.dtype)
-            if key in seen or tensor.numel() == 0:
-                continue
-            seen.add(key)
+            full = f"{path}.{name}".lstrip(".")
             named = _FREQUENCIES.search(name)
-            rotaries = [] if expectation is None else expectation.rotaries(
-                path, owner, named["kind"] if named else None, "original" in name)
-            yield _Held(f"{path}.{name}".lstrip("."), owner, name, tensor, rotaries)
-        if expectation is not None:
-            for name, kind in _factors(owner):
-                yield _Held(f"{path}.{name}".lstrip("."), owner, name, getattr(owner, name),
-                            expectation.rotaries(path, owner, kind))
+            is_usual = named or _TABLES.search(full)
+            if not (is_usual or (has_others and name in buffers)):
+                continue
+            if tensor.layout != torch.strided or tensor.numel() == 0:
+                continue
+            choice = allowed(named["prefix"] if named else None)
+            key = (_memory(tensor), tuple(map(id, choice.rotaries)))
+            if key in found:
+                found[key].holders.append((owner, name))
+            else:
+                found[key] = _Held(full, owner, name, tensor, choice, [(owner, name)])
+        for name, kind in _factors(owner) if expectation is not None else ():
+            held = _Held(f"{path}.{name}".lstrip("."), owner, name, getattr(owner, name),
+                         allowed(kind), [(owner, name)])
+            found[held.path] = held
+    return list(found.values())
 
 
-def _has_factor(owner: nn.Module) -> bool:
-    return any(True for _ in _factors(owner))
-
-
-def _factors(owner: nn.Module) -> Iterator[tuple[str, str | None]]:
+def _factors(owner: nn.Module) -> Iterator[tuple[str, str]]:
     """The names of the factors in a module, and the kind of layers that a name tells."""
+    is_latent = all(_number(getattr(owner, each, None)) for each in
+                    ("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
     for name, value in vars(owner).items():
-        if isinstance(value, float) and name.endswith("attention_scaling"):
-            yield name, name.removesuffix("attention_scaling").rstrip("_") or None
-        elif isinstance(value, float) and name in ("scaling", "softmax_scale") and hasattr(
-                owner, "qk_rope_head_dim"):
-            yield name, None
+        if _number(value) is None:
+            continue
+        if name.endswith("attention_scaling"):
+            yield name, name.removesuffix("attention_scaling").rstrip("_")
+        elif name in ("scaling", "softmax_scale") and is_latent:
+            yield name, ""
 
 
 def _softmax_scale(owner: Any, rotary: Rotary) -> float:
@@ -305,25 +383,25 @@ def _softmax_scale(owner: Any, rotary: Rotary) -> float:
 
 
 def _judged(model: nn.Module, config: Config | None, expected: dict[str, Any],
-            is_quick: bool) -> Iterator[tuple[_Held, Callable[[], Finding | None]]]:
-    """The tensors and factors, and a function that judges each.
+            is_quick: bool) -> Iterator[tuple[_Held, Finding | None]]:
+    """The tensors and factors, and the finding on each.
 
     Layers often hold equal copies. A copy of a tensor that was judged has the same verdict.
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model is of type {type(model).__name__}; allowed: torch.nn.Module")
     known: list[tuple[_Held, Finding | None]] = []
-
-    def judge(held: _Held) -> Finding | None:
-        for other, finding in known:
-            if (isinstance(held.value, torch.Tensor) and held.name == other.name
-                    and held.rotaries == other.rotaries and _are_equal(held.value, other.value)):
-                return None if finding is None else finding._replace(name=held.path)
-        found = _finding(held, expected, is_quick)
-        if isinstance(held.value, torch.Tensor) and not held.value.is_meta:
-            known.append((held, found))
-        return found
-
-    for held in _held(model, _Configs(model, config, is_searched=not expected)):
-        yield held, lambda held=held: judge(held)  # type: ignore[misc]
+    configs = _Configs(model, config, is_searched=not expected)
+    for held in _held(model, configs, has_others=not is_quick):
+        is_tensor = isinstance(held.value, torch.Tensor) and not held.value.is_meta
+        found = next((finding for other, finding in known if is_tensor
+                      and held.name == other.name and held.allowed == other.allowed
+                      and _are_equal(held.value, other.value)), ...)
+        if found is ...:
+            found = _finding(held, expected, is_quick)
+            if is_tensor:
+                known.append((held, found))
+        yield held, found and found._replace(name=held.path)
 
 
 def _are_equal(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -335,8 +413,7 @@ def _findings(model: nn.Module, config: Config | None, expected: dict[str, Any],
               is_quick: bool = False) -> list[Finding]:
     """The findings; tensors of other layers with the same verdict are counted together."""
     findings: dict[tuple[str, str, str], Finding] = {}
-    for _, judge in _judged(model, config, expected, is_quick):
-        found = judge()
+    for _, found in _judged(model, config, expected, is_quick):
         if found is None:
             continue
         key = (re.sub(r"\d+", "#", found.name), found.what, found.cause)
@@ -349,40 +426,66 @@ def _findings(model: nn.Module, config: Config | None, expected: dict[str, Any],
 
 
 def _finding(held: _Held, expected: dict[str, Any], is_quick: bool) -> Finding | None:
-    if isinstance(held.value, float):
+    if _number(held.value) is not None:
         return _factor_finding(held)
     tensor = held.value.detach()
     is_frequencies = bool(_FREQUENCIES.search(held.name)) and tensor.dim() == 1
     blank = Finding(held.path, 0, tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."),
                     "wrong", math.nan, "", "")
-    is_named = is_frequencies or bool(_CACHES.search(held.path))
+    is_cache = bool(_CACHES.search(held.path))
     if not (tensor.is_floating_point() or tensor.is_complex()):
         return None
     if tensor.is_meta:
         cause = "it is on the device meta, so nobody has written its values"
+        is_named = is_frequencies or is_cache
         return blank._replace(what="no values", cause=cause) if is_named else None
     values = tensor.cpu()
     if values.is_complex():  # cosine + i sine
-        values = torch.view_as_real(values).flatten(-2)
+        values = torch.view_as_real(values.resolve_conj()).flatten(-2)
+    values = values.resolve_neg()
     if is_frequencies:
-        return _frequency_finding(blank, values.double(), held.rotaries, expected)
+        return _frequency_finding(blank, values.double(), held.allowed.rotaries, expected)
+    if is_cache:
+        return _cache_finding(blank, held, values, expected, is_quick)
     if len([size for size in values.shape if size != 1]) != 2:
         return None
-    if not is_named:
-        return _table_finding(blank, values, None, False, expected)
-    rotary = held.rotaries[0] if held.rotaries else None
-    right = held.right() if is_quick and rotary is not None else None
-    if isinstance(right, torch.Tensor):
+    is_usual = bool(_TABLES.search(held.path))
+    found = _table_finding(blank, values, None, expected)
+    return found if is_usual or (found and found.verdict in ("good", "inexact")) else None
+
+
+def _cache_finding(blank: Finding, held: _Held, values: torch.Tensor, expected: dict[str, Any],
+                   is_quick: bool) -> Finding | None:
+    for rotary in held.allowed.rotaries if is_quick else []:
+        right = held._replace(allowed=_Allowed([rotary], True)).right()
+        if not isinstance(right, torch.Tensor) or right.numel() != held.value.numel():
+            break
         if right.is_complex():
             right = torch.view_as_real(right).flatten(-2)
-        off = (values.view(right.shape) - right).abs().max().item()
-        if off <= torch.finfo(values.dtype).eps:
-            return blank._replace(verdict="good", what=repr(rotary), max_error=off)
-        if off <= _FLOAT32_PHASES and len(right) > _LAST_ROWS:
-            # The errors of phases in float32 are the largest in the last rows.
-            expected = {**expected, "first": len(right) - _LAST_ROWS}
-            values = values.view(right.shape)[-_LAST_ROWS:]
-    return _table_finding(blank, values, rotary, True, expected)
+        off = (values.reshape(right.shape) - right).abs().amax(1) / rotary.attention_factor
+        if off.max() <= torch.finfo(values.dtype).eps:
+            return blank._replace(verdict="good", what=repr(rotary), max_error=off.max().item())
+        limits = _OF_PHASES * torch.arange(len(off)) + _OF_FUNCTIONS
+        if values.dtype == torch.float32 and bool((off <= limits).all()):
+            return blank._replace(verdict="inexact", what=repr(rotary), max_error=off.max().item(),
+                                  cause="phases or functions in float32")
+    cause = _unwritten(values, None)
+    if cause:
+        return blank._replace(what="no table", cause=cause)
+    sizes = [size for size in values.shape if size != 1]
+    if len(sizes) != 2 and not (len(sizes) == 3 and sizes[2] == 2):
+        return None  # no table that posenc can read
+    found = None
+    choices: list[Rotary | None] = [*held.allowed.rotaries] or [None]
+    for choice in choices:
+        try:
+            found = _table_finding(blank, values, choice, expected, held.name)
+        except ValueError as error:  # another width than the configuration has
+            found = blank._replace(what="another table than the configuration has",
+                                   cause=str(error))
+        if found is not None and found.verdict in ("good", "inexact"):
+            break
+    return found
 
 
 def _frequency_finding(blank: Finding, values: torch.Tensor, rotaries: list[Rotary],
@@ -438,43 +541,50 @@ def _cast(values: torch.Tensor, right: list[float] | None) -> str:
     return ""
 
 
-def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None, is_cache: bool,
-                   expected: dict[str, Any]) -> Finding | None:
-    cause = _unwritten(values.double(), None) if is_cache else ""
-    if cause:
-        return blank._replace(what="no table", cause=cause)
+def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
+                   expected: dict[str, Any], cache: str = "") -> Finding | None:
+    """`cache` is the name of a cache, which is wrong if it is no table of this name."""
     table = check_table(values, rotary=rotary, **expected)
-    if not table.is_identified and not is_cache:
+    if not table.is_identified and not cache:
         return None
-    verdict = "good"
+    verdict, cause = "good", ""
+    layout = str(table.identity.get("layout", ""))
+    other = {"cos": "sines", "sin": "cosines"}.get("sin" if "cos" not in cache else
+                                                   "cos" if "sin" not in cache else "")
     if not table.is_good:
         kinds = {kind for kind, _ in table.causes}
+        limit = _OF_PHASES * len(values) + _OF_FUNCTIONS
+        if "narrow_entries" in kinds:
+            limit = 2.0**-23
+        is_inexact = kinds and kinds <= _INEXACT and table.max_abs <= limit
         verdict = ("not recognised" if not table.is_identified and rotary is None
-                   else "inexact" if kinds and kinds <= _INEXACT else "wrong")
-    return blank._replace(
-        verdict=verdict, what=table.description,
-        max_error=table.max_abs if table.is_identified else math.nan,
-        cause="" if table.is_good else table.cause.removeprefix("cause: "))
+                   else "inexact" if is_inexact else "wrong")
+        cause = table.cause.removeprefix("cause: ")
+    elif other and cache.strip("_")[:3] in ("cos", "sin") and layout.startswith(other):
+        verdict, cause = "wrong", f"the table holds {other}"
+    return blank._replace(verdict=verdict, what=table.description, cause=cause,
+                          max_error=table.max_abs if table.is_identified else math.nan)
 
 
 def _factor_finding(held: _Held) -> Finding:
-    rights = [held._replace(rotaries=[each]).right() for each in held.rotaries]
+    value, rotaries = _number(held.value) or 0.0, held.allowed.rotaries
+    rights = [held._replace(allowed=_Allowed([each], True)).right() for each in rotaries]
     numbers = [each for each in rights if isinstance(each, float)]
-    off = [abs(held.value - each) for each in numbers]
+    off = [abs(value - each) for each in numbers]
     right = numbers[off.index(min(off))]
-    error = abs(held.value / right - 1)
-    what = f"{held.value:.9g}, the factor of cosines and sines"
-    of_yarn = held.rotaries[0].attention_factor
+    error = abs(value / right - 1)
+    what = f"{value:.9g}, the factor of cosines and sines"
+    of_yarn = rotaries[0].attention_factor
     if "attention" not in held.name:
-        what = f"{held.value:.9g}, the scale of the softmax"
-        of_yarn = held.rotaries[0].softmax_factor
+        what = f"{value:.9g}, the scale of the softmax"
+        of_yarn = rotaries[0].softmax_factor
     cause = ""
-    if error > _CLOSE:
+    if not error <= _CLOSE:
         cause = f"it should be {right:.9g}"
         for wrong, text in ((right / of_yarn, "is missing"),
                             (right * of_yarn, "is applied twice"),
                             (2 * of_yarn - 1, "has YaRN's logarithm twice")):
-            if math.isclose(held.value, wrong, rel_tol=_CLOSE):
+            if math.isclose(value, wrong, rel_tol=_CLOSE):
                 cause += f": the factor {of_yarn:.6g} of the configuration {text}"
     return Finding(held.path, 0, (), "float", "wrong" if cause else "good", error, what, cause)
 

@@ -1,15 +1,17 @@
 """Modules whose tables are buffers, so that their lookups are scripted, compiled and exported."""
 
 # Annotations are not postponed here: torch.jit.script() cannot read postponed ones of a class.
+import json
 from typing import Any, Optional
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
-from posenc.arguments import Layout, Repeat, Spacing, rows_of
+from posenc.arguments import Layout, Repeat, Spacing, expect, rows_of
 from posenc.encoders import Encoder
-from posenc.rotary import Config, Rotary, read_config
+from posenc.rotary import Config, Rotary, read_config, text_of
 
 __all__ = ["PositionalEncoding", "RotaryEmbedding", "rotate"]
 
@@ -181,7 +183,7 @@ class RotaryEmbedding(_Table):
                  persistent: bool = False, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
         rotaries, most_rows = read_config(config, rows, None, layers or "")
-        self._config, self._layers = config, layers or ""
+        self._config, self._layers = json.loads(text_of(config, "config")), layers or ""
         self._rotary = next(iter(rotaries.values()))
         self.repeat = repeat or self._rotary.channels
         if self.repeat not in ("once", "halves", "interleaved"):
@@ -257,8 +259,16 @@ def rotate(x: torch.Tensor, rotary: Rotary, first: int = 0, *, positions: Any = 
     PyTorch's own operations in place. The gradient is rotated by the opposite angles, so rotate()
     can be differentiated any number of times.
     """
+    for value, kind, name in ((x, torch.Tensor, "x"), (rotary, Rotary, "rotary")):
+        expect(value, kind, name)
+    if inplace and x.requires_grad and x.is_leaf and torch.is_grad_enabled():
+        raise RuntimeError("x is a leaf that requires a gradient, in an in-place operation; "
+                           "allowed: inplace=False")
+    # The caller may change positions before backward().
     if isinstance(positions, torch.Tensor):
-        positions = positions.detach().clone()  # the caller may change it before backward()
+        positions = positions.detach().clone()
+    elif positions is not None and not isinstance(positions, range):
+        positions = np.array(positions)
     result: torch.Tensor = _Rotate.apply(x, rotary, first, positions, heads_first, threads,
                                          inplace, False)
     return result
