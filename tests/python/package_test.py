@@ -561,8 +561,17 @@ class ObjectsTest(unittest.TestCase):
             self.assertEqual(eval(repr(each), vars(posenc)), each)
         with self.assertRaisesRegex(ValueError, "axis is -1|axis 0 .*|axis"):
             posenc.Axes([posenc.AxisPairs(-1, 4)])
-        with self.assertRaisesRegex(TypeError, "a part is of type int; allowed: AxisPairs"):
-            posenc.Axes([5])
+        for message, call in {
+                "a part is of type int; allowed: AxisPairs": lambda: posenc.Axes([5]),
+                "axis is None; allowed: an integer": lambda: posenc.AxisPairs(None, 4),
+                "indices is 3; allowed: a sequence": lambda: posenc.AxisPairs(0, 4, indices=3),
+                r"query_scaling is \(0.1,\); allowed: \(beta,":
+                    lambda: posenc.Rotary(8, query_scaling=(0.1,)),
+                "first is 1.5; allowed: 64-bit integers":
+                    lambda: posenc.Rotary(8).apply(np.zeros((1, 8), np.float32), np.float32(1.5)),
+        }.items():
+            with self.subTest(message), self.assertRaisesRegex(TypeError, message):
+                call()
 
         class Named(posenc.Encoder):
             def __init__(self, name):

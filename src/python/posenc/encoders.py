@@ -197,10 +197,16 @@ class AxisPairs:
     pairs: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, value in (("frequencies", frequencies_of(self.frequencies)),
-                            ("indices", tuple(map(operator.index, self.indices))),
-                            ("pairs", tuple(map(operator.index, self.pairs)))):
+        for name, kind in (("axis", int), ("d_model", int), ("indices", tuple), ("pairs", tuple)):
+            given = getattr(self, name)
+            try:
+                value = (tuple(map(operator.index, given)) if kind is tuple
+                         else operator.index(given))
+            except TypeError:
+                allowed = "a sequence of integers" if kind is tuple else "an integer"
+                raise TypeError(f"{name} is {given!r}; allowed: {allowed}") from None
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "frequencies", frequencies_of(self.frequencies))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,6 +71,13 @@ class Rotary(Immutable):
                     raise ValueError(f"{name} is given with axes; allowed: None, as axes have one")
         factor = 1.0 if attention_factor is None else attention_factor
         accuracy = accuracy_of(accuracy)
+        if query_scaling is not None:
+            try:
+                beta, trained_rows = query_scaling
+                query_scaling = float(beta), operator.index(trained_rows)
+            except (TypeError, ValueError):
+                raise TypeError(f"query_scaling is {query_scaling!r}; allowed: (beta, "
+                                "trained_rows), a number and an integer") from None
         core = _posenc.plan_rotary(axes._plain, channels, factor, softmax_factor,
                                    query_scaling or (0.0, 1), accuracy)
         arguments = dict(axes=axes, channels=channels, attention_factor=factor,

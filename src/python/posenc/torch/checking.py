@@ -18,8 +18,8 @@ from posenc.rotary import Config, Rotary, read_config, text_of
 
 __all__ = ["Finding", "WrongTables", "assert_tables", "check", "repair_tables"]
 
-# Names of frequencies and of tables in widely used code. Other buffers are checked by check() alone:
-# their values may show that they are tables, but a mask that resembles one is not wrong.
+# Names of frequencies and of tables in widely used code. Only check() looks at other buffers: their
+# values may show that they are tables, but a mask that resembles a table is not wrong.
 _FREQUENCIES = re.compile(r"^(?P<prefix>\w*?)_?inv_freq(s|uencies)?$")
 _TABLES = re.compile(
     r"(^|\.)(_?(cos|sin)_cached?|cos_sin_cache|(cos|sin)_cache|freqs_cis|freqs_(cos|sin)|pe|weights"
@@ -29,8 +29,8 @@ _TABLES = re.compile(
 _CACHES = re.compile(r"(^|\.)(_?(cos|sin)_cached?|cos_sin_cache|(cos|sin)_cache|freqs_cis)$")
 # The configuration of a multimodal model describes its text model, and not these parts.
 _OTHER_PARTS = re.compile(
-    r"(^|[._])(vision|visual|vit|images?|audio|video|talker|code2wav|token2wav|speech|depth_decoder)"
-    r"([._]|$)|tower", re.IGNORECASE)
+    r"(^|[._])(vision|visual|vit|images?|audio|video|talker|code2wav|token2wav|speech"
+    r"|depth_decoder)([._]|$)|tower", re.IGNORECASE)
 _SLIDING = re.compile(r"(^|[._])(local|sliding|swa)([._]|$)")
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d+)(?:\.|$)")
 # The tolerance of a factor, which a model may compute in float32.
@@ -153,8 +153,9 @@ class _Expectation:
         return self._read[rows]
 
     def rotaries(self, path: str, owner: nn.Module, siblings: str, prefix: str | None) -> _Allowed:
-        """The embeddings that a module may have. `prefix` stands before inv_freq, or before the name
-        of a factor; a cache has none.
+        """The embeddings that a module may have.
+
+        prefix: what stands before inv_freq, or before the name of a factor; None for a cache.
 
         A dynamic rule follows the longest sequence so far, max_seq_len_cached. LongRoPE has two
         lists of factors: modules begin with the short one, and change between them.
