@@ -69,7 +69,8 @@ double shown_shift(const Angles& claimed, std::int64_t rows, const std::vector<S
     most = fit;
     best = shift;
   }
-  return std::round(best);
+  // Tiny frequencies show numbers that no position has.
+  return std::fabs(best) <= static_cast<double>(max_position) ? std::round(best) : 0;
 }
 
 std::vector<PositionChange> position_changes(const RowPositions& rows, double shift) {
