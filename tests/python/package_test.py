@@ -567,7 +567,7 @@ class ObjectsTest(unittest.TestCase):
                 "indices is 3; allowed: a sequence": lambda: posenc.AxisPairs(0, 4, indices=3),
                 r"query_scaling is \(0.1,\); allowed: \(beta,":
                     lambda: posenc.Rotary(8, query_scaling=(0.1,)),
-                "first is 1.5; allowed: 64-bit integers":
+                r"first is (np.float32\()?1.5\)?; allowed: 64-bit integers":
                     lambda: posenc.Rotary(8).apply(np.zeros((1, 8), np.float32), np.float32(1.5)),
         }.items():
             with self.subTest(message), self.assertRaisesRegex(TypeError, message):
