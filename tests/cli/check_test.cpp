@@ -371,8 +371,8 @@ TEST(CheckModel, KnowsKindsOfLayersAndTheLengthOfItsOwnCaches) {
       inv_freq.append(reinterpret_cast<const char*>(&each), sizeof each);
     }
     const std::string header =
-        R"({"layers.1.rotary_emb.inv_freq": {"dtype": "F32", "shape": [32], "data_offsets": [0, 128]},)"
-        R"( "vision_tower.inv_freq": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
+        R"({"layers.1.rotary_emb.inv_freq": {"dtype": "F32", "shape": [32], )"
+        R"("data_offsets": [0, 128]}, "vision_tower.inv_freq": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
     write_file(file, std::string(1, static_cast<char>(header.size())) + std::string(7, '\0') +
                          header + inv_freq);
     const std::string line = "check " + file + " --config " + config;
