@@ -12,9 +12,16 @@
 namespace posenc::test {
 namespace {
 
-TEST(ConformanceSet, HasTheHashesThatAreKept) {
+/// A folder with the set.
+class ConformanceSet : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(run_line("generate --conformance " + set).exit_code, 0); }
+
   const ScratchFolder folder;
-  ASSERT_EQ(run_line("generate --conformance " + folder.path().string()).exit_code, 0);
+  const std::string set = folder.path(), command = "check --conformance " + set;
+};
+
+TEST_F(ConformanceSet, HasTheHashesThatAreKept) {
   // Compared with sha256sum of each file when it was made.
   EXPECT_EQ(read_file(folder / "manifest.json"),
             read_file(std::filesystem::path(POSENC_TEST_DATA) / "conformance.json"));
@@ -26,11 +33,7 @@ TEST(ConformanceSet, HasTheHashesThatAreKept) {
   EXPECT_LT(of_heads, 500'000U);
 }
 
-TEST(ConformanceSet, JudgesTheFilesThatAreThere) {
-  const ScratchFolder folder;
-  const std::string set = folder.path();
-  run_line("generate --conformance " + set);
-  const std::string command = "check --conformance " + set;
+TEST_F(ConformanceSet, JudgesTheFilesThatAreThere) {
   const nlohmann::json right = json_of(command);
   for (const auto& each : right.at("files")) EXPECT_EQ(each.at("correctly_rounded"), 1) << each;
 
@@ -48,11 +51,7 @@ TEST(ConformanceSet, JudgesTheFilesThatAreThere) {
                               HasSubstr("2 files of the set are not in the folder")));
 }
 
-TEST(ConformanceSet, JudgesHeads) {
-  const ScratchFolder folder;
-  const std::string set = folder.path();
-  run_line("generate --conformance " + set);
-  const std::string command = "check --conformance " + set;
+TEST_F(ConformanceSet, JudgesHeads) {
   const nlohmann::json right = json_of(command);
   EXPECT_EQ(right.at("missing"), 0);
   EXPECT_EQ(right.at("heads").size(), 13U * 3);
@@ -78,7 +77,7 @@ TEST(ConformanceSet, JudgesHeads) {
   EXPECT_EQ(run_line(command).exit_code, 0);
 }
 
-TEST(ConformanceSet, RefusesOtherFoldersAndFiles) {
+TEST(ConformanceFolder, MustHoldFilesOfTheSet) {
   const ScratchFolder folder;
   const std::string set = folder.path();
   expect_refused(run_line("check --conformance " + set), "--conformance is '" + set);

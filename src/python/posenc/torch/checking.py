@@ -550,8 +550,9 @@ def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
         return None
     verdict, cause = "good", ""
     layout = str(table.identity.get("layout", ""))
-    other = {"cos": "sines", "sin": "cosines"}.get("sin" if "cos" not in cache else
-                                                   "cos" if "sin" not in cache else "")
+    has_cosines, has_sines = "cos" in cache, "sin" in cache
+    other = ("sines" if has_cosines and not has_sines else
+             "cosines" if has_sines and not has_cosines else "")
     if not table.is_good:
         kinds = {kind for kind, _ in table.causes}
         limit = _OF_PHASES * len(values) + _OF_FUNCTIONS
@@ -561,7 +562,7 @@ def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
         verdict = ("not recognised" if not table.is_identified and rotary is None
                    else "inexact" if is_inexact else "wrong")
         cause = table.cause.removeprefix("cause: ")
-    elif other and cache.strip("_")[:3] in ("cos", "sin") and layout.startswith(other):
+    elif other and layout.startswith(other):
         verdict, cause = "wrong", f"the table holds {other}"
     return blank._replace(verdict=verdict, what=table.description, cause=cause,
                           max_error=table.max_abs if table.is_identified else math.nan)
