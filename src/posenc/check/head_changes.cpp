@@ -1,6 +1,6 @@
 #include "posenc/check/head_changes.h"
 
-#include "posenc/check/columns.h"
+#include "posenc/check/sample.h"
 #include "posenc/check/text.h"
 #include "posenc/error.h"
 #include "posenc/exact/frequency.h"

@@ -2,6 +2,7 @@
 // Internal: not installed.
 #pragma once
 
+#include "posenc/check/columns.h"
 #include "posenc/check/head_turns.h"
 #include "posenc/check/report.h"
 #include "posenc/model/rotary.h"
