@@ -69,18 +69,13 @@ Timing time_by_program(const std::string& program, const TimingRequest& request)
                       {"seconds_per_sample", request.seconds_per_sample},
                       {"seed", request.seed},
                       {"rows", std::move(rows)}};
-  std::string answer;
   try {
-    answer = output_of_program(program, {timing_argument}, asked.dump());
-  } catch (const std::exception& error) {
-    fail(error.what());
-  }
-  try {
-    const Json json = Json::parse(answer);
-    return {json.at("seconds").get<std::vector<double> >(), json.at("timed_seconds").get<double>(),
-            json.at("lost_seconds").get<double>()};
+    const Json answer = Json::parse(output_of_program(program, {timing_argument}, asked.dump()));
+    return {answer.at("seconds"), answer.at("timed_seconds"), answer.at("lost_seconds")};
   } catch (const Json::exception&) {
     fail("it wrote no result");
+  } catch (const std::exception& error) {
+    fail(error.what());
   }
 }
 
@@ -91,9 +86,9 @@ int time_on_request() {
   try {
     const Json asked = Json::parse(std::cin);
     request = {.rows = {},
-               .samples = asked.at("samples").get<int>(),
-               .seconds_per_sample = asked.at("seconds_per_sample").get<double>(),
-               .seed = asked.at("seed").get<std::uint64_t>()};
+               .samples = asked.at("samples"),
+               .seconds_per_sample = asked.at("seconds_per_sample"),
+               .seed = asked.at("seed")};
     for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
   } catch (const std::exception&) {
     throw_invalid("standard input is not a request; allowed with {}: a request of posenc measure",
