@@ -9,7 +9,6 @@
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/shape_class.h"
 #include "posenc/suite/statistics.h"
-#include "posenc/suite/ties.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +16,6 @@
 #include <functional>
 #include <limits>
 #include <tuple>
-#include <utility>
 
 namespace posenc::cli {
 

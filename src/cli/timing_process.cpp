@@ -10,7 +10,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
 
 namespace posenc::cli {
