@@ -47,6 +47,10 @@ void add_compare_command(CLI::App& program, Options& options);
 void add_generate_command(CLI::App& program, Options& options);
 void add_check_command(CLI::App& program, Options& options);
 
+/// The documents of docs/measured, in the order of their files. They are built into the program, so
+/// that it needs no other file.
+const std::vector<suite::Measurements>& known_documents();
+
 /// The tables that the options name; by default, tables of all sizes.
 std::vector<suite::MeasuredTable> tables_to_measure(const Options& options);
 

@@ -27,16 +27,13 @@ TimeRows time_in_own_processes(std::string& why_one_process) {
 
 namespace {
 
-std::string& first_argument() {
-  static auto& name = *new std::string("posenc");
-  return name;
-}
+const char* first_argument = "posenc";  // how the program was started
 
 /// The file by which start_process() finds this program, even if it was replaced since the start.
 std::string program_file() {
   std::error_code error;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return first_argument();
+  if (error) return first_argument;
   return std::filesystem::exists(here, error) ? here.string() : "/proc/self/exe";
 }
 
@@ -78,7 +75,7 @@ Timing time_by_program(const std::string& program, const TimingRequest& request)
   }
 }
 
-void remember_program(const char* name) { first_argument() = name; }
+void remember_program(const char* name) { first_argument = name; }
 
 int time_on_request() {
   TimingRequest request;

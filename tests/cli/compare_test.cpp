@@ -178,6 +178,7 @@ TEST(CompareRun, TimesTwoCommandsInTurn) {
     EXPECT_EQ(row.at("before").at("seconds").size(), 2U) << "one of each round";
   expect_refused(run_line(run + "/bin/false"), "/bin/false");
   expect_refused(run_line(run + "/bin/true"), "is not a posenc command");
+  expect_refused(run_line(run + "/nonexistent"), "is not a posenc command (cannot run");
 }
 
 TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
