@@ -58,9 +58,8 @@ TEST(AccuracyCommand, MeasuresTheBackendsAndTablesThatAreNamed) {
               ElementsAre("naive:portable on 9x8", backend("rotation").full_name() + " on 9x8"));
   EXPECT_THAT(measured("--isa portable --rows 9 --d-model 8"),
               AllOf(Contains("div_term:portable on 9x8"), testing::Each(HasSubstr(":portable "))));
-  EXPECT_THAT(
-      measured("--backend naive --preset stable_diffusion --first 0,1000"),
-      ElementsAre("naive:portable on stable_diffusion", "naive:portable on 77x768, first 1000"));
+  EXPECT_THAT(measured("--shape 9x8 --backend naive --first 0,1000"),
+              ElementsAre("naive:portable on 9x8", "naive:portable on 9x8, first 1000"));
 }
 
 TEST(RefusingBackend, IsOneRowAndNotTheEndOfAReport) {

@@ -36,6 +36,8 @@ TEST(MeasureCommand, WritesADocumentThatOtherCommandsRead) {
                           {"77x68, first 3, halves", "5x4, first 3, halves, bfloat16, 2 threads"}));
   EXPECT_EQ(json_of("pick " + file).at("tables").size(), 8U) << "a verdict for each";
   EXPECT_EQ(run_line("compare " + file + " " + file).exit_code, 0);
+  const json of_preset = json_of("measure --preset mae --backend naive --processes 2");
+  EXPECT_EQ(of_preset.at("measurements").at(0).at("table").at("name"), "mae");
 }
 
 TEST(MeasureCommand, RefusesInvalidTimingRequests) {
