@@ -23,7 +23,7 @@ import torch
 
 from reporting.command import call_posenc, parser_of, run_main
 from reporting.documents import read_document
-from reporting.tables import columns_of, markdown, speeds
+from reporting.tables import markdown, speeds
 
 Shape = tuple[int, int]  # rows, d_model
 
@@ -122,8 +122,7 @@ def main() -> int:
         "measurements": [row_of(*key, times, table) for key, times in sorted(seconds.items())],
     }
     options.output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    read = read_document(options.output)
-    print(markdown(speeds(read, columns_of(read), ("peer",))[1]))
+    print(markdown(speeds(read_document(options.output))[1]))
     return 0
 
 

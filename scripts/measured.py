@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reporting.command import CHECK_FAILED, ROOT, call_posenc, parser_of, run_main
 from reporting.documents import Document, read_document
-from reporting.tables import Rows, columns_of, facts, heading, markdown, speeds, wrapped
+from reporting.tables import Rows, facts, heading, markdown, speeds, wrapped
 
 FOLDER = ROOT / "docs" / "measured"
 PAGE = ROOT / "docs" / "measured.md"
@@ -48,7 +48,7 @@ def named(rows: Rows) -> str:
 
 def page_of(document: Document) -> str:
     """The page of one document."""
-    sentence, table = speeds(document, columns_of(document, "backend"), by_isa=True)
+    sentence, table = speeds(document, "backend", by_isa=True)
     text = wrapped(f"{heading(document)}. {facts(document)}. {sentence}")
     title = f"{document.design}: {document.cpu}" if document.design else document.cpu
     return f"# {title}, {document.isas[-1]}\n\n{text}\n\n{named(table)}\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reporting.command import BadInput, parser_of, run_main
 from reporting.documents import read_document
-from reporting.tables import aligned, columns_of, heading, markdown, speeds, wrapped
+from reporting.tables import aligned, heading, markdown, speeds, wrapped
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
     texts = []
     roles = ("backend", "peer") if arguments.peers else ("backend",)
     for document in (each for each in documents if each.plain(*roles)):
-        sentence, rows = speeds(document, columns_of(document, *roles), roles)
+        sentence, rows = speeds(document, *roles)
         table = markdown(rows) if arguments.peers else aligned([list(row) for row in zip(*rows)])
         name = f"{document.path}\n" if len(documents) > 1 else ""
         parts = [name + wrapped(heading(document)), document.not_reliable, table, sentence]

@@ -8,7 +8,7 @@ from pathlib import Path
 from reporting import figures
 from reporting.command import call_posenc
 from reporting.documents import Document
-from reporting.tables import ERROR_HEADINGS, Rows, columns_of, facts, speeds
+from reporting.tables import ERROR_HEADINGS, Rows, facts, speeds
 
 POINTS = (
     "Higher is faster, further left is more accurate. No method that stores plainly gets above "
@@ -72,7 +72,7 @@ def _part_of(document: Document, prefix: str, folder: Path) -> str:
             body.append(_figure(prefix + name, svg, caption))
     body.append("</div>\n")
     if document.plain():
-        sentence, rows = speeds(document, columns_of(document), ("backend", "peer"), by_isa=True)
+        sentence, rows = speeds(document, by_isa=True)
         body.append("<h3>Gfloat/s of every backend and library</h3>\n")
         body.append(f'<p>{html.escape(sentence)}</p>\n<div class="wide">{_table(rows)}</div>\n')
     return "".join(body)

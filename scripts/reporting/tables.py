@@ -3,14 +3,13 @@ A table is a list of rows of text; the heading comes first."""
 
 import math
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from statistics import median
 
 from reporting.documents import COPY, Document, Measurement, Table
 
 Rows = list[list[str]]
 ERROR_HEADINGS = ["largest error", "at most", "correctly rounded"]
-Column = tuple[str, Table]  # a heading, and the table whose figures stand below it
 
 
 def speed_text(speed: float) -> str:
@@ -77,13 +76,12 @@ def wrapped(text: str) -> str:
     return textwrap.fill(joined, width=100).replace("\u00a0x\u00a0", " x ")
 
 
-def aligned(rows: Rows, left: Collection[int] = (0,)) -> str:
-    """The rows as text, with two spaces between cells. The columns in `left` are aligned at the
-    left, and the others at the right."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    sides = ["<" if column in left else ">" for column in range(len(widths))]
-    lines = ("  ".join(map("{:{}{}}".format, row, sides, widths)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+def aligned(rows: Rows) -> str:
+    """The rows as text, with two spaces between cells. The first column is aligned at the left, and
+    the others at the right."""
+    first, *others = (max(map(len, column)) for column in zip(*rows))
+    lines = ("  ".join([f"{row[0]:<{first}}", *map(str.rjust, row[1:], others)]) for row in rows)
+    return "\n".join(map(str.rstrip, lines))
 
 
 def markdown(rows: Rows, left: Collection[int] = (0,)) -> str:
@@ -108,28 +106,21 @@ def facts(document: Document) -> str:
     return ", ".join([*caches, cores, kernels])
 
 
-def columns_of(document: Document, *roles: str) -> list[Column]:
-    """A column for every table. Its heading is the size alone if no other table has this size."""
-    tables = list(dict.fromkeys(each.table for each in document.plain(*roles)))
-    tables.sort(key=lambda table: (table.entries, table.rows, table.name))
-    sizes = [table.size for table in tables]
-    return [(table.size if sizes.count(table.size) == 1 else table.name, table)
-            for table in tables]  # fmt: skip
-
-
-def speeds(
-    document: Document, columns: Sequence[Column], roles: Collection[str] = ("backend",),
-    by_isa: bool = False,
-) -> tuple[str, Rows]:  # fmt: skip
-    """Returns a sentence about the errors, and a table with a row for each encoder of these roles,
-    by name or also by ISA. Encoders that are proven to round correctly come first, and in each
-    group the fastest. Other libraries are marked by a star. The last columns are errors of the
-    table that reaches furthest, which the sentence names. The last rows are a copy and the limit of
-    the memory."""
+def speeds(document: Document, *roles: str, by_isa: bool = False) -> tuple[str, Rows]:
+    """Returns a sentence about the errors, and a table with a row for each encoder of these roles
+    (default: all roles), by name or also by ISA. Encoders that are proven to round correctly come
+    first, and in each group the fastest. Other libraries are marked by a star. Each encoded table
+    has a column, whose heading is the size alone if no other table has this size. The last columns
+    are errors of the table that reaches furthest, which the sentence names. The last rows are a
+    copy and the limit of the memory."""
     found: dict[str, dict[Table, Measurement]] = {}
     for each in document.plain(*roles, every_isa=by_isa):
         name = (each.name if by_isa else each.backend) + "*" * (each.role == "peer")
         found.setdefault(name, {})[each.table] = each
+    tables = list({table for of_name in found.values() for table in of_name})
+    tables.sort(key=lambda table: (table.entries, table.rows, table.name))
+    sizes = [table.size for table in tables]
+    headings = (each.size if sizes.count(each.size) == 1 else each.name for each in tables)
 
     def order(name: str) -> tuple[bool, float]:
         all_tables = found[name].values()
@@ -138,15 +129,14 @@ def speeds(
 
     with_error = [each for of_name in found.values() for each in of_name.values() if each.error]
     furthest = max(with_error, key=lambda each: each.table.reach, default=None)
-    rows = [["", *(text for text, _ in columns), *ERROR_HEADINGS]]
+    rows = [["", *headings, *ERROR_HEADINGS]]
     for name in sorted(found, key=order):
-        at = [found[name].get(table) for _, table in columns]
+        at = map(found[name].get, tables)
         errors = error_cells(found[name].get(furthest.table) if furthest else None)
         rows.append([name, *(speed_text(each.speed) if each else "" for each in at), *errors])
-    copies = (document.loops(table).get(COPY, 0.0) for _, table in columns)
-    limits = (document.limit(table) for _, table in columns)
-    for text, of_memory in ((COPY, copies), ("limit", limits)):
-        if any(values := list(of_memory)):
-            rows.append([text, *map(speed_text, values), "", "", ""])
+    copies = [document.loops(table).get(COPY, 0.0) for table in tables]
+    for text, of_memory in ((COPY, copies), ("limit", list(map(document.limit, tables)))):
+        if any(of_memory):
+            rows.append([text, *map(speed_text, of_memory), "", "", ""])
     over = f" over {checked_rows(furthest)} of {furthest.table.size}" if furthest else ""
     return f'Errors are the largest{over}. "At most" is the proven bound, rounded up.', rows

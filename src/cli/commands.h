@@ -47,6 +47,10 @@ void add_compare_command(CLI::App& program, Options& options);
 void add_generate_command(CLI::App& program, Options& options);
 void add_check_command(CLI::App& program, Options& options);
 
+/// The documents of docs/measured, in the order of their files. They are built into the program, so
+/// that it needs no other file.
+const std::vector<suite::Measurements>& known_documents();
+
 /// The tables that the options name; by default, tables of all sizes.
 std::vector<suite::MeasuredTable> tables_to_measure(const Options& options);
 
@@ -63,10 +67,9 @@ bool counts(const Options& options, const suite::MeasuredBackend& backend);
 suite::Measurements rows_asked_for(const Options& options, const std::string& name,
                                    suite::Measurements document);
 
-/// Caveats about the document's times, one sentence each; empty if there are none.
-std::string notes_of(const suite::Measurements& document);
-/// The same for one of several documents, whose name begins the text.
-std::string notes_of(const std::string& name, const suite::Measurements& document);
+/// Caveats about the document's times, one sentence each; empty if there are none. The name of one
+/// of several documents begins the text.
+std::string notes_of(const suite::Measurements& document, const std::string& name = "");
 
 /// The lines that tell where a document of several comes from.
 std::string origin_text(const std::string& name, const std::string& file,

@@ -130,7 +130,7 @@ int compare_two(const Options& options, const Measurements& before, const Measur
           "the code. posenc compare --run OLD NEW times two builds in turn, in one session.\n");
     }
   }
-  page += notes_of("A", before) + notes_of("B", after);
+  page += notes_of(before, "A") + notes_of(after, "B");
   if (!reports.empty()) page += (shares_rows ? "\n" : "") + reports;
   if (!shares_rows) page += "\nDifferent backends are not judged.\n";
   write_document(options, comparison_document(options, comparison, judges_times), page);

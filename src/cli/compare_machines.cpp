@@ -100,7 +100,7 @@ int compare_machines(const Options& options, const std::vector<Measurements>& do
   if (!outside.empty())
     page += "\n" + wrapped("Not in all documents: " + join(outside, "; ") + "\n");
   for (std::size_t i = 0; i < documents.size(); ++i)
-    page += notes_of(std::to_string(i + 1), documents[i]);
+    page += notes_of(documents[i], std::to_string(i + 1));
   page += "\nSpeeds of different machines, compilers and days are shown, and not judged.\n";
   Json document = new_document();
   document.update({{"times_are_judged", false}, {"machines", machines}, {"tables", tables}});

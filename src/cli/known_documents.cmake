@@ -1,7 +1,7 @@
 # Writes a source file that holds the documents of measurements that come with posenc:
 #   cmake -DOUTPUT=FILE -DDOCUMENTS=FILES -P known_documents.cmake
 # A literal has at most 60,000 bytes, because some compilers limit the length of literals.
-set(text "#include \"cli/known_documents.h\"\n\n#include \"posenc/suite/document.h\"\n\n")
+set(text "#include \"cli/commands.h\"\n\n#include \"posenc/suite/document.h\"\n\n")
 string(APPEND text "using namespace posenc;\n\n"
   "const std::vector<suite::Measurements>& cli::known_documents() {\n"
   "  static const auto& all = *new std::vector<suite::Measurements>{\n")

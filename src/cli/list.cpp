@@ -1,6 +1,5 @@
 // posenc list: the backends of this build, which of them run here, and which one is used.
 #include "cli/commands.h"
-#include "cli/known_documents.h"
 
 #include "posenc/cpu.h"
 #include "posenc/encode_options.h"

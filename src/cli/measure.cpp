@@ -9,7 +9,6 @@
 #include "posenc/suite/microarchitecture.h"
 #include "posenc/suite/shape_class.h"
 #include "posenc/suite/statistics.h"
-#include "posenc/suite/ties.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +16,6 @@
 #include <functional>
 #include <limits>
 #include <tuple>
-#include <utility>
 
 namespace posenc::cli {
 
@@ -202,7 +200,7 @@ Measurements rows_asked_for(const Options& options, const std::string& name,
   return document;
 }
 
-std::string notes_of(const Measurements& document) {
+std::string notes_of(const Measurements& document, const std::string& name) {
   std::string notes;
   const auto add = [&notes](const char* what, const std::string& why) {
     if (!why.empty()) notes += wrapped(fmt::format("\n{}: {}\n", what, why));
@@ -211,12 +209,7 @@ std::string notes_of(const Measurements& document) {
   add("Timed in one process, so that the intervals do not show how times differ between processes",
       document.one_process);
   add("Not measured", document.left_out);
-  return notes;
-}
-
-std::string notes_of(const std::string& name, const Measurements& document) {
-  const std::string notes = notes_of(document);
-  return notes.empty() ? "" : fmt::format("\n{}: {}", name, notes.substr(1));
+  return notes.empty() || name.empty() ? notes : fmt::format("\n{}: {}", name, notes.substr(1));
 }
 
 int check_promises(const Measurements& document) {

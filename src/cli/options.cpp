@@ -4,7 +4,6 @@
 
 #include "posenc/frequency_rule_text.h"
 #include "posenc/suite/files.h"
-#include "posenc/suite/measure.h"
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
 

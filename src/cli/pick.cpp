@@ -4,8 +4,6 @@
 
 #include "cli/commands.h"
 
-#include "cli/known_documents.h"
-
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
 #include "posenc/suite/document.h"

@@ -92,6 +92,12 @@ bool is_marked(const Json& row) {
   return row.is_object() && (row.value("role", "") == "peer" || !row.value("can_be_picked", true));
 }
 
+/// "0 .. 4999"
+std::string positions_text(RowRange rows) {
+  const std::string first = fmt::to_string(rows.first);
+  return rows.count == 1 ? first : fmt::format("{} .. {}", first, rows.first + rows.count - 1);
+}
+
 std::string share_text(double share) { return fmt::format("{:g} %", 100 * share); }
 
 /// The histogram of errors in ulp. Bars without entries are left out, because a few errors may
@@ -177,11 +183,6 @@ std::string count_text(double count) {
 
 std::string bytes_text(double bytes) { return with_unit(bytes, 1024, byte_units); }
 std::string seconds_text(double seconds) { return with_unit(1e9 * seconds, 1000, time_units); }
-
-std::string positions_text(RowRange rows) {
-  const std::string first = fmt::to_string(rows.first);
-  return rows.count == 1 ? first : fmt::format("{} .. {}", first, rows.first + rows.count - 1);
-}
 
 std::string spec_text(const EncodingSpec& spec) {
   const std::string rule = to_string(spec.frequencies);

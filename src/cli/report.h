@@ -17,13 +17,12 @@
 
 namespace posenc::cli {
 
-using check::error_text;                    ///< "2.98e-08", "0"; rounded to nearest
-std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
-std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1
-std::string count_text(double count);       ///< "2 560 000"
-std::string bytes_text(double bytes);       ///< "9.77 MiB"
-std::string seconds_text(double seconds);   ///< "1.23 ms"
-std::string positions_text(RowRange rows);  ///< "0 .. 4999"
+using check::error_text;                   ///< "2.98e-08", "0"; rounded to nearest
+std::string ulp_text(double ulp);          ///< "0.500", "1785.5", "2.73e+05"
+std::string percent_text(double share);    ///< "99.9998 %"; never 100 for a share below 1
+std::string count_text(double count);      ///< "2 560 000"
+std::string bytes_text(double bytes);      ///< "9.77 MiB"
+std::string seconds_text(double seconds);  ///< "1.23 ms"
 /// "base 10000, layout interleaved, spacing paper", and the rule of the frequencies if there is
 /// one.
 std::string spec_text(const EncodingSpec& spec);

@@ -10,7 +10,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
 
 namespace posenc::cli {
@@ -28,16 +27,13 @@ TimeRows time_in_own_processes(std::string& why_one_process) {
 
 namespace {
 
-std::string& first_argument() {
-  static auto& name = *new std::string("posenc");
-  return name;
-}
+const char* first_argument = "posenc";  // how the program was started
 
 /// The file by which start_process() finds this program, even if it was replaced since the start.
 std::string program_file() {
   std::error_code error;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return first_argument();
+  if (error) return first_argument;
   return std::filesystem::exists(here, error) ? here.string() : "/proc/self/exe";
 }
 
@@ -69,31 +65,26 @@ Timing time_by_program(const std::string& program, const TimingRequest& request)
                       {"seconds_per_sample", request.seconds_per_sample},
                       {"seed", request.seed},
                       {"rows", std::move(rows)}};
-  std::string answer;
   try {
-    answer = output_of_program(program, {timing_argument}, asked.dump());
+    const Json answer = Json::parse(output_of_program(program, {timing_argument}, asked.dump()));
+    return {answer.at("seconds"), answer.at("timed_seconds"), answer.at("lost_seconds")};
+  } catch (const Json::exception&) {
+    fail("it wrote no result");
   } catch (const std::exception& error) {
     fail(error.what());
   }
-  try {
-    const Json json = Json::parse(answer);
-    return {json.at("seconds").get<std::vector<double> >(), json.at("timed_seconds").get<double>(),
-            json.at("lost_seconds").get<double>()};
-  } catch (const Json::exception&) {
-    fail("it wrote no result");
-  }
 }
 
-void remember_program(const char* name) { first_argument() = name; }
+void remember_program(const char* name) { first_argument = name; }
 
 int time_on_request() {
   TimingRequest request;
   try {
     const Json asked = Json::parse(std::cin);
     request = {.rows = {},
-               .samples = asked.at("samples").get<int>(),
-               .seconds_per_sample = asked.at("seconds_per_sample").get<double>(),
-               .seed = asked.at("seed").get<std::uint64_t>()};
+               .samples = asked.at("samples"),
+               .seconds_per_sample = asked.at("seconds_per_sample"),
+               .seed = asked.at("seed")};
     for (const Json& row : asked.at("rows")) request.rows.push_back(measurement_from(row));
   } catch (const std::exception&) {
     throw_invalid("standard input is not a request; allowed with {}: a request of posenc measure",

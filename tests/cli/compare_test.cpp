@@ -16,18 +16,14 @@ struct TwoDocuments {
   ScratchFolder folder;
   std::string a = folder / "a.json", b = folder / "b.json";
 
-  TwoDocuments(const Measurements& before, const Measurements& after) {
-    write_measurements(before, a);
-    write_measurements(after, b);
+  explicit TwoDocuments(const std::function<void(Measurements& document)>& change,
+                        std::vector<Measurement> rows = {measured("naive", 4e-6),
+                                                         measured("rotation", 1e-6)}) {
+    Measurements document = document_of(std::move(rows));
+    write_measurements(document, a);
+    change(document);
+    write_measurements(document, b);
   }
-  template <class Change>
-  explicit TwoDocuments(const Change& change)
-      : TwoDocuments(document_of({measured("naive", 4e-6), measured("rotation", 1e-6)}), [&change] {
-          Measurements document =
-              document_of({measured("naive", 4e-6), measured("rotation", 1e-6)});
-          change(document);
-          return document;
-        }()) {}
 
   std::string line(const std::string& options = "") const {
     return "compare " + a + " " + b + " " + options;
@@ -41,34 +37,28 @@ struct Change {
   void (*change)(Measurements& document);
   std::string options;
   int exit_code;
-  std::string text;
-  int reversed_exit_code;
-  std::string reversed_text;
+  std::string text, reversed_text;
 };
 
 const Change changes[] = {
-    {[](auto&) {}, "", 0, "2 compared, noise 0.0 %; regressions: 0", 0, "regressions: 0"},
-    {[](auto& document) { document.all[0].error->max_abs *= 1.5; }, "", 1, "error grew", 0,
+    {[](auto&) {}, "", 0, "2 compared, noise 0.0 %; regressions: 0", "regressions: 0"},
+    {[](auto& document) { document.all[0].error->max_abs *= 1.5; }, "", 1, "error grew",
      "error shrank"},
-    {[](auto& document) { document.all[1].seconds = samples(1.1e-6); }, "", 1, "1.100 (", 0,
-     "faster"},
-    {[](auto& document) { document.all[1].seconds = samples(1.1e-6); }, "", 1,
-     "posenc compare --run OLD NEW", 0, ""},
+    {[](auto& document) { document.all[1].seconds = samples(1.1e-6); }, "", 1, "1.100 (", "faster"},
     // Within 2 %, and within the noise of one of the documents.
-    {[](auto& document) { document.all[1].seconds = samples(1.015e-6); }, "", 0, "2 same", 0, ""},
+    {[](auto& document) { document.all[1].seconds = samples(1.015e-6); }, "", 0, "2 same", ""},
     {[](auto& document) {
        document.all[1].seconds = samples(1.1e-6);
        document.all[1].self_ratios = std::vector<double>(9, 1.2);
      },
-     "", 0, "2 same", 0, "2 same"},
-    {[](auto& document) { document.all.pop_back(); }, "", 1, "missing in B: 1\n", 0, "only in B"},
+     "", 0, "2 same", "2 same"},
+    {[](auto& document) { document.all.pop_back(); }, "", 1, "missing in B: 1\n", "only in B"},
     // The tolerance accepts growth of an error, but no wrongly rounded entry.
     {[](auto& document) { document.all[0].error->max_abs *= 1.05; }, "--tolerance 0.04", 1,
-     "error grew", 0, ""},
-    {[](auto& document) { document.all[0].error->max_abs *= 1.05; }, "--tolerance 0.06", 0, "", 0,
-     ""},
+     "error grew", ""},
+    {[](auto& document) { document.all[0].error->max_abs *= 1.05; }, "--tolerance 0.06", 0, "", ""},
     {[](auto& document) { document.all[0].error->correctly_rounded = 0.2; }, "--tolerance 0.5", 1,
-     "", 0, ""},
+     "", ""},
 };
 
 TEST(Compare, JudgesAChangeInBothDirections) {
@@ -77,7 +67,7 @@ TEST(Compare, JudgesAChangeInBothDirections) {
     const CommandResult result = documents.compared(each.options), reversed = documents.reversed();
     EXPECT_EQ(result.exit_code, each.exit_code) << result.out;
     EXPECT_THAT(result.out, HasSubstr(each.text));
-    EXPECT_EQ(reversed.exit_code, each.reversed_exit_code) << reversed.out;
+    EXPECT_EQ(reversed.exit_code, 0) << reversed.out;
     EXPECT_THAT(reversed.out, HasSubstr(each.reversed_text));
   }
   const TwoDocuments missing([](Measurements& document) { document.all.pop_back(); });
@@ -86,23 +76,19 @@ TEST(Compare, JudgesAChangeInBothDirections) {
 
 /// Compares documents of five backends and two limits. In the second, each takes that many times as
 /// long.
-CommandResult compared_after(double factor_of_backends, double factor_of_limits, double of_one) {
-  const auto document = [](double of_backends, double of_limits, double of_first) {
-    std::vector<Measurement> rows;
-    for (int i = 0; i < 5; ++i)
-      rows.push_back(measured("backend" + std::to_string(i), 1e-6 * of_backends));
-    rows.front().seconds = samples(1e-6 * of_first);
-    for (const char* const name : {"store", "copy"}) {
-      Measurement& limit = rows.emplace_back(measured(name, 1e-7 * of_limits));
-      limit.role = Role::limit;
-      limit.isa.clear();
-      limit.error.reset();
-      limit.promise.reset();
-    }
-    return document_of(std::move(rows));
+CommandResult compared_after(double of_backends, double of_limits, double of_first) {
+  std::vector<Measurement> rows;
+  for (int i = 0; i < 5; ++i) rows.push_back(measured("backend" + std::to_string(i), 1e-6));
+  for (const char* const name : {"store", "copy"}) {
+    rows.push_back(measured(name, 1e-6));
+    rows.back().role = Role::limit;
+  }
+  const auto change = [=](Measurements& document) {
+    for (Measurement& each : document.all)
+      each.seconds = samples(1e-6 * (each.role == Role::limit ? of_limits : of_backends));
+    document.all.front().seconds = samples(1e-6 * of_first);
   };
-  return TwoDocuments(document(1, 1, 1), document(factor_of_backends, factor_of_limits, of_one))
-      .compared();
+  return TwoDocuments(change, rows).compared();
 }
 
 TEST(Compare, AMachineThatIsSlowerIsNoRegression) {
@@ -126,15 +112,16 @@ TEST(Compare, CodeThatIsSlowerIsARegressionAlsoIfItIsAllOfIt) {
 }
 
 TEST(Compare, ShowsTheWorstFirstAndCountsTheOthers) {
-  std::vector<Measurement> before;
-  for (int i = 0; i < 40; ++i) before.push_back(measured("backend" + std::to_string(i), 1e-6));
-  std::vector<Measurement> after = before;
-  for (std::size_t i = 0; i < 30; ++i)
-    after[i].seconds = samples(1e-6 * (1.1 + 0.01 * static_cast<double>(i)));
-  const std::string page = TwoDocuments(document_of(before), document_of(after)).compared().out;
+  std::vector<Measurement> rows;
+  for (int i = 0; i < 40; ++i) rows.push_back(measured("backend" + std::to_string(i), 1e-6));
+  const auto slow_down = [](Measurements& document) {
+    for (std::size_t i = 0; i < 30; ++i)
+      document.all[i].seconds = samples(1e-6 * (1.1 + 0.01 * static_cast<double>(i)));
+  };
+  const std::string page = TwoDocuments(slow_down, rows).compared().out;
   EXPECT_LT(page.find("backend29"), page.find("backend28"));
-  EXPECT_THAT(page,
-              AllOf(HasSubstr("Not shown: 10 same, 6 slower"), HasSubstr("regressions: 30;")));
+  EXPECT_THAT(page, AllOf(HasSubstr("Not shown: 10 same, 6 slower"), HasSubstr("regressions: 30;"),
+                          HasSubstr("posenc compare --run OLD NEW")));
 }
 
 TEST(Compare, MachinesStandSideBySideWithoutAVerdict) {
@@ -163,11 +150,9 @@ TEST(Compare, AnyNumberOfDocumentsIsShown) {
   const TwoDocuments documents([](Measurements&) {});
   EXPECT_EQ(documents.compared(documents.a).exit_code, 0);
   EXPECT_THAT(run_line("compare " + documents.a).out, HasSubstr("rotation"));
-  const std::string other = documents.folder / "other.json";
-  write_measurements(document_of({measured("other", 1)}), other);
-  expect_refused(documents.compared(other), "in common");
-  expect_refused(run_line("compare " + documents.a + " " + other),
-                 "no backend and table in common");
+  write_measurements(document_of({measured("other", 1)}), documents.b);
+  expect_refused(documents.compared(documents.a), "in common");
+  expect_refused(documents.compared(), "no backend and table in common");
 }
 
 TEST(Compare, SaysWhichDocumentIsNotToBeTrusted) {
@@ -193,6 +178,7 @@ TEST(CompareRun, TimesTwoCommandsInTurn) {
     EXPECT_EQ(row.at("before").at("seconds").size(), 2U) << "one of each round";
   expect_refused(run_line(run + "/bin/false"), "/bin/false");
   expect_refused(run_line(run + "/bin/true"), "is not a posenc command");
+  expect_refused(run_line(run + "/nonexistent"), "is not a posenc command (cannot run");
 }
 
 TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
@@ -203,16 +189,6 @@ TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
   EXPECT_THAT(compared.out, AllOf(HasSubstr("a\\x1b[2J\\xff.json"), Not(HasSubstr("\x1b"))));
   const CommandResult missing = run_posenc({"compare", report + "\n", report});
   expect_refused(missing, "a\\x1b[2J\\xff.json\\n, which cannot be read");
-}
-
-TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
-  const TwoDocuments documents([](Measurements&) {});
-  const std::string compare = "compare " + documents.a + " ";
-  expect_refused(run_line(compare + (documents.folder / "missing.json").string()), "missing.json");
-  write_file(documents.b, R"({"context": {}, "benchmarks": []})");
-  expect_refused(documents.compared(), "b.json");
-  expect_refused(run_line(compare + documents.folder.path().string()),
-                 documents.folder.path().string());
 }
 
 TEST(Compare, AccuracyReportsOfTwoBackendsStandSideBySide) {

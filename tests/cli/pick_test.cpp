@@ -1,7 +1,6 @@
 // posenc measure and posenc pick: documents, accuracies, and the profile that pick saves.
 #include "command.h"
 #include "measurements.h"
-#include "posenc/registry.h"
 #include "posenc/suite/document.h"
 #include "posenc/suite/profile.h"
 
@@ -16,68 +15,33 @@ namespace {
 
 using nlohmann::json;
 
-const std::string short_measure = "measure --preset stable_diffusion --processes 2";
-
-/// A document of this machine in which rotation is twice as fast as naive, and rotation32 four
-/// times.
-std::string made_up(const std::filesystem::path& file, const std::string& disturbed = "") {
-  Measurements document = document_of(
-      {measured("naive", 4e-6), measured("rotation32", 1e-6, 1e-7), measured("rotation", 2e-6)});
-  document.all.back().promise = Promise{3e-8, 0.5, true};
-  document.disturbed = disturbed;
-  write_measurements(document, file);
-  return file.string();
-}
-
-/// The backend that pick names for the only table, or the message of a refusal.
-std::string picked(const std::string& file, const std::string& options) {
-  const auto result = run_line("pick " + file + " --format json " + options);
-  if (result.out.empty()) return result.err;
-  const json pick = json::parse(result.out).at("tables").at(0).at("pick");
-  return pick.is_null() ? "none" : pick.at("backend").get<std::string>();
-}
-
-TEST(MeasureCommand, WritesADocumentThatPickAndCompareRead) {
-  const ScratchFolder folder;
-  const std::string file = folder / "here.json";
-  const auto measured = run_line(short_measure + " --backend rotation,naive --output " + file);
-  ASSERT_LE(measured.exit_code, 1) << measured.err;  // 1: other work ran
-  const Measurements document = read_measurements(file);
-  ASSERT_EQ(document.all.size(), 5U) << "two backends, three limits";
-  for (const Measurement& each : document.all) {
-    EXPECT_GE(each.seconds.size(), 2U);
-    EXPECT_EQ(each.table.name, "stable_diffusion");
-  }
-  EXPECT_EQ(run_line("pick " + file).exit_code, 0);
-  EXPECT_EQ(run_line("compare " + file + " " + file).exit_code, 0);
-}
-
-TEST(MeasureCommand, ShowsATableOfEveryRow) {
-  const auto shown = run_line(short_measure);
-  ASSERT_LE(shown.exit_code, 1) << shown.err;
-  for (const Backend* each : running_backends())
-    EXPECT_THAT(shown.out, HasSubstr(each->full_name()));
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("store "), HasSubstr("copy "), HasSubstr("Gfloat/s")));
-}
-
-TEST(MeasureCommand, RefusesInvalidTimingRequests) {
-  expect_refused(run_line("--time-on-request"), "not a request");
-}
-
-TEST(MeasureCommand, TakesAnyShapesTypesAndNumbersOfThreads) {
+TEST(MeasureCommand, WritesADocumentThatOtherCommandsRead) {
   const ScratchFolder folder;
   const std::string file = folder / "here.json";
   const auto measured = run_line(
       "measure --shape 77x68,5x4 --first 3 --layout halves --dtype float32,bfloat16 --threads 1,2 "
       "--processes 2 --backend rotation --output " +
       file);
-  ASSERT_LE(measured.exit_code, 1) << measured.err;
+  ASSERT_LE(measured.exit_code, 1) << measured.err;  // 1: other work ran
+  const CommandResult shown = run_line("measure " + file);
+  EXPECT_THAT(shown.out, HasSubstr("Gfloat/s"));
   std::set<std::string> tables;
-  for (const Measurement& each : read_measurements(file).all) tables.insert(each.table.text());
+  for (const Measurement& each : read_measurements(file).all) {
+    EXPECT_GE(each.seconds.size(), 2U);
+    EXPECT_THAT(shown.out, HasSubstr("\n" + each.full_name() + " "));
+    tables.insert(each.table.text());
+  }
   EXPECT_THAT(tables, SizeIs(8));
   EXPECT_THAT(tables, testing::IsSupersetOf(
                           {"77x68, first 3, halves", "5x4, first 3, halves, bfloat16, 2 threads"}));
   EXPECT_EQ(json_of("pick " + file).at("tables").size(), 8U) << "a verdict for each";
+  EXPECT_EQ(run_line("compare " + file + " " + file).exit_code, 0);
+  const json of_preset = json_of("measure --preset mae --backend naive --processes 2");
+  EXPECT_EQ(of_preset.at("measurements").at(0).at("table").at("name"), "mae");
+}
+
+TEST(MeasureCommand, RefusesInvalidTimingRequests) {
+  expect_refused(run_line("--time-on-request"), "not a request");
 }
 
 TEST(MeasureCommand, TimesInOneProcessWhereItCannotStartOthers) {
@@ -117,36 +81,49 @@ TEST(MeasureCommand, EndsItsTimingProcessesIfItIsKilled) {
   EXPECT_EQ(std::system(line.c_str()), 0);  // NOLINT
 }
 
-TEST(PickAccuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
-  const ScratchFolder folder;
-  const std::string file = made_up(folder / "a.json");
-  EXPECT_EQ(picked(file, ""), "rotation");
-  EXPECT_EQ(picked(file, "--max-error 1e-6"), "rotation32");
-  EXPECT_EQ(picked(file, "--max-ulp 0.1"), "none");
-  EXPECT_EQ(run_line("pick --max-ulp 0.1 " + file).exit_code, 1);
+/// Tests `posenc pick` by a document of this machine in which rotation is twice as fast as naive,
+/// and rotation32 four times.
+struct Pick : testing::Test {
+  ScratchFolder folder;
+  std::string file = folder / "a.json", profile = folder / "profile.json";
+  Measurements document = document_of(
+      {measured("naive", 4e-6), measured("rotation32", 1e-6, 1e-7), measured("rotation", 2e-6)});
+
+  Pick() {
+    document.all.back().promise = Promise{3e-8, 0.5, true};
+    write_measurements(document, file);
+  }
+  CommandResult pick(const std::string& options = "") const {
+    return run_line("pick " + file + " " + options);
+  }
+  /// The backend that pick names for the only table, or the message of a refusal.
+  std::string picked(const std::string& options) const {
+    const auto result = pick("--format json " + options);
+    if (result.out.empty()) return result.err;
+    const json pick = json::parse(result.out).at("tables").at(0).at("pick");
+    return pick.is_null() ? "none" : pick.at("backend").get<std::string>();
+  }
+};
+
+TEST_F(Pick, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
+  EXPECT_EQ(picked(""), "rotation");
+  EXPECT_EQ(picked("--max-error 1e-6"), "rotation32");
+  EXPECT_EQ(picked("--max-ulp 0.1"), "none");
+  EXPECT_EQ(pick("--max-ulp 0.1").exit_code, 1);
+  EXPECT_THAT(pick().out, HasSubstr("within 1e-06")) << "by default, picks of a larger error too";
+  EXPECT_THAT(pick("--max-error 1e-7").out, Not(HasSubstr("1e-06")));
 }
 
-TEST(PickAccuracy, TheDefaultShowsThePicksOfALargerErrorToo) {
-  const ScratchFolder folder;
-  const std::string file = made_up(folder / "a.json");
-  EXPECT_THAT(run_line("pick " + file).out,
-              testing::ContainsRegex("correctly rounded: .*rotation:portable .*within 1e-06: .*"
-                                     "rotation32:portable .*rotation:portable +2.000"));
-  EXPECT_THAT(run_line("pick --max-error 1e-7 " + file).out, Not(HasSubstr("1e-06")));
-}
-
-TEST(PickAccuracy, WhatNoBackendPromisesIsRefusedBeforeTheWork) {
+TEST_F(Pick, WhatNoBackendPromisesIsRefusedBeforeTheWork) {
   expect_refused(run_line("pick --max-error 1e-12"), "accuracy is within 1e-12");
   expect_refused(run_line("pick --max-ulp 0.4"), "at least 0.5");
 }
 
-TEST(PickDocument, AnswersForTheRowsThatTheOptionsAskFor) {
-  const ScratchFolder folder;
-  const std::string file = made_up(folder / "a.json");
-  EXPECT_EQ(picked(file, "--max-error 1e-6 --backend naive"), "naive");
-  EXPECT_EQ(picked(file, "--max-error 1e-6 --backend rotation:portable,naive"), "rotation");
-  EXPECT_EQ(picked(file, "--isa portable --shape 40x64 --dtype float32 --threads 1"), "rotation");
-  EXPECT_EQ(picked(file, "--preset tutorial --shape 40x64"), "rotation");
+TEST_F(Pick, AnswersForTheRowsThatTheOptionsAskFor) {
+  EXPECT_EQ(picked("--max-error 1e-6 --backend naive"), "naive");
+  EXPECT_EQ(picked("--max-error 1e-6 --backend rotation:portable,naive"), "rotation");
+  EXPECT_EQ(picked("--isa portable --shape 40x64 --dtype float32 --threads 1"), "rotation");
+  EXPECT_EQ(picked("--preset tutorial --shape 40x64"), "rotation");
   for (const auto& [options, named] :
        {std::pair{"--shape 40x64,40x32", "--shape is '40x32'; allowed with "},
         {"--dtype float32,float16", "--dtype is 'float16'; allowed with "},
@@ -160,18 +137,15 @@ TEST(PickDocument, AnswersForTheRowsThatTheOptionsAskFor) {
         {"--base 500", "no row"},
         {"--frequencies linear:factor=4", "no row"},
         {"--preset whisper", "no row"}}) {
-    EXPECT_THAT(picked(file, options),
+    EXPECT_THAT(picked(options),
                 AllOf(HasSubstr(named), HasSubstr("a.json"), HasSubstr("tables 40x64; backends ")))
         << options;
   }
 }
 
-TEST(PickDocument, AFilterKeepsTheNoiseOfAllRows) {
-  const ScratchFolder folder;
-  const std::string file = folder / "a.json", part = folder / "part.json";
-  Measurements document =
-      document_of({measured("rotation", 1e-6, 1e-7), measured("simple", 1.1e-6, 1e-7),
-                   measured("fast", 1e-6, 1e-7)});
+TEST_F(Pick, AFilterKeepsTheNoiseOfAllRows) {
+  document = document_of({measured("rotation", 1e-6, 1e-7), measured("simple", 1.1e-6, 1e-7),
+                          measured("fast", 1e-6, 1e-7)});
   document.all[0].self_ratios = samples(1, 0.2);  // the only row that was timed twice
   write_measurements(document, file);
   const auto noise = [&](const std::string& options) {
@@ -180,64 +154,48 @@ TEST(PickDocument, AFilterKeepsTheNoiseOfAllRows) {
   };
   EXPECT_GT(noise(""), 0.2);
   EXPECT_EQ(noise(" --backend simple,fast"), noise(""));
+  const std::string part = folder / "part.json";
   run_line("measure " + file + " --backend simple,fast --output " + part);
   EXPECT_GT(noise_floor_of(read_measurements(part)), 0.2) << "the row stays in the document";
 }
 
-TEST(PickDocument, IsReadOrRefused) {
-  const ScratchFolder folder;
-  const std::string report = folder / "report.json", other = folder / "other.json";
+TEST_F(Pick, OfADocumentWithoutTimesIsRefused) {
+  const std::string report = folder / "report.json";
   run_line("accuracy --rows 9 --d-model 8 --output " + report);
   for (const std::string command : {"pick ", "measure "})
     expect_refused(run_line(command + report), "report.json, which has no times; allowed: JSON");
-  expect_refused(run_line("pick " + other), "other.json");
-  write_file(other, "{\"benchmarks\": []}");
-  expect_refused(run_line("pick " + other), "version is missing");
+  write_file(file, "{\"benchmarks\": []}");
+  expect_refused(pick(), "version is missing");
 }
 
-TEST(PickCpu, SaysWhatWasMeasuredAndWhyItStandsForTheCpu) {
-  EXPECT_THAT(run_posenc({"pick", "--cpu", "Zen 5"}).out,
-              AllOf(HasSubstr("Zen 5: measured: AMD EPYC (family 26, model 2"),
-                    HasSubstr("rotation:avx512")));
-  EXPECT_THAT(run_posenc({"pick", "--cpu", "Zen 3"}).out,
-              AllOf(HasSubstr("Zen 3: not measured; it has no avx512"), HasSubstr("rotation:avx2"),
-                    Not(HasSubstr(":avx512"))));
-  EXPECT_EQ(json_of("pick --cpu zen4 --shape 8x512").at("tables").size(), 1U);
-}
-
-TEST(PickSave, WritesAProfileToTheFile) {
-  const ScratchFolder folder;
-  const std::string file = folder / "here.json";
-  const auto result = run_line("pick " + made_up(folder / "a.json") + " --save " + file);
+TEST_F(Pick, SavesAProfile) {
+  const CommandResult result = pick("--save " + profile);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("picked"), HasSubstr("Profile saved: " + file)));
-  EXPECT_NO_THROW(Profile::load(file));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("picked"), HasSubstr("Profile saved: " + profile)));
+  EXPECT_NO_THROW(Profile::load(profile));
 }
 
-TEST(PickSave, NoProfileIsMadeOfDisturbedTimesOrOfAnotherMachine) {
-  const ScratchFolder folder;
-  const std::string file = folder / "profile.json", saved = " --save " + file;
-  const std::string document = made_up(folder / "a.json", "other work runs");
-  const auto judged = run_line("pick " + document);
+TEST_F(Pick, SavesNoProfileOfDisturbedTimesOrOfAnotherMachine) {
+  document.disturbed = "other work runs";
+  write_measurements(document, file);
+  const CommandResult judged = pick(), refused = pick("--save " + profile);
   EXPECT_EQ(judged.exit_code, 0) << "a document is judged as it is";
   EXPECT_THAT(judged.out, HasSubstr("Not to be trusted: other work runs"));
-  const auto refused = run_line("pick " + document + saved);
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, HasSubstr("nothing is saved"));
 
-  Measurements other = read_measurements(made_up(document));
-  other.machine.model = "Another CPU 9000";
-  write_measurements(other, document);
-  expect_refused(run_line("pick " + document + saved), "Another CPU 9000");
-  EXPECT_FALSE(std::filesystem::exists(file));
+  document.disturbed = "";
+  document.machine.model = "Another CPU 9000";
+  write_measurements(document, file);
+  expect_refused(pick("--save " + profile), "Another CPU 9000");
+  EXPECT_FALSE(std::filesystem::exists(profile));
 }
 
-TEST(PickSave, AFileThatCannotBeWrittenIsAnErrorBeforeTheWork) {
-  const ScratchFolder folder;
-  expect_refused(run_line("pick --output /nonexistent/report --save " + (folder / "p").string()),
+TEST_F(Pick, AFileThatCannotBeWrittenIsAnErrorBeforeTheWork) {
+  expect_refused(run_line("pick --output /nonexistent/report --save " + profile),
                  "/nonexistent/report");
-  EXPECT_THAT(folder.listing(), IsEmpty());
-  expect_refused(run_line("pick --save /dev/full " + made_up(folder / "a.json")), "/dev/full");
+  EXPECT_FALSE(std::filesystem::exists(profile));
+  expect_refused(pick("--save /dev/full"), "/dev/full");
 }
 
 }  // namespace

@@ -10,42 +10,20 @@ from script_support import LARGE, SMALL, ScriptTest, document, row, run, sample,
 
 from reporting import tables
 
-TEXT = """A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes
-
-                   rotation  rotation32  copy  limit
-8 x 512                 4.0         7.0    13     20
-5000 x 512              2.0         3.5   6.5     10
-largest error       2.98e-8     1.50e-7
-at most             2.98e-8     1.50e-7
-correctly rounded       all      25.0 %
-
-Errors are the largest over all rows of 5000 x 512. "At most" is the proven bound, rounded up.
-"""
 # Texts that no script may take for a document of measurements.
 BROKEN = (
     "",
     "[]",
-    '{"benchmarks": [], "context": {}}',
     json.dumps({**sample(), "version": 5}),
     json.dumps({**sample(), "machine": 3}),
-    json.dumps({**sample(), "measurements": [3]}),
     json.dumps(document({**row("x:avx2", SMALL, 1, 1e-8), "seconds": ["x"]})),
     json.dumps(document({**row("x:avx2", SMALL, 1, 1e-8), "table": {}})),
 )
 
 
 class DocumentsTest(ScriptTest):
-    def report(self, *documents, options=()):
-        return run("report.py", *self.write_all(*documents), *options)
-
-    def test_speeds_stand_beside_errors_and_limits(self):
-        done = self.report(sample())
-        self.assert_good(done)
-        self.assertEqual(done.stdout, TEXT)
-        peers = self.report(sample(), options=["--peers"]).stdout
-        self.assertIn("\n| sleef* | 1.0 | 0.50 | 4.00e-4 | 4.00e-4 | 25.0 % |\n", peers)
-        disturbed = self.report({**sample(), "disturbed": "work ran"}).stdout
-        self.assertIn("\n\nNot reliable: work ran.\n\n", disturbed)
+    def report(self, *documents):
+        return run("report.py", *self.write_all(*documents))
 
     def test_the_error_says_of_how_many_rows_it_is(self):
         for checked, expected in ((0.02, "2 % of the rows"), (0.0004, "0.04 % of the rows")):
@@ -68,11 +46,14 @@ class DocumentsTest(ScriptTest):
         """With another compiler or day, the times of each document stand below its own heading."""
         new = document(row("rotation:avx2", LARGE, 9, 2e-8), row("naive:avx2", SMALL, 0.1, 5e-8))
         new |= {"compiler": "g++ 13.3.0", "measured_at": "2026-11-20T05:00:00Z"}
-        done = self.report(sample(), new)
+        done = self.report({**sample(), "disturbed": "work ran"}, new)
         self.assert_good(done)
         _, old_part, new_part = re.split(r"\S+\.json\n", done.stdout)
-        self.assertEqual(old_part.strip(), TEXT.strip())
+        self.assertIn("; g++ 12.2.0, 2026-11-24; medians of 3 processes\n\n"
+                      "Not reliable: work ran.\n\n", old_part)  # fmt: skip
+        self.assertRegex(old_part, r"\n5000 x 512 +2\.0 +3\.5 +6\.5 +10\n")
         self.assertIn("; g++ 13.3.0, 2026-11-20;", new_part)
+        self.assertNotIn("Not reliable", new_part)
         self.assertRegex(new_part, r"\n5000 x 512 +9\.0\n")
         self.assertNotIn("copy", new_part)
 

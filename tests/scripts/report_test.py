@@ -56,10 +56,6 @@ class PageTest(ScriptTest):
         self.assertEqual(names, set(FIGURES))
         self.assert_good(run("report.py", times))
 
-    def test_no_folder(self):
-        done = run("report.py", self.write("a.json", sample()), "--page", "/dev/null/report")
-        self.assert_refused(done, "/dev/null")
-
 
 if __name__ == "__main__":
     script_support.main()

@@ -23,11 +23,11 @@ def binary(name):
 
 def run(*command, **variables):
     """Runs a program, or a script of SCRIPTS by its name."""
-    program = [sys.executable, SCRIPTS / command[0]] if str(command[0]).endswith(".py") else (
-        [command[0]])  # fmt: skip
+    if str(command[0]).endswith(".py"):
+        command = (sys.executable, SCRIPTS / command[0], *command[1:])
     environment = {key: text for key, text in os.environ.items() if not key.startswith("POSENC_")}
     environment["POSENC_COMMAND"] = binary("posenc")
-    return subprocess.run([*map(str, (*program, *command[1:]))], capture_output=True, text=True,
+    return subprocess.run([*map(str, command)], capture_output=True, text=True,
                           env=environment | variables, check=False)  # fmt: skip
 
 
@@ -52,16 +52,17 @@ def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, 
     error = {"max_abs": max_abs, "max_ulp": 0.5, "rms": 1e-9, "checked": checked,
              "correctly_rounded": 1.0 if rounded else 0.25}  # fmt: skip
     bound = {"max_abs": max_abs, "max_ulp": None, "correctly_rounded": rounded}
-    parts = [{"first": 2**power >> 1, "count": (2**power + 1) >> 1, "max_abs": worst}
-             for power, worst in enumerate(by_position)]  # fmt: skip
-    cells = {"rows": 2, "columns": 3, "largest": [max_abs / cell for cell in range(1, 7)]} if (
-        parts) else None  # fmt: skip
-    return {
+    measured = {
         "backend": backend, "isa": isa, "role": role, "table": of_table,
         "seconds": [seconds, 4 * seconds, seconds / 2] if speed else [], "self_ratios": [],
         "error": None if max_abs is None else error, "bound": None if max_abs is None else bound,
-        **({"report": {"by_position": parts, "map": cells}} if parts else {}),
     }  # fmt: skip
+    if by_position:
+        parts = [{"first": 2**power >> 1, "count": (2**power + 1) >> 1, "max_abs": worst}
+                 for power, worst in enumerate(by_position)]  # fmt: skip
+        cells = {"rows": 2, "columns": 3, "largest": [max_abs / cell for cell in range(1, 7)]}
+        measured["report"] = {"by_position": parts, "map": cells}
+    return measured
 
 
 def document(*rows, cpu="A CPU"):

@@ -2,9 +2,7 @@
 nothing, building and testing are quiet, and an answer comes at the end. First argument: the folder
 of the built programs, which is not used."""
 
-import json
 import os
-import shutil
 
 import script_support
 from script_support import ScriptTest, run, sample
@@ -15,18 +13,17 @@ class ShellTest(ScriptTest):
 
     def setUp(self):
         super().setUp()
-        self.root, self.path = self.copy_scripts(), self.folder / "bin"
-        self.path.mkdir()
-        self.provide("dpkg-query", "echo installed")
-        self.provide("cmake", 'echo "cmake $*"; echo warned >&2')
+        self.root = self.copy_scripts()
+        self.provide("bin/dpkg-query", "echo installed")
+        self.provide("bin/cmake", "true")
 
-    def provide(self, name, text):
-        file = self.path / name
-        file.write_text(f"#!/bin/bash\n{text}\n", encoding="utf-8")
-        file.chmod(0o755)
+    def provide(self, path, text):
+        """Makes a command in the test's folder."""
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        self.write(path, f"#!/bin/bash\n{text}\n").chmod(0o755)
 
     def script(self, name, *arguments):
-        variables = {"PATH": f"{self.path}:/usr/bin:/bin", "FAKE": str(self.path)}
+        variables = {"PATH": f"{self.folder}/bin:/usr/bin:/bin", "FAKE": str(self.folder)}
         return run(self.root / "scripts" / name, *arguments, **variables)
 
     def log(self, name):
@@ -35,9 +32,9 @@ class ShellTest(ScriptTest):
 
 class BuildTest(ShellTest):
     def test_apt_that_fails_stops_nothing(self):
-        self.provide("dpkg-query", '[[ ${@: -1} != ninja-build ]] || echo installed')
+        self.provide("bin/dpkg-query", '[[ ${@: -1} != ninja-build ]] || echo installed')
         for name in ("apt-get", "sudo"):
-            self.provide(name, "echo chatter; exit 100")
+            self.provide(f"bin/{name}", "echo chatter; exit 100")
         done = self.script("install_dependencies.sh", "build", "test")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
         self.assertIn("warning: not installed by apt: g++ cmake git ", done.stderr)
@@ -48,20 +45,17 @@ class BuildTest(ShellTest):
         done = self.script("install_dependencies.sh", "tests")
         self.assert_refused(done, "'tests'", "allowed: build test ", "torch")
 
-    def test_chatter_goes_to_the_log(self):
+    def test_chatter_goes_to_the_log_and_failures_show_its_end(self):
+        self.provide("bin/cmake", 'echo "cmake $*"; seq 100; echo warned >&2; [[ $1 != --build ]]')
         done = self.script("build.sh", "release", "one", "two")
-        self.assert_good(done)
+        self.assertEqual(done.returncode, 1)
         line = "== Building preset release (log: build/logs/build-release.log)\n"
         self.assertEqual(done.stdout, line)
-        expected = "cmake --preset release\nwarned\ncmake --build --preset release --target one two"
-        self.assertEqual(self.log("build-release.log"), f"{expected}\nwarned\n")
-
-    def test_failures_show_the_end_of_the_log(self):
-        self.provide("cmake", "seq 100; exit 7")
-        done = self.script("build.sh", "release")
-        self.assertEqual(done.returncode, 1)
-        *numbers, last = done.stderr.splitlines()
-        self.assertEqual(numbers, [str(number) for number in range(61, 101)])
+        log = self.log("build-release.log").splitlines()
+        calls = ["cmake --preset release", "cmake --build --preset release --target one two"]
+        self.assertEqual([each for each in log if each.startswith("cmake")], calls)
+        *shown, last = done.stderr.splitlines()
+        self.assertEqual(shown, log[-40:])
         self.assertIn("build/logs/build-release.log", last)
 
 
@@ -80,7 +74,7 @@ class TestTest(ShellTest):
 
     def setUp(self):
         super().setUp()
-        self.provide("ctest", f"echo \"ctest $*\"\ncat <<'E'\n{CTEST}E\nexit 8")
+        self.provide("bin/ctest", f"echo \"ctest $*\"\ncat <<'E'\n{CTEST}E\nexit 8")
 
     def test_shows_failures_and_the_summary_alone(self):
         done = self.script("test.sh", "-R", "a|b")
@@ -116,14 +110,10 @@ class RunTest(ShellTest):
     """Tests scripts/run.sh with programs that write the sample document."""
 
     def run_it(self, program=PROGRAM):
-        (self.path / "sample.json").write_text(json.dumps(sample()), encoding="utf-8")
-        skips = self.root / "scripts" / "python_with.sh"
-        skips.write_text('#!/bin/bash\necho "$*"\nexit 77\n', encoding="utf-8")
-        programs = self.root / "build" / "release" / "bin"
-        programs.mkdir(parents=True)
+        self.write("sample.json", sample())
+        self.provide("project/scripts/python_with.sh", 'echo "$*"; exit 77')
         for name in ("posenc", "posenc_peers", "bench_encode"):
-            self.provide(name, program)
-            shutil.copy(self.path / name, programs)
+            self.provide(f"project/build/release/bin/{name}", program)
         return self.script("run.sh")
 
     def test_ends_with_the_answer_and_writes_below_build(self):
