@@ -34,6 +34,7 @@ TableRows measured(const Options& options, const MeasuredTable& table, Measureme
   TableRows rows;
   for (const AccuracyReport& each : reports) {
     document.all.push_back(each.measurement());
+    document.all.back().table.name = table.name;  // a preset's name, as in posenc measure
     Json& row = rows.reported.emplace_back(to_json(document.all.back()));
     row["report"] = to_json(each);
   }

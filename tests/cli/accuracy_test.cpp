@@ -56,6 +56,8 @@ TEST(AccuracyCommand, MeasuresTheBackendsAndTablesThatAreNamed) {
   };
   EXPECT_THAT(measured("--rows 9 --d-model 8 --backend naive --backend rotation"),
               ElementsAre("naive:portable on 9x8", backend("rotation").full_name() + " on 9x8"));
+  EXPECT_THAT(measured("--preset mae --backend naive"),
+              ElementsAre("naive:portable on mae"));  // the same name as in posenc measure
   EXPECT_THAT(measured("--isa portable --rows 9 --d-model 8"),
               AllOf(Contains("div_term:portable on 9x8"), testing::Each(HasSubstr(":portable "))));
   EXPECT_THAT(measured("--shape 9x8 --backend naive --first 0,1000"),
