@@ -215,10 +215,10 @@ TEST(CheckRotatedHeads, NaNAndNumbersInPlaceOfZeroAreWrong) {
   EXPECT_FALSE(broken.checked(usual).is_good);
 }
 
-/// The report on one pair of channels that was (1, 0).
-HeadsReport report_on(float x, float y, const HeadsOptions& options) {
-  const auto table = [](const float(&pair)[2]) -> HeadsTable {
-    return {pair, DataType::float32, {1, 1, 2}, {2, 2, 1}};
+/// The report on equal heads of one pair of channels, which was (1, 0).
+HeadsReport report_on(float x, float y, const HeadsOptions& options, std::int64_t heads = 1) {
+  const auto table = [=](const float(&pair)[2]) -> HeadsTable {
+    return {pair, DataType::float32, {1, heads, 2}, {2, 0, 1}};
   };
   const float before[] = {1, 0}, after[] = {x, y};
   return check::heads(table(before), table(after), rotary_spec({.d_model = 2}), options);
@@ -244,6 +244,7 @@ TEST(CheckRotatedHeads, AnglesMayBeOffBySixTimesTheirNoise) {
   // Of products, a sum and the result, each rounded by 0.42 halves of an ulp.
   const double noise = turned_by(0).errors.noise;
   EXPECT_NEAR(noise, 0.42 * std::sqrt(3) * 0x1p-25, 1e-12);
+  EXPECT_DOUBLE_EQ(report_on(1, 0, {}, 9).errors.noise, noise);  // equal heads count as one
   EXPECT_EQ(turned_by(allowed + 5.9 * noise).angles_off, 0);
   EXPECT_EQ(turned_by(allowed + 6.1 * noise).angles_off, 1);
 }
