@@ -7,7 +7,6 @@
 #include "posenc/model/rotary.h"
 
 #include <array>
-#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -64,8 +63,6 @@ struct Turn {
   double noise = 0;    ///< standard deviation of the angle; NaN if all heads are zero
   /// Sums of the squared lengths before and after the kernel.
   double before = 0, after = 0;
-
-  double length() const noexcept { return std::sqrt(std::norm(factor)); }
 };
 
 /// Some heads of one row, head after head.

@@ -12,6 +12,7 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -58,6 +59,7 @@ class Judge {
       : found_(found), claimed_(claimed), options_(options), positions_(positions) {
     report_ = {.rows = heads_.rows(), .heads = heads_.heads(), .type = heads_.after.type};
     report_.by_pair.resize(pairing_.channels.size());
+    turns_.resize(static_cast<std::size_t>(heads_.rows()));
     parallel_for(heads_.rows(), 16, options.threads, [&](auto begin, auto end, int) {
       for (std::int64_t row = begin; row < end; ++row)
         turns_[static_cast<std::size_t>(row)] = heads_.row(row).turns(pairing_);
@@ -196,7 +198,8 @@ class Judge {
     for (const std::int64_t row : scattered(heads_.rows(), 12)) {
       for (const std::int64_t k : places) {
         const Turn& of = turn(row, k);
-        const double limit = limit_of(angles_(row, k), of.noise), length = of.length();
+        const double limit = limit_of(angles_(row, k), of.noise),
+                     length = std::sqrt(std::norm(of.factor));
         if (std::isfinite(limit + length) && length > 0)
           shown.angles.push_back({row, k, std::arg(of.factor), length, limit});
       }
@@ -231,8 +234,8 @@ class Judge {
 
   /// The shares of the angles that are off which other angles reproduce.
   struct Explained {
-    double exactly = 0,
-           in_float32 = 0;  ///< as exactly as right ones and as phases in float32 are
+    double exactly = 0;     ///< as exactly as right ones
+    double in_float32 = 0;  ///< as exactly as phases in float32
   };
 
   Explained explained_by(const Angles& other) const {
@@ -409,9 +412,7 @@ class Judge {
   const Pairing& pairing_ = found_.reading.pairing;
   const std::int64_t pairs_ = std::ssize(pairing_.channels);
   const Angles angles_ = claimed_angles(found_.reading.rotary, positions_);  ///< exact angles
-  /// turns_[row][pair]
-  std::vector<std::vector<Turn>> turns_ =
-      std::vector<std::vector<Turn>>(static_cast<std::size_t>(heads_.rows()));
+  std::vector<std::vector<Turn>> turns_;                                     ///< turns_[row][pair]
   /// The rows and pairs whose angles or lengths are off.
   std::vector<std::array<std::int64_t, 2>> off_;
   std::vector<double> frequencies_;  ///< shown_frequency() of each pair, once angles are off
@@ -424,7 +425,7 @@ class Judge {
 FoundReading found_reading(Heads heads, const std::vector<Reading>& readings,
                            const HeadsOptions& options) {
   std::vector<FoundReading> orders;
-  for (int order = 0; order < 2; ++order) {
+  for (int swaps = 0; swaps < 2; ++swaps) {
     if (!options.positions || options.positions->count() == heads.rows())
       orders.push_back({heads, readings.front(), sample_of(heads)});
     for (HeadsTable* const each : {&heads.before, &heads.after}) {
