@@ -94,7 +94,7 @@ double frequency(double base, std::int64_t k, std::int64_t dimension = 64) {
   return std::pow(base, -2 * static_cast<double>(k) / static_cast<double>(dimension));
 }
 
-/// A kernel whose heads have this many channels for its frequencies.
+/// A right kernel of an embedding with this base and dimension.
 Kernel turns_of(double base, std::int64_t dimension) {
   return [=](std::int64_t row, std::int64_t k) {
     return std::polar(1.0, static_cast<double>(row) * frequency(base, k, dimension));
@@ -237,11 +237,11 @@ TEST(CheckRotatedHeads, OneTurnHasItsErrors) {
 }
 
 TEST(CheckRotatedHeads, AnglesMayBeOffBySixTimesTheirNoise) {
-  constexpr double allowed = 1e-7;
+  static constexpr double allowed = 1e-7;
   const auto turned_by = [](double angle) {
     return report_on(1, static_cast<float>(angle), {.max_error = allowed});
   };
-  // Of products, a sum and the result, each rounded by 0.42 halves of an ulp.
+  // Products, a sum and the result are each rounded by 0.42 halves of an ulp.
   const double noise = turned_by(0).errors.noise;
   EXPECT_NEAR(noise, 0.42 * std::sqrt(3) * 0x1p-25, 1e-12);
   EXPECT_DOUBLE_EQ(report_on(1, 0, {}, 9).errors.noise, noise);  // equal heads count as one
