@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <map>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -28,40 +29,20 @@ constexpr double full_turn = 2 * std::numbers::pi;
 
 // ---- Positions ----------------------------------------------------------------------------------
 
-/// A mistake with positions. Its position of a row is a sum of these numbers times their factors.
-struct PositionChange {
-  std::string text;
-  double own, first = 0, last = 0;  ///< positions of the row, of row 0, and counted from the end
-  double number = 0, one = 0;       ///< the number of the row, and 1
-
-  double position(const RowPositions& rows, std::int64_t axis, std::int64_t row) const {
-    const auto at = [&](std::int64_t of) { return static_cast<double>(rows(axis, of)); };
-    return own * at(row) + first * at(0) + last * at(rows.count() - 1 - row) +
-           number * static_cast<double>(row) + one;
-  }
-};
-
 /// The number that is added to all positions. The slowest pair shows it roughly, up to full turns,
 /// and faster pairs refine it. The number that suits most pairs is returned.
-double shown_shift(const Angles& claimed, std::int64_t rows, const std::vector<ShownAngle>& shown) {
-  std::vector<Complex> off(claimed.pairs.size());
-  for (const ShownAngle& each : shown) {
-    const auto place = static_cast<std::size_t>(each.place);
-    off[place] += std::polar(1.0, each.angle - claimed.angle(each.row, rows, claimed.pairs[place]));
-  }
-  std::vector<std::pair<double, Complex>> by_frequency;
-  for (const TablePair& pair : claimed.pairs)
-    if (const Complex each = off[static_cast<std::size_t>(pair.place)];
-        pair.frequency > 0 && std::norm(each) > 0)
-      by_frequency.emplace_back(pair.frequency, each);
-  std::ranges::sort(by_frequency, {}, [](const auto& each) { return each.first; });
+double shown_shift(const Angles& claimed, const std::vector<ShownAngle>& shown) {
+  std::map<double, Complex> off;  // by frequency
+  for (const ShownAngle& each : shown)
+    if (const double of = claimed.pairs[static_cast<std::size_t>(each.place)].frequency; of > 0)
+      off[of] += std::polar(1.0, each.angle - claimed(each.row, each.place));
   double best = 0, most = 0;
   constexpr int most_turns = 24;
   for (int turns = -most_turns; turns <= most_turns; ++turns) {
     double shift = 0, fit = 0;
-    for (const auto& [frequency, angle] : by_frequency) {
+    for (const auto& [frequency, angle] : off) {
       const Complex rest = angle * std::polar(1.0, -shift * frequency);
-      const double full = frequency == by_frequency.front().first ? turns * full_turn : 0;
+      const double full = frequency == off.begin()->first ? turns * full_turn : 0;
       shift += (std::arg(rest) + full) / frequency;
       fit += rest.real();
     }
@@ -72,6 +53,14 @@ double shown_shift(const Angles& claimed, std::int64_t rows, const std::vector<S
   // Tiny frequencies show numbers that no position has.
   return std::fabs(best) <= static_cast<double>(max_position) ? std::round(best) : 0;
 }
+
+/// A mistake with positions, or none if the text is empty. The position of a row becomes a sum of
+/// these numbers times their factors.
+struct PositionChange {
+  std::string text;
+  double own, first = 0, last = 0;  ///< positions of the row, of row 0, and counted from the end
+  double number = 0, one = 0;       ///< the number of the row, and 1
+};
 
 std::vector<PositionChange> position_changes(const RowPositions& rows, double shift) {
   const auto by = static_cast<std::int64_t>(shift);
@@ -91,22 +80,24 @@ std::vector<PositionChange> position_changes(const RowPositions& rows, double sh
   };
 }
 
-std::vector<double> positions_of(const RowPositions& rows, std::int64_t axes,
-                                 const PositionChange& change) {
+/// The positions after a change.
+std::vector<double> changed(const std::vector<double>& positions, std::int64_t rows,
+                            const PositionChange& by) {
+  const auto count = static_cast<std::size_t>(rows);
   std::vector<double> all;
-  for (std::int64_t axis = 0; axis < axes; ++axis)
-    for (std::int64_t row = 0; row < rows.count(); ++row)
-      all.push_back(change.position(rows, axis, row));
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const std::size_t row = i % count, first = i - row;
+    all.push_back(by.own * positions[i] + by.first * positions[first] +
+                  by.last * positions[first + count - 1 - row] +
+                  by.number * static_cast<double>(row) + by.one);
+  }
   return all;
 }
 
 // ---- Frequencies and axes -----------------------------------------------------------------------
 
-struct SpecChange {
-  CauseKind kind;
-  std::string text;
-  AxesSpec angles;
-};
+/// Other frequencies or axes. The text of the cause is empty if they are the claimed ones.
+using SpecChange = std::pair<Cause, AxesSpec>;
 
 /// The frequencies of YaRN if beta_fast and beta_slow are exchanged, which its ramp does not allow.
 OwnFrequencies with_exchanged_betas(const EncodingSpec& spec, YarnScaling yarn) {
@@ -122,6 +113,7 @@ OwnFrequencies with_exchanged_betas(const EncodingSpec& spec, YarnScaling yarn) 
   return own;
 }
 
+/// The changes to frequencies and axes that make sense for an embedding.
 class SpecChanges {
  public:
   SpecChanges(const RotarySpec& claimed, const Shown& shown, const NamedRotaries& others)
@@ -134,16 +126,17 @@ class SpecChanges {
     add_base(1e4, false);
     add_parts(CauseKind::other_spacing, "the spacing is inclusive, not paper",
               [](EncodingSpec& spec) { spec.spacing = Spacing::inclusive; });
-    const auto own = [&](bool is_reversed) {
-      return [=](const EncodingSpec& spec) {
-        std::vector<double> values = frequencies_of(spec);
-        for (double& each : values) each = is_reversed ? each : 1 / each;
-        if (is_reversed) std::ranges::reverse(values);
-        return OwnFrequencies{values};
-      };
-    };
-    add_rule("the frequencies are in reversed order", own(true));
-    add_rule("the minus of the exponent is missing", own(false));
+    add_parts(CauseKind::other_rule, "the frequencies are in reversed order",
+              [](EncodingSpec& spec) {
+                const std::vector<double> values = frequencies_of(spec);
+                spec.frequencies = OwnFrequencies{{values.rbegin(), values.rend()}};
+              });
+    add_parts(CauseKind::other_rule, "the minus of the exponent is missing",
+              [](EncodingSpec& spec) {
+                OwnFrequencies own = {frequencies_of(spec)};
+                for (double& each : own.values) each = 1 / each;
+                spec.frequencies = own;
+              });
     if (claimed.angles.axes() > 1)
       add_axes();
     else
@@ -158,7 +151,7 @@ class SpecChanges {
     if (angles == claimed_) return;
     try {
       validate(angles);
-      all.push_back({kind, text, angles});
+      all.push_back({{kind, text}, angles});
     } catch (const InvalidArgument&) {
       // The change makes no sense for this embedding.
     }
@@ -171,32 +164,30 @@ class SpecChanges {
     add(kind, text, angles);
   }
 
-  template <class Change>
-  void add_rule(const std::string& text, const Change& change) {
-    add_parts(CauseKind::other_rule, text,
-              [&](EncodingSpec& spec) { spec.frequencies = change(spec); });
+  void add_rule(const std::string& text, const FrequencyRule& rule) {
+    add_parts(CauseKind::other_rule, text, [&](EncodingSpec& spec) { spec.frequencies = rule; });
   }
 
   void add_rules() {
     const FrequencyRule& rule = spec_.frequencies;
     add_rule(
         format_text("the rule {} is missing: frequencies are those of the base", rule_text(rule)),
-        [](const EncodingSpec&) { return BaseFrequencies{}; });
+        BaseFrequencies{});
     if (const auto* const yarn = std::get_if<YarnScaling>(&rule)) {
       YarnScaling other = *yarn;
       other.truncate = !yarn->truncate;
       add_rule(format_text("the bounds of YaRN's ramp are {}rounded", other.truncate ? "" : "not "),
-               [&](const EncodingSpec&) { return other; });
-      add_rule("beta_fast and beta_slow of YaRN are exchanged",
-               [&](const EncodingSpec& spec) { return with_exchanged_betas(spec, *yarn); });
+               other);
+      add_parts(CauseKind::other_rule, "beta_fast and beta_slow of YaRN are exchanged",
+                [&](EncodingSpec& spec) { spec.frequencies = with_exchanged_betas(spec, *yarn); });
     }
     if (const auto* const linear = std::get_if<LinearScaling>(&rule)) {
       const double factor = linear->factor;
       add_rule(
           format_text("the factor {} multiplies the positions instead of dividing them", factor),
-          [=](const EncodingSpec&) { return LinearScaling{1 / factor}; });
+          LinearScaling{1 / factor});
       add_rule(format_text("the factor {} of the rule is applied twice", factor),
-               [=](const EncodingSpec&) { return LinearScaling{factor * factor}; });
+               LinearScaling{factor * factor});
     }
   }
 
@@ -216,14 +207,15 @@ class SpecChanges {
   /// Bases of few digits near the base that the frequencies show.
   void add_bases(const std::vector<double>& frequencies) {
     std::vector<double> bases;
-    for (const TablePair& pair : pairs_by_place(claimed_)) {
-      const auto place = static_cast<std::size_t>(pair.place);
-      if (pair.k == 0 || pair.k > 16 || place >= frequencies.size()) continue;
-      const AxisPairs& part = claimed_.parts[pair.part];
-      const auto* const linear = std::get_if<LinearScaling>(&part.spec.frequencies);
+    const std::vector<TablePair> pairs = pairs_by_place(claimed_);
+    for (std::size_t place = 0; place < frequencies.size(); ++place) {
+      const TablePair& pair = pairs[place];
+      if (pair.k == 0 || pair.k > 16) continue;
+      const EncodingSpec& spec = claimed_.parts[pair.part].spec;
+      const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
       const double base =
           std::pow(frequencies[place] * (linear != nullptr ? linear->factor : 1),
-                   -static_cast<double>(part.spec.d_model) / static_cast<double>(2 * pair.k));
+                   -static_cast<double>(spec.d_model) / static_cast<double>(2 * pair.k));
       if (base > 1 && base < 1e12) bases.push_back(base);
     }
     if (bases.empty()) return;
@@ -252,25 +244,21 @@ class SpecChanges {
     AxesSpec one = claimed_;
     for (AxisPairs& part : one.parts) part.axis = 0;
     add(CauseKind::other_axis, "all pairs turn by axis 0, not by their own axes", one);
-    EncodingSpec whole = spec_;
-    whole.d_model = claimed_.d_model();
     std::vector<std::int64_t> sections(static_cast<std::size_t>(claimed_.axes())), blocks;
     for (const AxisPairs& part : claimed_.parts)
       sections[static_cast<std::size_t>(part.axis)] += part.count();
     for (const std::int64_t each : sections) blocks.push_back(2 * each);
-    const auto try_axes = [&](const std::vector<std::int64_t>& sizes, const EncodingSpec& spec,
-                              AxesSpec (*make)(const IntegerView&, const EncodingSpec&)) {
+    EncodingSpec spec = spec_;
+    spec.d_model = claimed_.d_model();
+    for (const auto make : {axes_in_sections, axes_interleaved, axes_alternating, axes_in_blocks}) {
       try {
-        const AxesSpec axes = make(sizes, spec);
+        const AxesSpec axes = make(make == axes_in_blocks ? blocks : sections, spec);
         add(CauseKind::other_axis,
             format_text("the axes are {}, not {}", to_string(axes), to_string(claimed_)), axes);
       } catch (const InvalidArgument&) {
         // Not every arrangement allows these sections.
       }
-    };
-    for (const auto make : {axes_in_sections, axes_interleaved, axes_alternating})
-      try_axes(sections, whole, make);
-    try_axes(blocks, spec_, axes_in_blocks);
+    }
   }
 
   const AxesSpec& claimed_;
@@ -287,27 +275,25 @@ void find_factor(Angles& found, const std::vector<ShownAngle>& shown) {
     limits.push_back(each.limit);
   }
   const double length = median(lengths), claimed = found.rotary.attention_factor,
-               off = std::fabs(std::log(length / claimed));
-  if (!(off >
-        length_noise * median(limits) / std::sqrt(static_cast<double>(shown.size())) + 0x1p-20) ||
-      !std::isfinite(off))
-    return;
+               off = std::fabs(std::log(length / claimed)),
+               limit = length_noise * median(limits) / std::sqrt(static_cast<double>(shown.size()));
+  if (!(off > limit + 0x1p-20) || !std::isfinite(off)) return;
   const auto* const yarn =
       std::get_if<YarnScaling>(&found.rotary.angles.parts.front().spec.frequencies);
   const double of_yarn = yarn != nullptr ? 0.1 * std::log(yarn->factor) : 0;
-  const std::string numbers = format_text("the attention factor is {}, not {}",
-                                          digits_text(length, 6), digits_text(claimed, 6));
+  const std::string claimed_text = digits_text(claimed, 6), length_text = digits_text(length, 6),
+                    numbers = format_text("the attention factor is {}, not {}", length_text,
+                                          claimed_text);
   const std::pair<double, std::string> known[] = {
-      {1, "the attention factor " + digits_text(claimed, 6) + " is missing"},
+      {1, format_text("the attention factor {} is missing", claimed_text)},
       {claimed * claimed, "the attention factor is squared: " + numbers},
       {2 * of_yarn + 1, "the logarithm in YaRN's attention factor is applied twice: " + numbers},
       {of_yarn + 1, "the attention factor is the one that YaRN computes: " + numbers},
       {std::sqrt(claimed), "the square root of the attention factor is applied: " + numbers}};
-  std::string text = claimed != 1 ? numbers
-                                  : format_text(
-                                        "every entry is multiplied by {}, perhaps an "
-                                        "attention factor",
-                                        digits_text(length, 6));
+  std::string text =
+      claimed != 1 ? numbers
+                   : format_text("every entry is multiplied by {}, perhaps an attention factor",
+                                 length_text);
   found.rotary.attention_factor = length;
   double nearest = off / 16;  // a known factor must explain nearly all of the difference
   for (const auto& [factor, fault] : known) {
@@ -320,12 +306,11 @@ void find_factor(Angles& found, const std::vector<ShownAngle>& shown) {
 }
 
 /// The bits that these angles leave open in the sample.
-double open_bits(const Angles& of, std::int64_t rows, const std::vector<ShownAngle>& shown) {
+double open_bits(const Angles& of, const std::vector<ShownAngle>& shown) {
   double bits = 0, product = 1;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const ShownAngle& each = shown[i];
-    const double off =
-        of.angle(each.row, rows, of.pairs[static_cast<std::size_t>(each.place)]) - each.angle;
+    const double off = of(each.row, each.place) - each.angle;
     product *= 1 + std::fabs(off - full_turn * std::nearbyint(off / full_turn)) / each.limit;
     if (i % 8 != 7 && i + 1 < shown.size()) continue;  // few products cannot overflow
     bits += std::log2(product);
@@ -336,18 +321,11 @@ double open_bits(const Angles& of, std::int64_t rows, const std::vector<ShownAng
 
 }  // namespace
 
-std::vector<TablePair> pairs_by_place(const AxesSpec& angles) {
-  TableIdentity identity;
-  identity.axes = TableAxes{.spec = angles};
-  std::vector<TablePair> pairs = pairs_of_table(identity, angles.d_model());
-  std::ranges::sort(pairs, {}, &TablePair::place);
-  return pairs;
-}
-
 Angles claimed_angles(const RotarySpec& rotary, const RowPositions& positions) {
-  Angles claimed = {.rotary = rotary, .pairs = pairs_by_place(rotary.angles)};
+  Angles claimed = {
+      .rotary = rotary, .rows = positions.count(), .pairs = pairs_by_place(rotary.angles)};
   for (std::int64_t axis = 0; axis < rotary.angles.axes(); ++axis)
-    for (std::int64_t row = 0; row < positions.count(); ++row)
+    for (std::int64_t row = 0; row < claimed.rows; ++row)
       claimed.positions.push_back(static_cast<double>(positions(axis, row)));
   return claimed;
 }
@@ -359,33 +337,33 @@ std::optional<Angles> find_changes(const Angles& claimed, const RowPositions& po
   // standard deviation of 2.2 bits.
   const double of_chance = 5 * 2.2 * std::sqrt(static_cast<double>(shown.angles.size()));
   std::vector<SpecChange> specs = SpecChanges(claimed.rotary, shown, others).all;
-  specs.push_back({CauseKind::other_rule, "", claimed.rotary.angles});  // other positions only
-  const std::vector<PositionChange> changes =
-      position_changes(positions, shown_shift(claimed, positions.count(), shown.angles));
+  specs.push_back({{}, claimed.rotary.angles});
+  const std::vector<PositionChange> moves =
+      position_changes(positions, shown_shift(claimed, shown.angles));
   std::vector<std::vector<double>> moved;
-  for (const PositionChange& each : changes)
-    moved.push_back(positions_of(positions, claimed.rotary.angles.axes(), each));
+  for (const PositionChange& each : moves)
+    moved.push_back(changed(claimed.positions, claimed.rows, each));
   struct Candidate {
     double bits = infinity;
     Angles angles;
   };
   std::array<Candidate, 4> best;  // by the number of changes
-  for (const SpecChange& spec : specs) {
+  for (const auto& [cause, spec] : specs) {
     Angles angles = claimed;
-    angles.rotary.angles = spec.angles;
-    if (!spec.text.empty()) angles.pairs = pairs_by_place(spec.angles);
-    for (std::size_t i = 0; i < moved.size(); ++i) {
+    angles.rotary.angles = spec;
+    if (!cause.text.empty()) angles.pairs = pairs_by_place(spec);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
       angles.positions = moved[i];
       for (const double sign : {1.0, -1.0}) {
         angles.sign = sign;
         Candidate& of_count =
-            best[static_cast<std::size_t>(!spec.text.empty() + (i > 0) + (sign < 0))];
-        const double bits = open_bits(angles, positions.count(), shown.angles);
+            best[static_cast<std::size_t>(!cause.text.empty() + (i > 0) + (sign < 0))];
+        const double bits = open_bits(angles, shown.angles);
         if (bits + 1 >= of_count.bits) continue;  // the first one of equals
         of_count = {bits, angles};
         std::vector<Cause>& causes = of_count.angles.changes;
-        if (!spec.text.empty()) causes.push_back({spec.kind, spec.text});
-        if (i > 0) causes.push_back({CauseKind::shifted_rows, changes[i].text});
+        if (!cause.text.empty()) causes.push_back(cause);
+        if (i > 0) causes.push_back({CauseKind::shifted_rows, moves[i].text});
         if (sign < 0)
           causes.push_back(
               {CauseKind::negated_sines, "the sines are negated: the heads are turned backwards"});
@@ -400,29 +378,40 @@ std::optional<Angles> find_changes(const Angles& claimed, const RowPositions& po
   return result.changes.empty() ? std::nullopt : std::optional(std::move(result));
 }
 
-std::optional<Cause> mixed_conventions(const SampledHeads& sample, const Angles& claimed,
+std::optional<Cause> mixed_conventions(const std::vector<HeadsOfRow>& sample, const Angles& claimed,
                                        std::int64_t offset, double unexplained) {
-  const std::int64_t pairs = std::ssize(claimed.pairs),
-                     rows = std::ssize(claimed.positions) /
-                            std::max<std::int64_t>(claimed.rotary.angles.axes(), 1);
-  for (const RotaryLayout layout : {RotaryLayout::halves, RotaryLayout::interleaved}) {
-    const bool is_halves = layout == RotaryLayout::halves;
-    const RotaryLayout other = is_halves ? RotaryLayout::interleaved : RotaryLayout::halves;
-    const Pairing pairing(layout, pairs, pairs, offset);
-    const double rest = sample.unexplained(
-        pairing, claimed.rotary.attention_factor,
-        [&](std::int64_t row, std::size_t, std::size_t channel) {
-          const std::int64_t i = static_cast<std::int64_t>(channel) - offset,
-                             place = is_halves ? i / 2 : i % pairs;
-          return claimed.angle(row, rows, claimed.pairs[static_cast<std::size_t>(place)]);
-        });
+  const std::int64_t pairs = std::ssize(claimed.pairs);
+  const Pairing halves(RotaryLayout::halves, pairs, pairs, offset),
+      interleaved(RotaryLayout::interleaved, pairs, pairs, offset);
+  for (const auto& [own, other] : {std::pair(&halves, &interleaved), {&interleaved, &halves}}) {
+    std::vector<std::int64_t> places(sample.front().channels);  // in the other convention
+    for (std::int64_t k = 0; k < pairs; ++k)
+      for (const std::size_t channel : other->channels[static_cast<std::size_t>(k)])
+        places[channel] = k;
+    double unlike = 0, squares = 0;
+    for (const auto& [row, channels, type, before, after] : sample) {
+      for (const auto& [i, j] : own->channels) {
+        const double factor = claimed.rotary.attention_factor;
+        const Complex first = std::polar(factor, claimed(row, places[i])),
+                      second = std::polar(factor, claimed(row, places[j]));
+        for (std::size_t head = 0; head < before.size(); head += channels) {
+          const double x = before[head + i], y = before[head + j], a = after[head + i],
+                       b = after[head + j],
+                       square = std::norm(Complex(a - x * first.real() + y * first.imag(),
+                                                  b - y * second.real() - x * second.imag()));
+          if (!(square < 1e300)) continue;
+          unlike += square;
+          squares += a * a + b * b;
+        }
+      }
+    }
+    const double rest = squares > 0 ? unlike / squares : 0;
     if (!(4 * rest < unexplained)) continue;
     return Cause{CauseKind::other_arrangement,
                  format_text("two conventions are mixed: the pairs of channels are {}, but each "
                              "channel turns by its angle in {}, which explains {} of what other "
                              "turns do not",
-                             pairing.text, Pairing(other, pairs, pairs, offset).text,
-                             percent_text(1 - rest / unexplained))};
+                             own->text, other->text, percent_text(1 - rest / unexplained))};
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include "posenc/model/rotary.h"
 #include "posenc/model/row_positions.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,22 +21,24 @@ inline namespace internals {
 /// Rotary embeddings and their names.
 using NamedRotaries = std::vector<std::pair<std::string, model::RotarySpec>>;
 
-/// The pairs of angles, by their places.
-std::vector<TablePair> pairs_by_place(const model::AxesSpec& angles);
-
 /// Angles that a kernel applied, or should apply.
 struct Angles {
   model::RotarySpec rotary = {};
+  std::int64_t rows = 0;
   std::vector<TablePair> pairs = {};   ///< the axes and frequencies of its pairs, by place
   std::vector<double> positions = {};  ///< positions[axis * rows + row]
   double sign = 1;                     ///< -1 if the heads are turned backwards
   std::vector<Cause> changes = {};     ///< the changes that lead to these angles
 
-  /// Angles in radians at row `row` of `rows`.
-  double angle(std::int64_t row, std::int64_t rows, const TablePair& pair) const noexcept {
+  /// The angle of a row and a pair in radians.
+  double operator()(std::int64_t row, std::int64_t place) const noexcept {
+    const TablePair& pair = pairs[static_cast<std::size_t>(place)];
     return sign * positions[static_cast<std::size_t>(pair.axis * rows + row)] * pair.frequency;
   }
 };
+
+/// The angles that are claimed, without changes.
+Angles claimed_angles(const model::RotarySpec& rotary, const model::RowPositions& positions);
 
 /// One angle of the sample from which changes are found.
 struct ShownAngle {
@@ -43,9 +46,6 @@ struct ShownAngle {
   double angle, length;
   double limit;  ///< error of a good angle
 };
-
-/// The angles that are claimed, without changes.
-Angles claimed_angles(const model::RotarySpec& rotary, const model::RowPositions& positions);
 
 /// The angles of a kernel, as far as the heads show them.
 struct Shown {
@@ -63,7 +63,7 @@ std::optional<Angles> find_changes(const Angles& claimed, const model::RowPositi
 
 /// The cause if pairs of one convention turn by the angles of another one: each of the two channels
 /// of a pair then has an angle of its own. `unexplained` is the share that the best pairs leave.
-std::optional<Cause> mixed_conventions(const SampledHeads& sample, const Angles& claimed,
+std::optional<Cause> mixed_conventions(const std::vector<HeadsOfRow>& sample, const Angles& claimed,
                                        std::int64_t offset, double unexplained);
 
 }  // namespace internals

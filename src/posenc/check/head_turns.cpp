@@ -1,6 +1,5 @@
 #include "posenc/check/head_turns.h"
 
-#include "posenc/check/columns.h"
 #include "posenc/check/sample.h"
 #include "posenc/error.h"
 #include "posenc/support/format.h"
@@ -10,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
-#include <span>
 #include <utility>
 
 namespace posenc::check {
@@ -38,77 +36,48 @@ Pairing::Pairing(RotaryLayout layout, std::int64_t count, std::int64_t distance,
                    : format_text("({}2k, 2k + {}), interleaved", plus, offset + 1);
 }
 
-namespace {
+std::vector<TablePair> pairs_by_place(const AxesSpec& angles) {
+  TableIdentity identity;
+  identity.axes = TableAxes{.spec = angles};
+  std::vector<TablePair> pairs = pairs_of_table(identity, angles.d_model());
+  std::ranges::sort(pairs, {}, &TablePair::place);
+  return pairs;
+}
 
-/// Rotary embeddings of another dimension than the claimed one: the turned share of a head may be
-/// ignored, or applied twice. Both need one encoding on one axis.
-std::vector<std::pair<RotarySpec, std::string>> other_dimensions(const RotarySpec& claimed,
-                                                                 std::int64_t channels) {
-  std::vector<std::pair<RotarySpec, std::string>> all;
-  const std::int64_t dimension = claimed.dimension(), twice = dimension * dimension / channels;
-  const auto add = [&](std::int64_t other, std::string fault) {
-    RotarySpec rotary = claimed;
-    rotary.angles.parts.front().spec.d_model = other;
-    try {
-      validate(rotary);
-      all.emplace_back(std::move(rotary), std::move(fault));
-    } catch (const InvalidArgument&) {
-      // The rule has a list for the claimed dimension.
-    }
-  };
-  const AxisPairs& part = claimed.angles.parts.front();
-  if (claimed.angles.parts.size() > 1 || !part.frequencies.empty() || !part.pairs.empty() ||
-      dimension >= channels)
-    return {};
-  add(channels, format_text("more channels are changed than {}: they have a larger dimension, {}, "
-                            "as if the turned share were ignored",
-                            dimension, channels));
-  if (twice * channels == dimension * dimension && twice % 2 == 0)
-    add(twice, format_text("the dimension is {}, not {}, as if the turned share were applied twice",
-                           twice, dimension));
+std::vector<bool> Pairing::are_turned(std::size_t channels_of_head) const {
+  std::vector<bool> all(channels_of_head);
+  for (const auto& [i, j] : channels) all[i] = all[j] = true;
   return all;
 }
 
-/// The number of pairs without the pairs at the end that never turn.
-std::int64_t turning_pairs(const RotarySpec& rotary) {
-  TableIdentity angles;
-  angles.axes = TableAxes{.spec = rotary.angles};
-  std::int64_t count = 0;
-  for (const TablePair& each : pairs_of_table(angles, rotary.dimension()))
-    if (each.frequency != 0) count = std::max(count, each.place + 1);
-  return count;
-}
+namespace {
 
 /// The pairs of channels that kernels have for a rotary embedding, the claimed ones first.
 std::vector<Pairing> pairings_of(const RotarySpec& rotary, std::int64_t channels,
                                  std::int64_t offset) {
-  const std::int64_t pairs = rotary.dimension() / 2, turning = turning_pairs(rotary);
+  const std::vector<TablePair> pairs = pairs_by_place(rotary.angles);
+  const std::int64_t count = std::ssize(pairs);
   const bool is_halves = rotary.channels == RotaryLayout::halves;
   std::vector<Pairing> all = {
-      {rotary.channels, pairs, pairs, offset},
-      {is_halves ? RotaryLayout::interleaved : RotaryLayout::halves, pairs, pairs, offset}};
-  for (const auto& [count, distance] : {std::pair(pairs, channels / 2), {turning, turning}})
-    if (distance != pairs && distance >= count && offset + distance + count <= channels)
-      all.emplace_back(RotaryLayout::halves, count, distance, offset);
-  if (rotary.angles.axes() == 1) return all;
+      {rotary.channels, count, count, offset},
+      {is_halves ? RotaryLayout::interleaved : RotaryLayout::halves, count, count, offset}};
+  // The halves may be those of the whole head, or of the pairs before the ones that never turn.
+  std::int64_t turning = count;
+  while (turning > 0 && pairs[static_cast<std::size_t>(turning - 1)].frequency == 0) --turning;
+  for (const auto& [turned, distance] : {std::pair(count, channels / 2), {turning, turning}})
+    if (distance != count && distance >= turned && offset + distance + turned <= channels)
+      all.emplace_back(RotaryLayout::halves, turned, distance, offset);
+  if (rotary.angles.axes() == 1 || !std::ranges::is_sorted(pairs, {}, &TablePair::axis)) return all;
   // Each axis has a block of channels with halves of its own.
-  Pairing blocks(RotaryLayout::halves, pairs, pairs, offset);
+  Pairing& blocks = all.emplace_back(all.front());
   blocks.text = "(k, n + k) in the block of each axis, whose n pairs are halves";
-  std::vector<std::size_t> sizes(static_cast<std::size_t>(rotary.angles.axes()));
-  bool are_in_order = true;
-  std::int64_t next = 0;
-  for (const AxisPair& pair : pairs_of(rotary.angles)) {
-    ++sizes[static_cast<std::size_t>(rotary.angles.parts[pair.part].axis)];
-    are_in_order = are_in_order && pair.place == next++;
+  for (std::size_t place = 0, k = 0; place < pairs.size(); ++place, ++k) {
+    const std::int64_t axis = pairs[place].axis;
+    if (place > 0 && axis != pairs[place - 1].axis) k = 0;
+    const auto size = static_cast<std::size_t>(std::ranges::count(pairs, axis, &TablePair::axis));
+    const std::size_t first = static_cast<std::size_t>(offset) + 2 * (place - k) + k;
+    blocks.channels[place] = {first, first + size};
   }
-  if (!are_in_order) return all;
-  std::size_t place = 0;
-  for (const std::size_t size : sizes)
-    for (std::size_t k = 0; k < size; ++k, ++place) {
-      const std::size_t first = static_cast<std::size_t>(offset) + 2 * (place - k) + k;
-      blocks.channels[place] = {first, first + size};
-    }
-  all.push_back(std::move(blocks));
   return all;
 }
 
@@ -116,36 +85,55 @@ std::vector<Pairing> pairings_of(const RotarySpec& rotary, std::int64_t channels
 
 std::vector<Reading> readings_of(const RotarySpec& claimed, std::int64_t channels,
                                  std::int64_t offset) {
-  std::vector<std::pair<int, Reading>> all;  // with the number of differences
-  auto rotaries = other_dimensions(claimed, channels);
-  rotaries.insert(rotaries.begin(), {claimed, ""});
-  for (const auto& [rotary, fault] : rotaries) {
-    const std::int64_t dimension = rotary.dimension();
+  std::vector<Reading> all;
+  const auto add = [&](const RotarySpec& rotary, const std::string& fault) {
+    const std::int64_t last = channels - rotary.dimension();
     std::vector<std::int64_t> offsets;
-    for (const std::int64_t each : {offset, std::int64_t{0}, channels - dimension})
-      if (std::ranges::count(offsets, each) == 0 && each + dimension <= channels)
-        offsets.push_back(each);
+    for (const std::int64_t each : {offset, std::int64_t{0}, last})
+      if (each <= last && std::ranges::count(offsets, each) == 0) offsets.push_back(each);
     for (const std::int64_t each : offsets) {
       int differences = (each != offset) + !fault.empty();
       for (Pairing& pairing : pairings_of(rotary, channels, each)) {
-        all.push_back({differences, {rotary, std::move(pairing), fault}});
+        all.push_back({rotary, std::move(pairing), fault, differences});
         differences = (each != offset) + !fault.empty() + 1;
       }
     }
+  };
+  add(claimed, "");
+  // The turned share of a head may be ignored, or applied twice.
+  const auto add_dimension = [&](std::int64_t dimension, const std::string& fault) {
+    RotarySpec rotary = claimed;
+    rotary.angles.parts.front().spec.d_model = dimension;
+    try {
+      validate(rotary);
+      add(rotary, fault);
+    } catch (const InvalidArgument&) {
+      // The rule has a list for the claimed dimension.
+    }
+  };
+  const std::int64_t dimension = claimed.dimension(), square = dimension * dimension,
+                     twice = square / channels;
+  if (claimed.angles.parts.size() == 1 && dimension < channels) {
+    add_dimension(channels,
+                  format_text("more channels are changed than {}: they have a larger dimension, "
+                              "{}, as if the turned share were ignored",
+                              dimension, channels));
+    if (square % channels == 0 && twice % 2 == 0)
+      add_dimension(
+          twice,
+          format_text("the dimension is {}, not {}, as if the turned share were applied twice",
+                      twice, dimension));
   }
-  std::ranges::stable_sort(all, {}, &std::pair<int, Reading>::first);
-  std::vector<Reading> readings;
-  for (auto& [differences, reading] : all) readings.push_back(std::move(reading));
-  return readings;
+  std::ranges::stable_sort(all, {}, &Reading::differences);
+  return all;
 }
 
 std::vector<Turn> HeadsOfRow::turns(const Pairing& pairing) const {
   std::vector<Turn> turns(pairing.channels.size());
-  const auto size = static_cast<std::size_t>(channels);
-  std::int64_t different = 0;
-  for (std::size_t begin = 0; begin < before.size(); begin += size) {
+  std::size_t different = 0;
+  for (std::size_t begin = 0; begin < before.size(); begin += channels) {
     const double *const x = &before[begin], *const y = &after[begin];
-    different += begin == 0 || !std::equal(x, x + size, x - size);
+    different += begin == 0 || !std::equal(x, x + channels, x - channels);
     for (std::size_t k = 0; k < turns.size(); ++k) {
       const auto [i, j] = pairing.channels[k];
       Turn& turn = turns[k];
@@ -160,7 +148,8 @@ std::vector<Turn> HeadsOfRow::turns(const Pairing& pairing) const {
   // root mean square, and its length by 0.73. Products and sums are rounded to float32, too,
   // which does not matter for elements of 16 bits. Equal heads have equal errors.
   const double roundings = size_of(type) == 2 ? 1 : 3,
-               equal = static_cast<double>(count) / static_cast<double>(different),
+               equal =
+                   static_cast<double>(before.size() / channels) / static_cast<double>(different),
                relative = 0.42 * half_ulp_of_one(type) * std::sqrt(roundings * equal);
   for (Turn& turn : turns) {
     turn.factor /= turn.before;
@@ -171,16 +160,16 @@ std::vector<Turn> HeadsOfRow::turns(const Pairing& pairing) const {
   return turns;
 }
 
-HeadsOfRow Heads::row(std::int64_t row, std::int64_t most) const {
-  HeadsOfRow all = {
-      .count = std::min(heads(), most), .channels = before.sizes[2], .type = after.type};
+HeadsOfRow Heads::row(std::int64_t number, std::int64_t most) const {
+  HeadsOfRow all = {number, static_cast<std::size_t>(channels()), after.type};
+  const std::int64_t count = std::min(heads(), most);
   for (const auto& [from, to] : {std::pair(&before, &all.before), {&after, &all.after}}) {
-    to->reserve(static_cast<std::size_t>(all.count * all.channels));
+    to->reserve(static_cast<std::size_t>(count * channels()));
     with_type(from->type, [&, from = from, to = to]<class T>(T) {
-      const T* const data = static_cast<const T*>(from->data) + row * from->strides[0];
-      for (std::int64_t i = 0; i < all.count; ++i) {
-        const std::int64_t head = i * heads() / all.count;
-        for (std::int64_t channel = 0; channel < all.channels; ++channel)
+      const T* const data = static_cast<const T*>(from->data) + number * from->strides[0];
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t head = i * heads() / count;
+        for (std::int64_t channel = 0; channel < channels(); ++channel)
           to->push_back(to_double(data[head * from->strides[1] + channel * from->strides[2]]));
       }
     });
@@ -188,16 +177,16 @@ HeadsOfRow Heads::row(std::int64_t row, std::int64_t most) const {
   return all;
 }
 
-SampledHeads::SampledHeads(const Heads& heads) : numbers(scattered(heads.rows(), 24)) {
-  for (const std::int64_t row : numbers) rows.push_back(heads.row(row, 8));
+std::vector<HeadsOfRow> sample_of(const Heads& heads) {
+  std::vector<HeadsOfRow> sample;
+  for (const std::int64_t row : scattered(heads.rows(), 24)) sample.push_back(heads.row(row, 8));
+  return sample;
 }
 
-double SampledHeads::unexplained(const Pairing& pairing) const {
-  std::vector<bool> is_turned(static_cast<std::size_t>(rows.front().channels));
-  for (const auto& each : pairing.channels)
-    for (const std::size_t channel : each) is_turned[channel] = true;
+double unexplained(const std::vector<HeadsOfRow>& sample, const Pairing& pairing) {
+  const std::vector<bool> are_turned = pairing.are_turned(sample.front().channels);
   double before = 0, after = 0, products = 0, unlike = 0, squares = 0;
-  for (const HeadsOfRow& row : rows) {
+  for (const HeadsOfRow& row : sample) {
     for (const Turn& each : row.turns(pairing)) {
       if (!std::isfinite(each.after + each.before) || each.before == 0) continue;
       before += each.before;
@@ -206,7 +195,7 @@ double SampledHeads::unexplained(const Pairing& pairing) const {
     }
     for (std::size_t i = 0; i < row.before.size(); ++i) {
       const double off = row.after[i] - row.before[i];
-      if (is_turned[i % is_turned.size()] || !std::isfinite(off)) continue;
+      if (are_turned[i % are_turned.size()] || !std::isfinite(off)) continue;
       unlike += off * off;
       squares += row.after[i] * row.after[i];
     }
@@ -216,8 +205,8 @@ double SampledHeads::unexplained(const Pairing& pairing) const {
   return squares > 0 ? std::max(unlike, 0.0) / squares : 0;
 }
 
-double SampledHeads::unexplained_by_rounding() const noexcept {
-  const double ulps = 8 * half_ulp_of_one(rows.front().type);
+double unexplained_by_rounding(DataType type) noexcept {
+  const double ulps = 8 * half_ulp_of_one(type);
   return ulps * ulps;
 }
 

@@ -2,13 +2,14 @@
 // installed.
 #pragma once
 
+#include "posenc/check/columns.h"
 #include "posenc/check/report.h"
 #include "posenc/model/rotary.h"
 
 #include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ inline constexpr double length_noise = 0.73 / 0.42;
 /// here s is half of the angle.
 double sticking(double angle, DataType type) noexcept;
 
+/// The pairs of angles, by their places.
+std::vector<TablePair> pairs_by_place(const model::AxesSpec& angles);
+
 /// The pairs of channels in a head.
 struct Pairing {
   std::vector<std::array<std::size_t, 2>> channels = {};  ///< the two channels of each pair
@@ -36,6 +40,8 @@ struct Pairing {
   Pairing(model::RotaryLayout layout, std::int64_t count, std::int64_t distance,
           std::int64_t offset);
   bool operator==(const Pairing& other) const { return channels == other.channels; }
+  /// For each channel of a head, whether it belongs to a pair.
+  std::vector<bool> are_turned(std::size_t channels_of_head) const;
 };
 
 /// A rotary embedding that a kernel may apply, and the pairs that it turns.
@@ -43,6 +49,7 @@ struct Reading {
   model::RotarySpec rotary;
   Pairing pairing;
   std::string fault = {};  ///< why it has another dimension than the claim; may be empty
+  int differences = 0;     ///< the number of differences from the claim
 };
 
 /// The claimed reading first, and then the readings that kernels are known to confuse with it, the
@@ -60,7 +67,8 @@ struct Turn {
 
 /// Some heads of one row, head after head.
 struct HeadsOfRow {
-  std::int64_t count = 0, channels = 0;
+  std::int64_t row = 0;               ///< the number of the row
+  std::size_t channels = 0;           ///< of each head
   DataType type = DataType::float32;  ///< the type of the elements after the kernel
   std::vector<double> before = {}, after = {};
 
@@ -74,50 +82,21 @@ struct Heads {
 
   std::int64_t rows() const noexcept { return before.sizes[0]; }
   std::int64_t heads() const noexcept { return before.sizes[1]; }
+  std::int64_t channels() const noexcept { return before.sizes[2]; }
   /// All heads of a row, or at most `most` of them.
-  HeadsOfRow row(std::int64_t row, std::int64_t most) const;
+  HeadsOfRow row(std::int64_t number, std::int64_t most) const;
+  HeadsOfRow row(std::int64_t number) const { return row(number, heads()); }
 };
 
 /// Some rows of heads, from which the pairs are found.
-struct SampledHeads {
-  explicit SampledHeads(const Heads& heads);
+std::vector<HeadsOfRow> sample_of(const Heads& heads);
 
-  /// The share of the squared elements that turns of these pairs leave unexplained, if all pairs
-  /// have one length. Channels beside the pairs should be unchanged.
-  double unexplained(const Pairing& pairing) const;
-  /// The same for exact angles: channel i of pair k turns by angle(row, k, i).
-  template <class Angle>
-  double unexplained(const Pairing& pairing, double length, const Angle& angle) const;
-  /// The share that rounding of elements may leave unexplained.
-  double unexplained_by_rounding() const noexcept;
+/// The share of the squared elements that turns of these pairs leave unexplained, if all pairs have
+/// one length. Channels beside the pairs should be unchanged.
+double unexplained(const std::vector<HeadsOfRow>& sample, const Pairing& pairing);
 
-  std::vector<std::int64_t> numbers;  ///< the numbers of the rows
-  std::vector<HeadsOfRow> rows;
-};
-
-template <class Angle>
-double SampledHeads::unexplained(const Pairing& pairing, double length, const Angle& angle) const {
-  double unlike = 0, squares = 0;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const HeadsOfRow& row = rows[r];
-    for (std::size_t k = 0; k < pairing.channels.size(); ++k) {
-      const auto [i, j] = pairing.channels[k];
-      const Complex turn[] = {std::polar(length, angle(numbers[r], k, i)),
-                              std::polar(length, angle(numbers[r], k, j))};
-      for (std::size_t at = 0; at < row.before.size();
-           at += static_cast<std::size_t>(row.channels)) {
-        const double a = row.before[at + i], b = row.before[at + j],
-                     off[] = {row.after[at + i] - a * turn[0].real() + b * turn[0].imag(),
-                              row.after[at + j] - b * turn[1].real() - a * turn[1].imag()};
-        const double square = off[0] * off[0] + off[1] * off[1];
-        if (!(square < 1e300)) continue;
-        unlike += square;
-        squares += row.after[at + i] * row.after[at + i] + row.after[at + j] * row.after[at + j];
-      }
-    }
-  }
-  return squares > 0 ? unlike / squares : 0;
-}
+/// The share that rounding to this type may leave unexplained.
+double unexplained_by_rounding(DataType type) noexcept;
 
 }  // namespace internals
 }  // namespace posenc::check

@@ -12,10 +12,10 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <iterator>
 #include <map>
 #include <numbers>
 #include <utility>
@@ -46,9 +46,9 @@ void take_roots(AngleErrors& of) {
 struct FoundReading {
   Heads heads;
   Reading reading;
+  std::vector<HeadsOfRow> sample;
   double unexplained = 0;          ///< by any turns of these pairs
   double claimed_unexplained = 0;  ///< by any turns of the claimed pairs
-  std::optional<SampledHeads> sample = {};
 };
 
 /// Judges heads whose pairs are known.
@@ -56,24 +56,13 @@ class Judge {
  public:
   Judge(const FoundReading& found, const Reading& claimed, const HeadsOptions& options,
         const RowPositions& positions)
-      : found_(found),
-        heads_(found.heads),
-        rotary_(found.reading.rotary),
-        claimed_(claimed),
-        options_(options),
-        positions_(positions),
-        pairs_(std::ssize(found.reading.pairing.channels)),
-        angles_(claimed_angles(rotary_, positions)),
-        turns_(static_cast<std::size_t>(heads_.rows())) {
-    report_ = {.rows = heads_.rows(),
-               .heads = heads_.heads(),
-               .type = heads_.after.type,
-               .rotary = claimed.rotary};
-    report_.by_pair.resize(static_cast<std::size_t>(pairs_));
+      : found_(found), claimed_(claimed), options_(options), positions_(positions) {
+    report_ = {.rows = heads_.rows(), .heads = heads_.heads(), .type = heads_.after.type};
+    report_.by_pair.resize(pairing_.channels.size());
+    turns_.resize(static_cast<std::size_t>(heads_.rows()));
     parallel_for(heads_.rows(), 16, options.threads, [&](auto begin, auto end, int) {
       for (std::int64_t row = begin; row < end; ++row)
-        turns_[static_cast<std::size_t>(row)] =
-            heads_.row(row, heads_.heads()).turns(found.reading.pairing);
+        turns_[static_cast<std::size_t>(row)] = heads_.row(row).turns(pairing_);
     });
   }
 
@@ -81,20 +70,37 @@ class Judge {
     compare();
     if (report_.errors.count == 0)
       throw_invalid("heads hold only zeros; allowed: numbers, which show the angles");
-    const bool has_claimed_pairs = found_.reading.pairing == claimed_.pairing,
-               keeps_rest = keeps_channels(is_turned());
+    const bool has_claimed_pairs = pairing_ == claimed_.pairing,
+               keeps_rest = keeps_channels(pairing_.are_turned(channels()));
     report_.is_good = report_.angles_off == 0 && keeps_rest && has_claimed_pairs;
-    if (report_.is_good) return std::move(report_);
-    if (found_.unexplained > found_.sample->unexplained_by_rounding()) {
+    if (!report_.is_good) explain(has_claimed_pairs, keeps_rest);
+    return std::move(report_);
+  }
+
+ private:
+  void say(const Cause& cause) {
+    if (std::ranges::count(report_.causes, cause.text, &Cause::text) == 0)
+      report_.causes.push_back(cause);
+  }
+
+  /// Says why the heads are wrong, or what was measured if no cause is known.
+  void explain(bool has_claimed_pairs, bool keeps_rest) {
+    if (found_.unexplained > unexplained_by_rounding(report_.type)) {
       if (const auto mixed =
-              mixed_conventions(*found_.sample, claimed_angles(claimed_.rotary, positions_),
-                                options_.offset, found_.unexplained)) {
-        say(*mixed);
-        return std::move(report_);
-      }
+              mixed_conventions(found_.sample, claimed_angles(claimed_.rotary, positions_),
+                                options_.offset, found_.unexplained))
+        return say(*mixed);
     }
-    if (!has_claimed_pairs) say_pairs();
-    if (!keeps_rest && found_.reading.fault.empty())
+    const std::string& fault = found_.reading.fault;
+    if (!fault.empty()) say({CauseKind::other_arrangement, fault});
+    if (pairing_.text != claimed_.pairing.text)
+      say({CauseKind::other_arrangement, format_text("the pairs of channels are {}, not {}",
+                                                     pairing_.text, claimed_.pairing.text)});
+    if (!has_claimed_pairs)
+      report_.causes.back().text +=
+          format_text(", which explains {} of what turns of the claimed pairs do not",
+                      percent_text(1 - found_.unexplained / found_.claimed_unexplained));
+    if (!keeps_rest && fault.empty())
       say({CauseKind::other_arrangement,
            has_claimed_pairs
                ? format_text("channels beyond the first {} are changed",
@@ -106,50 +112,23 @@ class Judge {
            format_text("heads have NaN or infinity, the first in row {}", first_not_finite_)});
     if (report_.angles_off > 0) explain_angles();
     if (report_.causes.empty()) add_findings();
-    return std::move(report_);
   }
 
- private:
-  void say(const Cause& cause) {
-    if (std::ranges::count(report_.causes, cause.text, &Cause::text) == 0)
-      report_.causes.push_back(cause);
-  }
-
-  void say_pairs() {
-    const auto& [rotary, pairing, fault] = found_.reading;
-    if (!fault.empty()) say({CauseKind::other_arrangement, fault});
-    if (pairing.text != claimed_.pairing.text)
-      say({CauseKind::other_arrangement, format_text("the pairs of channels are {}, not {}",
-                                                     pairing.text, claimed_.pairing.text)});
-    report_.causes.back().text +=
-        format_text(", which explains {} of what turns of the claimed pairs do not",
-                    percent_text(1 - found_.unexplained / found_.claimed_unexplained));
-  }
-
-  /// For each channel of a head, whether it belongs to a pair that is turned.
-  std::vector<bool> is_turned() const {
-    std::vector<bool> all(static_cast<std::size_t>(heads_.before.sizes[2]));
-    for (const auto& [i, j] : found_.reading.pairing.channels) all[i] = all[j] = true;
-    return all;
-  }
+  std::size_t channels() const noexcept { return static_cast<std::size_t>(heads_.channels()); }
 
   /// True if the channels that are not turned are unchanged in all rows.
-  bool keeps_channels(const std::vector<bool>& is_turned) const {
-    if (std::ranges::count(is_turned, false) == 0) return true;
+  bool keeps_channels(const std::vector<bool>& are_turned) const {
+    if (std::ranges::count(are_turned, false) == 0) return true;
     for (std::int64_t row = 0; row < heads_.rows(); ++row) {
-      const HeadsOfRow all = heads_.row(row, heads_.heads());
+      const HeadsOfRow all = heads_.row(row);
       for (std::size_t i = 0; i < all.before.size(); ++i)
-        if (!is_turned[i % is_turned.size()] && all.before[i] != all.after[i]) return false;
+        if (!are_turned[i % channels()] && all.before[i] != all.after[i]) return false;
     }
     return true;
   }
 
-  const Turn& turn(std::int64_t row, std::int64_t pair) const noexcept {
-    return turns_[static_cast<std::size_t>(row)][static_cast<std::size_t>(pair)];
-  }
-
-  const TablePair& pair(std::int64_t place) const noexcept {
-    return angles_.pairs[static_cast<std::size_t>(place)];
+  const Turn& turn(std::int64_t row, std::int64_t place) const noexcept {
+    return turns_[static_cast<std::size_t>(row)][static_cast<std::size_t>(place)];
   }
 
   /// The limit of the error of an angle that is not rounded.
@@ -164,42 +143,39 @@ class Judge {
 
   /// Compares all rows with exact cosines and sines.
   void compare() {
-    const Rotary exact(rotary_);
-    const std::int64_t half = rotary_.dimension() / 2;
-    std::array<HeadsReport::Octave, octaves> by_octave;
-    by_octave.fill({max_position, 0, {}});
+    const std::int64_t half = std::ssize(angles_.pairs);
+    BasicMatrix<double> exact(heads_.rows(), 2 * half);
+    Rotary(angles_.rotary).cache(positions_, RotaryLayout::halves, exact.view());
+    std::map<std::size_t, HeadsReport::Octave> by_octave;
     double worst = -1;
-    constexpr std::int64_t block = 256;
-    BasicMatrix<double> values(std::min(block, heads_.rows()), 2 * half);
     for (std::int64_t row = 0; row < heads_.rows(); ++row) {
-      if (row % block == 0)
-        exact.cache(positions_.part(row, std::min(block, heads_.rows() - row)),
-                    RotaryLayout::halves, values.view());
       std::int64_t farthest = 0;
-      for (std::int64_t axis = 0; axis < rotary_.angles.axes(); ++axis)
+      for (std::int64_t axis = 0; axis < angles_.rotary.angles.axes(); ++axis)
         farthest = std::max(farthest, std::abs(positions_(axis, row)));
-      HeadsReport::Octave& of = by_octave[octave(farthest)];
-      of = {std::min(of.least, farthest), std::max(of.most, farthest), of.errors};
+      auto& [least, most, of_octave] =
+          by_octave.try_emplace(octave(farthest), HeadsReport::Octave{farthest, farthest, {}})
+              .first->second;
+      least = std::min(least, farthest);
+      most = std::max(most, farthest);
       for (std::int64_t k = 0; k < pairs_; ++k) {
-        const auto& [got, noise, before, after] = turn(row, k);
-        const Complex wanted(values(row % block, k), values(row % block, half + k));
-        const Complex ratio = got * std::conj(wanted) / std::norm(wanted);
-        if (std::isnan(noise)) continue;  // all heads are zero
-        const double limit = allowed(angles_.angle(row, heads_.rows(), pair(k)));
+        const Turn& shown = turn(row, k);
+        if (std::isnan(shown.noise)) continue;  // all heads are zero
+        const Complex wanted(exact(row, k), exact(row, half + k));
+        const Complex ratio = shown.factor * std::conj(wanted) / std::norm(wanted);
+        const double limit = allowed(angles_(row, k)), length = std::sqrt(std::norm(ratio));
         report_.allowed_error = std::max(report_.allowed_error, limit);
-        const double length = std::sqrt(std::norm(ratio));
         const bool is_finite = std::isfinite(length);
         if (!is_finite && first_not_finite_ < 0) first_not_finite_ = row;
         const double error = is_finite ? std::fabs(std::arg(ratio)) : std::numbers::pi,
-                     length_error = is_finite ? std::fabs(length - 1) : 1;
+                     length_error = is_finite ? std::fabs(length - 1) : 1,
+                     stuck = sticking(std::arg(wanted), report_.type);
         report_.max_length_error = std::max(report_.max_length_error, length_error);
-        const double stuck = sticking(std::arg(wanted), report_.type);
-        const bool is_off = error > limit + stuck + most_noise * noise ||
-                            length_error > limit + most_noise * length_noise * noise;
-        if (is_off) off_.push_back({row, k});
+        if (error > limit + stuck + most_noise * shown.noise ||
+            length_error > limit + most_noise * length_noise * shown.noise)
+          off_.push_back({row, k});
         for (AngleErrors* const to :
-             {&report_.errors, &of.errors, &report_.by_pair[static_cast<std::size_t>(k)]})
-          add(*to, error, noise);
+             {&report_.errors, &of_octave, &report_.by_pair[static_cast<std::size_t>(k)]})
+          add(*to, error, shown.noise);
         if (error <= worst) continue;
         worst = error;
         report_.worst_row = row;
@@ -209,7 +185,7 @@ class Judge {
     report_.angles_off = std::ssize(off_);
     take_roots(report_.errors);
     for (AngleErrors& each : report_.by_pair) take_roots(each);
-    for (HeadsReport::Octave& each : by_octave) {
+    for (auto& [number, each] : by_octave) {
       take_roots(each.errors);
       if (each.errors.count > 0) report_.by_position.push_back(each);
     }
@@ -217,25 +193,24 @@ class Judge {
 
   /// The sample from which changes are found.
   Shown shown() const {
-    Shown shown = {.channels = heads_.before.sizes[2]};
+    Shown shown = {.channels = heads_.channels(), .frequencies = frequencies_};
     const std::vector<std::int64_t> places = scattered(pairs_, 32);
     for (const std::int64_t row : scattered(heads_.rows(), 12)) {
       for (const std::int64_t k : places) {
-        const auto& [factor, noise, before, after] = turn(row, k);
-        const double limit = limit_of(angles_.angle(row, heads_.rows(), pair(k)), noise);
-        const double length = std::sqrt(std::norm(factor));
+        const Turn& of = turn(row, k);
+        const double limit = limit_of(angles_(row, k), of.noise),
+                     length = std::sqrt(std::norm(of.factor));
         if (std::isfinite(limit + length) && length > 0)
-          shown.angles.push_back({row, k, std::arg(factor), length, limit});
+          shown.angles.push_back({row, k, std::arg(of.factor), length, limit});
       }
     }
-    shown.frequencies = frequencies_;
     return shown;
   }
 
-  /// The angle per position of a pair, from rows at increasing distances. NaN if the pair does not
-  /// turn evenly, or if no positions follow one another.
+  /// The angle per position of a pair, from rows at increasing distances. NaN if the pair does
+  /// not turn evenly, or if no positions follow one another.
   double shown_frequency(std::int64_t k) const {
-    const std::int64_t axis = pair(k).axis, rows = heads_.rows();
+    const std::int64_t axis = angles_.pairs[static_cast<std::size_t>(k)].axis, rows = heads_.rows();
     double frequency = NAN;
     for (std::int64_t distance = 1; distance < rows; distance *= 2) {
       Complex sum = 0;
@@ -257,55 +232,56 @@ class Judge {
     return frequency;
   }
 
-  /// The shares of the angles that are off which other angles reproduce: as exactly as right ones,
-  /// and as exactly as phases in float32 are.
-  std::array<double, 2> explained_by(const Angles& other) const {
-    std::array<double, 2> explained = {};
+  /// The shares of the angles that are off which other angles reproduce.
+  struct Explained {
+    double exactly = 0;     ///< as exactly as right ones
+    double in_float32 = 0;  ///< as exactly as phases in float32
+  };
+
+  Explained explained_by(const Angles& other) const {
+    Explained explained;
+    const double factor = other.rotary.attention_factor,
+                 of_factor = factor != angles_.rotary.attention_factor ? 0x1p-20 : 0;
     for (const auto& [row, k] : off_) {
-      const auto& [factor, noise, before, after] = turn(row, k);
-      const double phase =
-                       other.angle(row, heads_.rows(), other.pairs[static_cast<std::size_t>(k)]),
-                   limit = limit_of(phase, noise),
-                   in_float32 = limit + std::min(0x1p-22 * std::fabs(phase), 0x1p-4);
-      const Complex ratio = factor / std::polar(other.rotary.attention_factor, phase);
-      const bool has_length =
-          std::fabs(std::sqrt(std::norm(ratio)) - 1) <=
-          limit + most_noise * length_noise * noise +
-              0x1p-20 * (other.rotary.attention_factor != rotary_.attention_factor);
+      const Turn& shown = turn(row, k);
+      const double phase = other(row, k), limit = limit_of(phase, shown.noise);
+      const Complex ratio = shown.factor / std::polar(factor, phase);
+      if (!(std::fabs(std::sqrt(std::norm(ratio)) - 1) <=
+            limit + most_noise * length_noise * shown.noise + of_factor))
+        continue;
       const double error = std::fabs(std::arg(ratio));
-      explained[0] += has_length && error <= limit;
-      explained[1] += has_length && error <= in_float32;
+      explained.exactly += error <= limit;
+      explained.in_float32 += error <= limit + std::min(0x1p-22 * std::fabs(phase), 0x1p-4);
     }
-    for (double& each : explained) each /= static_cast<double>(off_.size());
-    return explained;
+    const auto all = static_cast<double>(off_.size());
+    return {explained.exactly / all, explained.in_float32 / all};
   }
 
   /// Says why angles or lengths are off, if the cause explains most of them.
   void explain_angles() {
     constexpr double least_explained = 0.5, nearly_all = 0.995;
-    if (keeps_channels(std::vector<bool>(is_turned().size())))
+    if (keeps_channels(std::vector<bool>(channels())))
       return say({CauseKind::unset_rows, "the heads are unchanged: nothing is turned"});
     for (std::int64_t k = 0; k < pairs_; ++k) frequencies_.push_back(shown_frequency(k));
     std::optional<Angles> found;
-    std::array<double, 2> explained = {};
+    Explained by;
     for (const auto& each :
          {find_changes(angles_, positions_, shown(), options_.others), on_other_axes()}) {
       if (!each) continue;
-      const std::array<double, 2> by_each = explained_by(*each);
-      if (found && 4 * (1 - by_each[1]) >= 1 - explained[1]) continue;
+      const Explained by_each = explained_by(*each);
+      if (found && 4 * (1 - by_each.in_float32) >= 1 - by.in_float32) continue;
       found = each;
-      explained = by_each;
+      by = by_each;
     }
-    const auto [exactly, in_float32] = explained;
-    if (in_float32 >= least_explained) {
+    if (by.in_float32 >= least_explained) {
       for (const Cause& each : found->changes) say(each);
       report_.causes.back().text +=
           format_text(", which {}explains {} of the angles that are off",
-                      found->changes.size() > 1 ? "together " : "", percent_text(in_float32));
-      if (exactly < nearly_all) explain_parts(*found);
-      return;
+                      found->changes.size() > 1 ? "together " : "", percent_text(by.in_float32));
+      if (by.exactly < nearly_all) explain_rounding(*found);
+    } else if (may_be_rounded()) {
+      explain_rounding(angles_);
     }
-    if (may_be_rounded()) explain_parts(angles_);
   }
 
   /// False if angles below some radians are so far from right ones that no rounding, to bfloat16 at
@@ -314,180 +290,162 @@ class Judge {
     std::int64_t small = 0, near = 0;
     for (const std::int64_t row : scattered(heads_.rows(), 16)) {
       for (std::int64_t k = 0; k < pairs_; ++k) {
-        const auto& [factor, noise, before, after] = turn(row, k);
-        const double phase = angles_.angle(row, heads_.rows(), pair(k));
-        if (std::fabs(phase) > 8 || !(std::abs(factor) > 0)) continue;
+        const Turn& shown = turn(row, k);
+        const double phase = angles_(row, k), size = std::fabs(phase);
+        if (size > 8 || !(std::abs(shown.factor) > 0)) continue;
         ++small;
-        near += std::fabs(std::arg(factor * std::polar(1.0, -phase))) <=
-                limit_of(phase, noise) + 0x1p-7 * (std::fabs(phase) + 0.5);
+        near += std::fabs(std::arg(shown.factor * std::polar(1.0, -phase))) <=
+                limit_of(phase, shown.noise) + 0x1p-7 * (size + 0.5);
       }
     }
     return 2 * near >= small;
   }
 
-  /// Says how each part was rounded.
-  void explain_parts(const Angles& wanted) {
-    for (std::size_t part = 0; part < wanted.rotary.angles.parts.size(); ++part)
-      for (const Cause& each : causes_of_part(part, wanted)) say(each);
-  }
-
   /// The same angles with the axes by which the pairs turn, if these are not the claimed ones.
   std::optional<Angles> on_other_axes() const {
-    if (rotary_.angles.axes() == 1) return {};
+    const std::int64_t axes = angles_.rotary.angles.axes();
+    if (axes == 1) return {};
     Angles moved = angles_;
     const std::vector<std::int64_t> rows = scattered(heads_.rows(), 24);
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> places;
     for (std::int64_t k = 0; k < pairs_; ++k) {
-      TablePair& to = moved.pairs[static_cast<std::size_t>(k)];
-      const auto error_of = [&](std::int64_t axis) {
-        to.axis = axis;
-        double sum = 0;
+      std::int64_t& axis = moved.pairs[static_cast<std::size_t>(k)].axis;
+      const std::int64_t claimed = axis;
+      std::vector<double> errors;  // of each axis, squared
+      for (axis = 0; axis < axes; ++axis) {
+        double& sum = errors.emplace_back(0);
         for (const std::int64_t row : rows) {
-          const Complex off = turn(row, k).factor - std::polar(rotary_.attention_factor,
-                                                               moved.angle(row, heads_.rows(), to));
-          if (std::isfinite(std::norm(off))) sum += std::norm(off);
+          const double square = std::norm(
+              turn(row, k).factor - std::polar(angles_.rotary.attention_factor, moved(row, k)));
+          if (std::isfinite(square)) sum += square;
         }
-        return std::sqrt(sum);
-      };
-      const std::int64_t axis = pair(k).axis;
-      std::int64_t nearest = axis;
-      for (std::int64_t each = 0; each < rotary_.angles.axes(); ++each)
-        if (error_of(each) < error_of(nearest)) nearest = each;
-      if (8 * error_of(nearest) >= error_of(axis)) nearest = axis;
-      to.axis = nearest;
-      if (nearest != axis) places[{nearest, axis}].push_back(k);
+      }
+      const auto nearest = std::ranges::min_element(errors);
+      const bool is_other = 64 * *nearest < errors[static_cast<std::size_t>(claimed)];
+      axis = is_other ? nearest - errors.begin() : claimed;
+      if (is_other) places[{axis, claimed}].push_back(k);
     }
+    if (places.empty()) return {};
     std::vector<std::string> texts;
-    for (const auto& [axis, of_axis] : places)
+    for (const auto& [other, of_axis] : places)
       texts.push_back(format_text("pairs {} turn by axis {}, not {}", numbers_text(of_axis),
-                                  axis.first, axis.second));
+                                  other.first, other.second));
     moved.changes = {{CauseKind::other_axis, join(texts, ", ")}};
-    return texts.empty() ? std::nullopt : std::optional(std::move(moved));
+    return moved;
   }
 
-  /// The causes in one part, whose pairs form a table of cosines and sines. A frequency that no
-  /// pair has gets infinite noise.
-  std::vector<Cause> causes_of_part(std::size_t number, const Angles& angles) const {
-    const AxisPairs& part = angles.rotary.angles.parts[number];
-    const std::int64_t half = part.spec.d_model / 2, rows = heads_.rows();
-    BasicMatrix<double> values(rows, 2 * half), noise(rows, half);
-    std::fill_n(values.data(), rows * 2 * half, 0.0);
-    std::fill_n(noise.data(), rows * half, infinity);
-    for (std::int64_t place = 0; place < pairs_; ++place) {
-      const TablePair& pair = angles.pairs[static_cast<std::size_t>(place)];
-      if (pair.part != number) continue;
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const Turn& shown = turn(row, place);
-        if (std::isnan(shown.noise)) continue;
-        values(row, pair.k) = shown.factor.real();
-        values(row, half + pair.k) = shown.factor.imag();
-        noise(row, pair.k) = shown.noise;
+  /// Says how the angles of each part were rounded. The turns of its pairs form a table of cosines
+  /// and sines, in which a frequency that no pair has gets infinite noise.
+  void explain_rounding(const Angles& angles) {
+    const std::int64_t rows = heads_.rows();
+    for (std::size_t number = 0; number < angles.rotary.angles.parts.size(); ++number) {
+      const AxisPairs& part = angles.rotary.angles.parts[number];
+      const std::int64_t half = part.spec.d_model / 2;
+      BasicMatrix<double> values(rows, 2 * half), noise(rows, half);
+      std::fill_n(values.data(), rows * 2 * half, 0.0);
+      std::fill_n(noise.data(), rows * half, infinity);
+      for (std::int64_t place = 0; place < pairs_; ++place) {
+        const TablePair& pair = angles.pairs[static_cast<std::size_t>(place)];
+        if (pair.part != number) continue;
+        for (std::int64_t row = 0; row < rows; ++row) {
+          const Turn& shown = turn(row, place);
+          if (std::isnan(shown.noise)) continue;
+          values(row, pair.k) = shown.factor.real();
+          values(row, half + pair.k) = shown.factor.imag();
+          noise(row, pair.k) = shown.noise;
+        }
       }
+      TableIdentity wanted = {.spec = part.spec,
+                              .arrangement = Arrangement::halves_cos_first,
+                              .factor = angles.rotary.attention_factor,
+                              .has_negated_sines = angles.sign < 0};
+      if (positions_.is_range() && angles.changes.empty()) {
+        wanted.first = positions_.first();
+      } else {
+        const auto first = angles.positions.begin() + part.axis * rows;
+        wanted.positions.assign(first, first + rows);
+      }
+      const SampledTable sample(TableView(std::as_const(values).view()), false,
+                                TableView(std::as_const(noise).view()));
+      for (const Cause& each : causes_of_difference(sample, {.is = wanted}, wanted)) say(each);
     }
-    TableIdentity wanted = {.spec = part.spec, .arrangement = Arrangement::halves_cos_first};
-    wanted.spec.layout = Layout::interleaved;
-    wanted.factor = angles.rotary.attention_factor;
-    wanted.has_negated_sines = angles.sign < 0;
-    if (positions_.is_range() && angles.changes.empty()) {
-      wanted.first = positions_.first();
-    } else {
-      for (std::int64_t row = 0; row < rows; ++row)
-        wanted.positions.push_back(static_cast<std::int64_t>(
-            angles.positions[static_cast<std::size_t>(part.axis * rows + row)]));
-    }
-    const SampledTable sample(TableView(std::as_const(values).view()), false,
-                              TableView(std::as_const(noise).view()));
-    return causes_of_difference(sample, {.is = wanted}, wanted);
   }
 
   /// Adds measurements to the report.
   void add_findings() {
+    std::vector<std::string>& findings = report_.findings;
     if (found_.unexplained > 0.01)
-      report_.findings.push_back(
+      findings.push_back(
           format_text("turns of the pairs {} leave {} of the squared elements unexplained, and "
                       "other usual pairs leave no less than a quarter of that",
-                      found_.reading.pairing.text, percent_text(found_.unexplained)));
-    std::vector<bool> is_off(static_cast<std::size_t>(pairs_));
+                      pairing_.text, percent_text(found_.unexplained)));
+    std::vector<bool> is_off(pairing_.channels.size());
     for (const auto& [row, k] : off_) is_off[static_cast<std::size_t>(k)] = true;
-    std::vector<std::int64_t> places;
+    std::vector<std::int64_t> places, uneven;
     for (std::int64_t k = 0; k < pairs_; ++k)
       if (is_off[static_cast<std::size_t>(k)]) places.push_back(k);
     if (!places.empty() && std::ssize(places) < pairs_)
-      report_.findings.push_back(format_text("{}, the other {} right",
-                                             fault_text(pair_noun, places, "is off"),
-                                             pairs_ - std::ssize(places)));
-    add_frequencies(places);
-  }
-
-  /// The frequencies of pairs that turn evenly.
-  void add_frequencies(const std::vector<std::int64_t>& places) {
-    constexpr std::size_t most_shown = 3;
-    std::vector<std::int64_t> uneven;
-    std::vector<std::string> even;
+      findings.push_back(format_text("{}, the other {} right",
+                                     fault_text(pair_noun, places, "is off"),
+                                     pairs_ - std::ssize(places)));
+    constexpr int most_shown = 3;
+    int shown = 0;
     for (const std::int64_t k : places) {
-      if (frequencies_.empty()) break;
-      const double frequency = frequencies_[static_cast<std::size_t>(k)];
+      const double frequency = frequencies_[static_cast<std::size_t>(k)],
+                   wanted = angles_.pairs[static_cast<std::size_t>(k)].frequency;
       if (std::isnan(frequency))
         uneven.push_back(k);
-      else if (even.size() < most_shown)
-        even.push_back(format_text("pair {} turns by {} per position, not {}", k,
-                                   digits_text(frequency, 6), digits_text(pair(k).frequency, 6)));
+      else if (shown++ < most_shown)
+        findings.push_back(format_text("pair {} turns by {} per position, not {}", k,
+                                       digits_text(frequency, 6), digits_text(wanted, 6)));
     }
     if (!uneven.empty())
-      even.push_back(
+      findings.push_back(
           fault_text(pair_noun, uneven, "is not turned evenly from position to position"));
-    std::ranges::copy(even, std::back_inserter(report_.findings));
   }
 
-  struct OffAngle {
-    std::int64_t row, place;
-  };
-
   const FoundReading& found_;
-  const Heads& heads_;
-  const RotarySpec& rotary_;
   const Reading& claimed_;
   const HeadsOptions& options_;
   const RowPositions positions_;
-  const std::int64_t pairs_;
-  const Angles angles_;                   ///< exact angles
-  std::vector<std::vector<Turn>> turns_;  ///< turns_[row][pair]
-  std::vector<OffAngle> off_;             ///< the angles or lengths that are off
-  std::vector<double> frequencies_;       ///< shown_frequency() of each pair, once angles are off
+  const Heads& heads_ = found_.heads;
+  const Pairing& pairing_ = found_.reading.pairing;
+  const std::int64_t pairs_ = std::ssize(pairing_.channels);
+  const Angles angles_ = claimed_angles(found_.reading.rotary, positions_);  ///< exact angles
+  std::vector<std::vector<Turn>> turns_;                                     ///< turns_[row][pair]
+  /// The rows and pairs whose angles or lengths are off.
+  std::vector<std::array<std::int64_t, 2>> off_;
+  std::vector<double> frequencies_;  ///< shown_frequency() of each pair, once angles are off
   HeadsReport report_;
   std::int64_t first_not_finite_ = -1;
 };
 
 /// Finds the order of rows and heads, and the pairs that the kernel turns. The claimed pairs, and
 /// rows first, are preferred unless another reading leaves less than a quarter unexplained.
-FoundReading found_reading(const HeadsTable& before, const HeadsTable& after,
-                           const std::vector<Reading>& readings, const HeadsOptions& options) {
+FoundReading found_reading(Heads heads, const std::vector<Reading>& readings,
+                           const HeadsOptions& options) {
   std::vector<FoundReading> orders;
-  for (const bool heads_first : {false, true}) {
-    if (options.positions && options.positions->count() != before.sizes[heads_first]) continue;
-    Heads heads = {before, after};
+  for (int swaps = 0; swaps < 2; ++swaps) {
+    if (!options.positions || options.positions->count() == heads.rows())
+      orders.push_back({heads, readings.front(), sample_of(heads)});
     for (HeadsTable* const each : {&heads.before, &heads.after}) {
-      if (!heads_first) break;
       std::swap(each->sizes[0], each->sizes[1]);
       std::swap(each->strides[0], each->strides[1]);
     }
-    orders.push_back({.heads = heads, .reading = readings.front()});
-    orders.back().sample.emplace(heads);
   }
   if (orders.empty())
     throw_invalid("positions has {} values; allowed: {}, one for each row",
-                  options.positions->count(), before.sizes[0]);
+                  options.positions->count(), heads.rows());
+  const double by_rounding = unexplained_by_rounding(heads.after.type);
   FoundReading* best = nullptr;
   for (const Reading& reading : readings) {
     for (FoundReading& order : orders) {
-      const double unexplained = order.sample->unexplained(reading.pairing);
-      if (&reading == &readings.front()) order.claimed_unexplained = unexplained;
-      if (best != nullptr &&
-          !(4 * unexplained + order.sample->unexplained_by_rounding() < best->unexplained))
-        continue;
+      const double share = unexplained(order.sample, reading.pairing);
+      if (&reading == &readings.front()) order.claimed_unexplained = share;
+      if (best != nullptr && !(4 * share + by_rounding < best->unexplained)) continue;
       best = &order;
       best->reading = reading;
-      best->unexplained = unexplained;
+      best->unexplained = share;
     }
   }
   return std::move(*best);
@@ -514,7 +472,7 @@ HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const Rotar
         shape_text(before.sizes), shape_text(after.sizes), options.offset + rotary.dimension());
   }
   const std::vector<Reading> readings = readings_of(rotary, before.sizes[2], options.offset);
-  const FoundReading found = found_reading(before, after, readings, options);
+  const FoundReading found = found_reading({before, after}, readings, options);
   const RowPositions positions =
       options.positions.value_or(RowPositions(RowRange{options.first, found.heads.rows()}));
   validate(positions, rotary.angles.axes());
@@ -524,28 +482,24 @@ HeadsReport heads(const HeadsTable& before, const HeadsTable& after, const Rotar
 }
 
 std::string to_string(const HeadsReport& report) {
-  std::string verdict;
+  const AngleErrors& errors = report.errors;
+  const std::string bound = bound_text(report.allowed_error);
+  std::string text = "wrong: the angles are right, but not the channels that they turn";
   if (report.is_good)
-    verdict = format_text(
+    text = format_text(
         "good: every angle is within {} radians of its exact value, besides the noise; the RMS "
-        "error "
-        "is {}, and the noise is {}",
-        bound_text(report.allowed_error), error_text(report.errors.rms),
-        error_text(report.errors.noise));
-  else if (report.angles_off == 0)
-    verdict = "wrong: the angles are right, but not the channels that they turn";
-  else
-    verdict = format_text(
-        "wrong: {} of the angles or lengths are off by more than {} besides the noise: angles "
-        "by up to {}, lengths by up to {}; the noise is {}",
-        percent_text(static_cast<double>(report.angles_off) /
-                     static_cast<double>(report.errors.count)),
-        bound_text(report.allowed_error), error_text(report.errors.max),
-        error_text(report.max_length_error), error_text(report.errors.noise));
-  return verdict +
-         format_text("\n{} rows of {} heads of {}, {}\n", report.rows, report.heads,
-                     to_string(report.type), to_string(report.rotary)) +
-         (report.is_good ? "cause: none, the angles are right" : cause_text(report.causes)) +
+        "error is {}, and the noise is {}",
+        bound, error_text(errors.rms), error_text(errors.noise));
+  else if (report.angles_off > 0)
+    text = format_text(
+        "wrong: {} of the angles or lengths are off by more than {} besides the noise: angles by "
+        "up to {}, lengths by up to {}; the noise is {}",
+        percent_text(static_cast<double>(report.angles_off) / static_cast<double>(errors.count)),
+        bound, error_text(errors.max), error_text(report.max_length_error),
+        error_text(errors.noise));
+  text += format_text("\n{} rows of {} heads of {}, {}\n", report.rows, report.heads,
+                      to_string(report.type), to_string(report.rotary));
+  return text + (report.is_good ? "cause: none, the angles are right" : cause_text(report.causes)) +
          findings_text(report.findings);
 }
 
