@@ -170,7 +170,7 @@ class Judge {
                      length_error = is_finite ? std::fabs(length - 1) : 1,
                      stuck = sticking(std::arg(wanted), report_.type);
         report_.max_length_error = std::max(report_.max_length_error, length_error);
-        if (error > limit + stuck + most_noise * shown.noise ||
+        if (!is_finite || error > limit + stuck + most_noise * shown.noise ||
             length_error > limit + most_noise * length_noise * shown.noise)
           off_.push_back({row, k});
         for (AngleErrors* const to :
@@ -328,8 +328,9 @@ class Judge {
     if (places.empty()) return {};
     std::vector<std::string> texts;
     for (const auto& [other, of_axis] : places)
-      texts.push_back(format_text("pairs {} turn by axis {}, not {}", numbers_text(of_axis),
-                                  other.first, other.second));
+      texts.push_back(format_text(of_axis.size() == 1 ? "pair {} turns by axis {}, not {}"
+                                                      : "pairs {} turn by axis {}, not {}",
+                                  numbers_text(of_axis), other.first, other.second));
     moved.changes = {{CauseKind::other_axis, join(texts, ", ")}};
     return moved;
   }
