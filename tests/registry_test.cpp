@@ -1,7 +1,6 @@
 #include "posenc/registry.h"
 
 #include "fake_backend.h"
-#include "posenc/backends/backends.h"
 #include "posenc/cpu.h"
 #include "posenc/suite/shape_class.h"
 #include "support.h"
@@ -19,16 +18,6 @@ std::vector<std::string> method_names() {
     if (names.empty() || names.back() != each->name()) names.emplace_back(each->name());
   }
   return names;
-}
-
-TEST(Registry, ListsMethodsFromTheSimplest) {
-#define POSENC_NAME_OF(method) #method,
-  std::vector<std::string> listed = {POSENC_METHODS(POSENC_NAME_OF)};
-#undef POSENC_NAME_OF
-#if !defined(__x86_64__) && !defined(__aarch64__)
-  std::erase(listed, "xsimd");  // It needs vector kernels.
-#endif
-  EXPECT_EQ(method_names(), listed);
 }
 
 TEST(Registry, FullNamesAreUniqueAndIsasAscend) {
