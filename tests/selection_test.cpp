@@ -252,15 +252,6 @@ TEST(Profile, OfATieTakesTheSimplestMethodAtItsBestIsa) {
   EXPECT_EQ(selected(profile, ShapeClass::l2).backend->full_name(), best_rotation());
 }
 
-TEST(Profile, IsNeverLoadedUnlessTheProgramAsksForIt) {
-  const ScratchFolder folder;
-  std::filesystem::create_directories(folder / "posenc");
-  write_measurements(claimed_document(misleading_claims()), folder / "posenc" / "profile.json");
-  const std::string file = (folder / "posenc" / "profile.json").string();
-  EXPECT_EQ(used({{"POSENC_PROFILE", file}, {"XDG_CONFIG_HOME", folder.path().string()}}).source,
-            "built_in");
-}
-
 TEST(Generate, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
   const auto table = [](const std::string& more) {
     return run_posenc(words("generate --rows 40 --d-model 64 --format raw") + words(more)).out;
