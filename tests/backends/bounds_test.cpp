@@ -203,7 +203,6 @@ const Preset large_tables[] = {
     {"whisper", "", {1280, 1e4, Layout::halves, Spacing::inclusive}, {0, 10'000}},
     {"wide", "", {.d_model = 4096}, {100'000, 3'200}},
     {"long_context", "", {.d_model = 128}, {0, long_context}},
-    {"from_1e6", "", {.d_model = 128}, {far_starts[0], 100'000}},
     {"far", "", {.d_model = 256, .layout = Layout::halves_cos_first}, {far_starts[2], 50'000}},
     {"farthest", "", {.d_model = 64}, {max_position - 200'000, 200'001}},
     {"rope_base", "", {.d_model = 128, .base = 500'000}, {0, 100'000}},

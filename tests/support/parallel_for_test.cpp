@@ -9,6 +9,7 @@
 
 #include "support.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <chrono>
