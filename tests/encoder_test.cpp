@@ -14,7 +14,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,41 +40,6 @@ constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 130, 176, 256, 510, 51
 // Larger tables are tested at position 0 only, because the path of a large shape does not depend on
 // the position.
 constexpr std::int64_t most_entries_elsewhere = sanitized ? 30'000 : 100'000;
-
-// These calls must compile, or must not: two bare integers could be a range or two positions.
-template <class E>
-concept TakesBareIntegers = requires(const E& encoder, OutputView out) {
-  encoder.encode({5, 7}, out);
-}
-|| requires(const E& encoder, OutputView out, std::int64_t n) { encoder.encode({n, n}, out); }
-|| requires(const E& encoder, OutputView out, std::int64_t n) { encoder.encode({0, n}, out, 2); }
-|| requires(const E& encoder, OutputView out) { encoder.encode({5}, out); }
-|| requires(const E& encoder, OutputView out) { encoder.encode({5, 7, 9}, out); };
-template <class E>
-concept TakesNamedRanges = requires(const E& encoder, OutputView out, std::int64_t n) {
-  encoder.encode({.first = 5, .count = 7}, out);
-  encoder.encode({.first = n, .count = n}, out, 2);
-  encoder.encode({.count = n}, out);
-  encoder.encode(RowRange{5, 7}, out);
-};
-template <class E, class Positions>
-concept TakesPositions = requires(const E& encoder, OutputView out, Positions positions) {
-  encoder.encode(positions, out);
-  encoder.encode(std::as_const(positions), out, 2);
-};
-static_assert(!TakesBareIntegers<Encoder>);
-static_assert(TakesNamedRanges<Encoder>);
-static_assert(TakesPositions<Encoder, std::vector<std::int64_t>>);
-static_assert(TakesPositions<Encoder, std::vector<std::int32_t>>);
-static_assert(TakesPositions<Encoder, std::array<std::int32_t, 2>>);
-static_assert(TakesPositions<Encoder, std::span<std::int64_t>>);
-static_assert(TakesPositions<Encoder, std::span<const std::int32_t, 3>>);
-static_assert(!TakesPositions<Encoder, std::vector<std::int16_t>>);
-static_assert(!TakesPositions<Encoder, std::vector<std::uint32_t>>);
-static_assert(!TakesPositions<Encoder, std::vector<double>>);
-
-static_assert(std::is_convertible_v<MatrixView<float>, MatrixView<const float>>);
-static_assert(!std::is_convertible_v<MatrixView<const float>, OutputView>);
 
 /// The rows from single-row calls. Every other kind of call must reproduce them bit for bit.
 template <class T>
@@ -175,45 +139,6 @@ TEST_P(EveryEncoder, WritesNoSpareRowsAndColumnsOfAView) {
   larger.columns += 2;
   encoder->encode(rows, larger);
   expect_rows(memory, one_by_one<float>(*encoder, positions_of(rows)), "a larger view");
-}
-
-TEST_P(EveryEncoder, StartsFromZeroAndOne) {
-  for (const Spacing spacing : all_spacings) {
-    for (const std::int64_t d_model : {2, 4, 34}) {
-      const Matrix row =
-          encoded(*GetParam()->plan({.d_model = d_model, .spacing = spacing}), {0, 1});
-      for (std::int64_t k = 0; k < d_model; ++k) {
-        EXPECT_EQ(bits(row(0, k)), bits(k % 2 == 0 ? 0.0F : 1.0F))
-            << "d_model " << d_model << ", channel " << k;
-      }
-    }
-  }
-}
-
-TEST_P(EveryEncoder, LayoutsArePermutationsOfEachOther) {
-  const RowRange rows{1'000'003, 5};
-  for (const Spacing spacing : all_spacings) {
-    for (const std::int64_t d_model : {2, 4, 6, 98, 1280}) {
-      SCOPED_TRACE("d_model " + std::to_string(d_model) + ", spacing " +
-                   std::string(to_string(spacing)));
-      const auto table = [&](Layout layout) {
-        const EncodingSpec spec = {.d_model = d_model, .layout = layout, .spacing = spacing};
-        return encoded(*GetParam()->plan(spec), rows);
-      };
-      const Matrix interleaved = table(Layout::interleaved);
-      const std::int64_t half = d_model / 2;
-      for (const bool sines_first : {true, false}) {
-        const Matrix halves = table(sines_first ? Layout::halves : Layout::halves_cos_first);
-        for (std::int64_t r = 0; r < rows.count; ++r) {
-          for (std::int64_t c = 0; c < d_model; ++c) {
-            const bool is_sine = (c < half) == sines_first;
-            const float expected = interleaved(r, c % half * 2 + (is_sine ? 0 : 1));
-            ASSERT_EQ(bits(halves(r, c)), bits(expected)) << r << ", " << c;
-          }
-        }
-      }
-    }
-  }
 }
 
 TEST(EncoderCall, RefusesBadViewsRowsAndThreadsBeforeItWrites) {

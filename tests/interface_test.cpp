@@ -29,6 +29,26 @@ concept AppliesRotary = requires(const Rotary& rotary, Arguments&&... arguments)
   rotary.apply(std::forward<Arguments>(arguments)...);
 };
 
+// Two bare integers could be a range or two positions.
+template <class E>
+concept TakesBareIntegers = requires(const E& encoder, OutputView out) {
+  encoder.encode({5, 7}, out);
+}
+|| requires(const E& encoder, OutputView out, std::int64_t n) { encoder.encode({n, n}, out); }
+|| requires(const E& encoder, OutputView out, std::int64_t n) { encoder.encode({0, n}, out, 2); }
+|| requires(const E& encoder, OutputView out) { encoder.encode({5}, out); }
+|| requires(const E& encoder, OutputView out) { encoder.encode({5, 7, 9}, out); };
+static_assert(!TakesBareIntegers<Encoder>);
+static_assert(Encodes<Integers&, OutputView>);
+static_assert(Encodes<const Integers&, OutputView, int>);
+static_assert(Encodes<std::vector<std::int32_t>&, OutputView>);
+static_assert(Encodes<std::array<std::int32_t, 2>&, OutputView>);
+static_assert(Encodes<std::span<std::int64_t>, OutputView>);
+static_assert(Encodes<std::span<const std::int32_t, 3>, OutputView>);
+static_assert(!Encodes<std::vector<std::int16_t>&, OutputView>);
+static_assert(!Encodes<std::vector<std::uint32_t>&, OutputView>);
+static_assert(!Encodes<std::vector<double>&, OutputView>);
+
 // Fractions are no integers.
 static_assert(AppliesRotary<const HeadsView&, std::int64_t>);
 static_assert(AppliesRotary<const HeadsView&, int>);
@@ -72,6 +92,8 @@ static_assert(Encodes<RowRange, MatrixView<float>, std::size_t>);
 static_assert(!Encodes<RowRange, Matrix>);
 static_assert(!Encodes<RowRange, const Matrix&>);
 static_assert(std::convertible_to<const Matrix&, InputView>);
+static_assert(std::convertible_to<MatrixView<float>, MatrixView<const float>>);
+static_assert(!std::convertible_to<MatrixView<const float>, OutputView>);
 
 TEST(Interface, ViewsAreDenseOrHaveAStrideOrSomeRows) {
   std::vector<float> memory(6 * 10);

@@ -7,7 +7,6 @@
 #include "posenc/cpu.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
-#include "posenc/suite/document.h"
 #include "posenc/suite/profile.h"
 
 #include <nlohmann/json.hpp>
@@ -53,20 +52,17 @@ MeasuredTable table_in(ShapeClass wanted) {
   return table_of({.d_model = 64}, {0, rows});
 }
 
-/// A document of this machine with these times for tables of the L2 cache, of three processes that
-/// differ by 0.1 %.
+/// A document of this machine with these times for tables of the L2 cache.
 Measurements claimed_document(const std::vector<Claim>& claims) {
-  Measurements document = measurements_of_this_machine();
+  std::vector<Measurement> rows;
   for (const auto& [name, isa, seconds] : claims) {
     Measurement row = measured(name, 1);
     row.isa = to_string(isa);
     row.table = table_in(ShapeClass::l2);
-    row.seconds.clear();
-    for (const double factor : {1.0, 1.001, 0.999})
-      row.seconds.push_back(seconds * row.table.entries() * factor);
-    document.all.push_back(row);
+    row.seconds = samples(seconds * row.table.entries());
+    rows.push_back(row);
   }
-  return document;
+  return document_of(rows);
 }
 
 /// The backend that the profile selects for tables of this class.
@@ -250,15 +246,6 @@ TEST(Profile, OfATieTakesTheSimplestMethodAtItsBestIsa) {
   EXPECT_EQ(rough.backend->full_name(), backend(backends().front()->name()).full_name());
   EXPECT_THAT(rough.reason, HasSubstr("ties with the fastest"));
   EXPECT_EQ(selected(profile, ShapeClass::l2).backend->full_name(), best_rotation());
-}
-
-TEST(Profile, IsNeverLoadedUnlessTheProgramAsksForIt) {
-  const ScratchFolder folder;
-  std::filesystem::create_directories(folder / "posenc");
-  write_measurements(claimed_document(misleading_claims()), folder / "posenc" / "profile.json");
-  const std::string file = (folder / "posenc" / "profile.json").string();
-  EXPECT_EQ(used({{"POSENC_PROFILE", file}, {"XDG_CONFIG_HOME", folder.path().string()}}).source,
-            "built_in");
 }
 
 TEST(Generate, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {

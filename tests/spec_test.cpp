@@ -2,7 +2,6 @@
 
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
-#include "posenc/selection.h"
 #include "support.h"
 
 #include <cmath>
@@ -72,15 +71,6 @@ TEST(Spec, TableBytesRefusesSizesAboveThatOfAPointerDifference) {
         [&] { table_bytes(spec, int64_max / 2048 + 1, 4); }}});
 }
 
-TEST(Spec, TheSimpleCallRefusesInvalidArguments) {
-  expect_refused({
-      {"d_model is 5", [] { encode(3, 5); }},
-      {"row count is -1", [] { encode(-1, 4); }},
-      {"matrix shape is", [] { encode(max_position, max_d_model); }},
-      {"threads is 0", [] { encode({.first = 0, .count = 1}, {.d_model = 4}, 0); }},
-  });
-}
-
 TEST(Names, RoundTripAndUnknownOnesListTheAllowedOnes) {
   const auto expect = [](const auto& all, const auto& parse, const char* unknown,
                          const std::string& reason) {
@@ -94,13 +84,6 @@ TEST(Names, RoundTripAndUnknownOnesListTheAllowedOnes) {
          "dtype is 'float8'; allowed: float32, float64, float16, bfloat16");
   expect(all_isas, parse_isa, "AVX2",
          "ISA is 'AVX2'; allowed: portable, sse2, avx2, avx512, neon64");
-}
-
-TEST(Spec, ExponentDenominatorNeverDividesByZero) {
-  EXPECT_EQ(exponent_denominator({.d_model = 512, .spacing = Spacing::paper}), 256);
-  EXPECT_EQ(exponent_denominator({.d_model = 512, .spacing = Spacing::inclusive}), 255);
-  EXPECT_EQ(exponent_denominator({.d_model = 4, .spacing = Spacing::inclusive}), 1);
-  EXPECT_EQ(exponent_denominator({.d_model = 2, .spacing = Spacing::inclusive}), 1);
 }
 
 }  // namespace

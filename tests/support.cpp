@@ -1,8 +1,8 @@
 #include "support.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <numeric>
 #include <random>
@@ -54,18 +54,6 @@ EncodingSpec spec_near_midpoints(DataType type, std::int64_t d_model, int log2_p
     rule.values.push_back(std::ldexp(static_cast<double>(phase), -log2_position));
   }
   return {.d_model = d_model, .layout = layout, .frequencies = rule};
-}
-
-void set_environment(const char* name, const std::string& value) {
-#ifdef _WIN32
-  _putenv_s(name, value.c_str());
-#else
-  if (value.empty()) {
-    unsetenv(name);
-  } else {
-    setenv(name, value.c_str(), 1);
-  }
-#endif
 }
 
 ScratchFolder::ScratchFolder() {

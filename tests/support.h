@@ -237,9 +237,6 @@ void expect_rows(const Guarded<T>& got, const BasicMatrix<T>& expected, const st
   ASSERT_TRUE(got.surroundings_untouched()) << how;
 }
 
-/// Sets a variable of this process, or removes it if the value is empty.
-void set_environment(const char* name, const std::string& value);
-
 /// A temporary folder, removed with its contents in the destructor.
 class ScratchFolder {
  public:

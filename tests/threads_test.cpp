@@ -3,20 +3,14 @@
 #include "fake_backend.h"
 #include "posenc/cpu.h"
 #include "posenc/encoder.h"
-#include "posenc/model/axes_encoder.h"
-#include "posenc/model/positional_encoding.h"
-#include "posenc/model/rotary.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/suite/document.h"
 #include "posenc/suite/profile.h"
 #include "support.h"
 
-#include <algorithm>
 #include <atomic>
 #include <functional>
-#include <numeric>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -101,76 +95,6 @@ TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {
     }
   });
   EXPECT_EQ(unusable, 0) << "a reader saw a file half-written";
-}
-
-/// Runs each piece in a thread of its own, the last one first.
-class Engine : public EngineThreads {
- public:
-  void run(int count, const std::function<void(int)>& piece) override {
-    std::vector<JoiningThread> threads;
-    for (int i = count - 1; i >= 0; --i) threads.emplace_back([&piece, i] { piece(i); });
-    pieces += count;
-  }
-  int pieces = 0;
-};
-
-/// Every call that takes threads, on tables of several pieces.
-Matrix made_by(int call, const Threads& threads) {
-  constexpr std::int64_t rows = 301, d_model = 256;
-  Matrix table(rows, d_model);
-  std::fill_n(table.data(), rows * d_model, 0.75F);
-  const auto encoder = backend("rotation").plan({.d_model = d_model});
-  const std::vector<std::int64_t> scattered = positions_of({7, rows});
-  const model::Rotary rotary(d_model);
-  const auto axes = model::axes_in_blocks({d_model / 2, d_model / 2}, {});
-  std::vector<std::int64_t> on_axes(2 * rows);
-  std::iota(on_axes.begin(), on_axes.end(), -5);
-  switch (call) {
-    case 0: encoder->encode(RowRange{-3, rows}, table, threads); break;
-    case 1: encoder->encode(scattered, table, threads); break;
-    case 2: encoder->add(RowRange{-3, rows}, table.view(), 2, table.view(), threads); break;
-    case 3:
-      model::AxesEncoder(axes).encode(model::RowPositions(on_axes.data(), 2, rows, rows), table,
-                                      threads);
-      break;
-    case 4: rotary.cache(RowRange{-3, rows}, model::RotaryLayout::halves, table, threads); break;
-    case 5:
-      rotary.apply(model::rows_first(table.data(), 1, rows, 1, d_model), 5, {.threads = threads});
-      break;
-    default:
-      model::PositionalEncoding({.d_model = d_model}, rows)
-          .forward(model::batch_first(table.data(), 1, rows, d_model), {.threads = threads});
-  }
-  return table;
-}
-
-class CallOnAnEngine : public testing::TestWithParam<int> {};
-
-TEST_P(CallOnAnEngine, HasTheSameBits) {
-  const Matrix expected = made_by(GetParam(), 1);
-  for (const int count : {2, 3, 8, 16}) {
-    Engine engine;
-    EXPECT_TRUE(same_bits(made_by(GetParam(), {count, engine}), expected)) << count;
-    EXPECT_GE(engine.pieces, 2) << count;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Threads, CallOnAnEngine, testing::Range(0, 7));
-
-TEST(Threads, OfAnEngineThatFailsAreAnError) {
-  struct Failing : EngineThreads {
-    void run(int, const std::function<void(int)>& piece) override {
-      piece(0);
-      if (throws) throw std::runtime_error("no thread is free");
-    }
-    bool throws = false;
-  } engine;
-  Matrix table(300, 256);
-  const auto encoder = backend("rotation").plan({.d_model = 256});
-  const auto encode = [&] { encoder->encode(RowRange{0, 300}, table, Threads(2, engine)); };
-  EXPECT_THROW(encode(), std::logic_error);  // a piece is missing
-  engine.throws = true;
-  EXPECT_THROW(encode(), std::runtime_error);
 }
 
 }  // namespace

@@ -8,11 +8,7 @@ install(TARGETS ${POSENC_INSTALLED_LIBRARIES} EXPORT posenc-targets
 install(EXPORT posenc-targets NAMESPACE posenc:: DESTINATION ${cmake_folder})
 
 set(source ${PROJECT_SOURCE_DIR}/src/posenc)
-set(libraries)
-foreach(target IN LISTS POSENC_INSTALLED_LIBRARIES)
-  get_target_property(library ${target} EXPORT_NAME)
-  list(APPEND libraries ${library})
-endforeach()
+list(TRANSFORM POSENC_INSTALLED_LIBRARIES REPLACE "^posenc_" "" OUTPUT_VARIABLE libraries)
 include(${source}/public_headers.cmake)
 posenc_public_headers(headers ${libraries})
 foreach(header IN LISTS headers)

@@ -139,17 +139,6 @@ tr -s ' \n' ' ' <"$scratch/log" |
   grep -q "CMAKE_OSX_ARCHITECTURES is 'arm64;x86_64'; allowed: one architecture" ||
   fail "two architectures are refused for another reason"
 
-# The library has exactly the functions that the header of the C interface declares;
-# c_api_test.cpp calls each of them.
-grep -oE '^[a-z].*posenc_[a-z_]+[(]' "$scratch/prefix/include/posenc/c_api.h" |
-  grep -v '^static' | grep -oE 'posenc_[a-z_]+[(]' | tr -d '(' | sort -u >"$scratch/c_declared"
-find "$scratch/prefix" \( -name 'libposenc*.a' -o -name 'libposenc*.so' \
-  -o -name 'libposenc*.dylib' \) -print0 | xargs -0 nm --extern-only --defined-only 2>/dev/null |
-  awk '$2 == "T" && sub(/^_?posenc_/, "posenc_", $3) { sub(/@.*/, "", $3); print $3 }' |
-  sort -u >"$scratch/c_symbols"
-quietly "the C interface has other functions than its header declares" \
-  diff "$scratch/c_declared" "$scratch/c_symbols"
-
 if grep -q '^HELP2MAN:FILEPATH=.*help2man' "$build/CMakeCache.txt"; then
   for page in posenc posenc-{list,accuracy,measure,pick,generate,compare}; do
     [[ -s $scratch/prefix/share/man/man1/$page.1 ]] || fail "$page.1 is not installed"

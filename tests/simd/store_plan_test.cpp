@@ -72,15 +72,11 @@ TEST(StorePlans, FollowFromAlignmentAndLength) {
 TEST(StorePlans, OfSumsAndJoinedRows) {
   alignas(cache_line_bytes) static float memory[32];
   const std::vector<std::int64_t> whole = {512, 1024}, partial = {512, 1000};
-  const auto combined = [](bool non_temporal, DataType type, const float* out,
-                           const std::vector<std::int64_t>& lengths) {
-    return plan_combined_rows(non_temporal, type, out, lengths);
-  };
-  EXPECT_EQ(combined(true, DataType::float32, memory, whole), StoreMethod::lines);
-  EXPECT_EQ(combined(false, DataType::float32, memory, whole), StoreMethod::plain);
-  EXPECT_EQ(combined(true, DataType::bfloat16, memory, whole), StoreMethod::plain);
-  EXPECT_EQ(combined(true, DataType::float32, memory + 1, whole), StoreMethod::plain);
-  EXPECT_EQ(combined(true, DataType::float32, memory, partial), StoreMethod::plain);
+  EXPECT_EQ(plan_combined_rows(true, DataType::float32, memory, whole), StoreMethod::lines);
+  EXPECT_EQ(plan_combined_rows(false, DataType::float32, memory, whole), StoreMethod::plain);
+  EXPECT_EQ(plan_combined_rows(true, DataType::bfloat16, memory, whole), StoreMethod::plain);
+  EXPECT_EQ(plan_combined_rows(true, DataType::float32, memory + 1, whole), StoreMethod::plain);
+  EXPECT_EQ(plan_combined_rows(true, DataType::float32, memory, partial), StoreMethod::plain);
   EXPECT_EQ(plan_joined_rows(true, 512), StoreMethod::staged);
   EXPECT_EQ(plan_joined_rows(false, 512), StoreMethod::plain);
   EXPECT_EQ(plan_joined_rows(true, std::int64_t{1} << 30), StoreMethod::plain);

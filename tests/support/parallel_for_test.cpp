@@ -1,12 +1,15 @@
-// The parallel loop: its pieces, exceptions, nested and simultaneous loops, forks.
+// The parallel loop: its pieces, exceptions, nested and simultaneous loops, engines, forks.
 #include "posenc/support/parallel_for.h"
 
+#include "posenc/model/axes_encoder.h"
+#include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 
 #include "support.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <chrono>
@@ -14,10 +17,10 @@
 #include <cstdlib>
 #include <functional>
 #include <mutex>
+#include <numeric>
 #include <random>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -220,38 +223,78 @@ TEST_P(Helpers, MayNestLoopsAndThrow) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// Memory of several threads, in all that has some: sanitizers watch its bounds.
-TEST_P(Helpers, DoNotChangeWhatIsWritten) {
-  constexpr std::int64_t rows = 700, columns = 256;
-  const auto encoder = backend("rotation").plan({.d_model = columns});
-  const Rotary rotary(columns);
-  const auto all = [&](int threads) {
-    Matrix table(rows, columns), cosines(rows, columns), sines(rows, columns);
-    encoder->encode({.first = -300, .count = rows}, table.view(), threads);
-    rotary.cosines_and_sines(RowRange{0, rows}, Repeat::halves, cosines.view(), sines.view(),
-                             threads);
-    BasicMatrix<BFloat16> sum(rows, columns);
-    std::fill_n(sum.data(), rows * columns, BFloat16{});
-    const BFloat16* const x = sum.data();
-    encoder->add({.first = -300, .count = rows}, {x, rows, columns, columns}, 1, sum.view(),
-                 threads);
-    std::vector<float> heads(rows * columns, 1.0F);
-    const HeadsView view[] = {rows_first(heads.data(), 1, rows, 1, columns)};
-    rotary.apply(view, RowRange{0, rows}, {.threads = threads});
-    std::string bytes;
-    for (const void* each : {table.data(), cosines.data(), sines.data(), heads.data()})
-      bytes.append(static_cast<const char*>(each), rows * columns * sizeof(float));
-    return bytes.append(reinterpret_cast<const char*>(sum.data()),
-                        rows * columns * sizeof(BFloat16));
-  };
-  const std::string expected = all(1);
-  for (const int threads : {2, 3, GetParam(), GetParam() + 1}) {
-    for (int repetition = 0; repetition < 3; ++repetition)
-      ASSERT_EQ(all(threads), expected) << threads << " threads";
+/// Runs each piece in a thread of its own, the last one first.
+class Engine : public EngineThreads {
+ public:
+  void run(int count, const std::function<void(int)>& piece) override {
+    std::vector<JoiningThread> threads;
+    for (int i = count - 1; i >= 0; --i) threads.emplace_back([&piece, i] { piece(i); });
+    pieces += count;
+  }
+  int pieces = 0;
+};
+
+/// Every call that takes threads, on tables of several pieces.
+Matrix made_by(int call, const Threads& threads) {
+  constexpr std::int64_t rows = 700, d_model = 256;
+  Matrix table(rows, d_model);
+  std::fill_n(table.data(), rows * d_model, 0.75F);
+  const auto encoder = backend("rotation").plan({.d_model = d_model});
+  const std::vector<std::int64_t> scattered = positions_of({7, rows});
+  const Rotary rotary(d_model);
+  const auto axes = axes_in_blocks({d_model / 2, d_model / 2}, {});
+  std::vector<std::int64_t> on_axes(2 * rows);
+  std::iota(on_axes.begin(), on_axes.end(), -5);
+  switch (call) {
+    case 0: encoder->encode(RowRange{-3, rows}, table, threads); break;
+    case 1: encoder->encode(scattered, table, threads); break;
+    case 2: encoder->add(RowRange{-300, rows}, table.view(), 2, table.view(), threads); break;
+    case 3:
+      AxesEncoder(axes).encode(RowPositions(on_axes.data(), 2, rows, rows), table, threads);
+      break;
+    case 4: rotary.cache(RowRange{-3, rows}, RotaryLayout::halves, table, threads); break;
+    case 5:
+      rotary.apply(rows_first(table.data(), 1, rows, 1, d_model), 5, {.threads = threads});
+      break;
+    default:
+      PositionalEncoding({.d_model = d_model}, rows)
+          .forward(batch_first(table.data(), 1, rows, d_model), {.threads = threads});
+  }
+  return table;
+}
+
+/// Sanitizers watch the bounds of the memory that each thread has.
+TEST_P(Helpers, AndEnginesDoNotChangeWhatIsWritten) {
+  for (int call = 0; call <= 6; ++call) {
+    SCOPED_TRACE(call);
+    const Matrix expected = made_by(call, 1);
+    for (const int threads : {2, 3, GetParam(), GetParam() + 1}) {
+      for (int repetition = 0; repetition < 3; ++repetition)
+        ASSERT_TRUE(same_bits(made_by(call, threads), expected)) << threads << " threads";
+    }
+    Engine engine;
+    EXPECT_TRUE(same_bits(made_by(call, {GetParam(), engine}), expected));
+    EXPECT_GE(engine.pieces, 2);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(ParallelFor, Helpers, testing::Values(2, 3, 8, 16));
+
+TEST(ParallelFor, OnAnEngineThatFailsIsAnError) {
+  struct Failing : EngineThreads {
+    void run(int, const std::function<void(int)>& piece) override {
+      piece(0);
+      if (throws) throw std::runtime_error("no thread is free");
+    }
+    bool throws = false;
+  } engine;
+  Matrix table(300, 256);
+  const auto encoder = backend("rotation").plan({.d_model = 256});
+  const auto encode = [&] { encoder->encode(RowRange{0, 300}, table, Threads(2, engine)); };
+  EXPECT_THROW(encode(), std::logic_error);  // a piece is missing
+  engine.throws = true;
+  EXPECT_THROW(encode(), std::runtime_error);
+}
 
 #ifdef __linux__
 TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
