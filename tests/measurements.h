@@ -2,7 +2,6 @@
 #pragma once
 
 #include "posenc/suite/document.h"
-#include "posenc/suite/measure.h"
 #include "posenc/suite/measurement.h"
 #include "support.h"
 

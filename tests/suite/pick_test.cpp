@@ -81,14 +81,6 @@ TEST(Verdict, RatiosWithinTheNoiseFloorAreTies) {
   EXPECT_EQ(verdict_on(rows).pick->backend, "simple") << "it is worth 5 %, if they are certain";
 }
 
-TEST(Verdict, AnUncertainOrderIsATieAtAnyRatio) {
-  std::vector<Measurement> rows = {measured("one", 1.3e-6), measured("other", 1e-6)};
-  rows.front().seconds = samples(1.3e-6, 0.7, 1);
-  EXPECT_THAT(tied_with_pick(verdict_on(rows)), SizeIs(1));
-  rows.front().seconds = samples(1.3e-6, 0.1, 1);
-  EXPECT_THAT(tied_with_pick(verdict_on(rows)), IsEmpty());
-}
-
 TEST(Verdict, WithOneProcessAllCandidatesTie) {
   std::vector<Measurement> rows = {measured("simple", 5e-6), measured("fast", 1e-6)};
   for (Measurement& each : rows) each.seconds.resize(1);
