@@ -3,6 +3,7 @@
 
 #include "measurements.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
