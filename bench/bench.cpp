@@ -22,7 +22,6 @@
 #include <limits>
 #include <list>
 #include <map>
-#include <memory>
 #include <new>
 #include <optional>
 

@@ -5,7 +5,6 @@
 #include "cli/options.h"
 
 #include "posenc/data_type.h"
-#include "posenc/encode_options.h"
 #include "posenc/encoder.h"
 #include "posenc/matrix.h"
 #include "posenc/registry.h"

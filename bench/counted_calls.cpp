@@ -17,8 +17,6 @@
 #include <valgrind/callgrind.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>

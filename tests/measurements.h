@@ -2,25 +2,20 @@
 #pragma once
 
 #include "posenc/suite/document.h"
-#include "posenc/suite/measure.h"
 #include "posenc/suite/measurement.h"
 #include "support.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace posenc::test {
 
-/// Medians of nine processes around `seconds`. `phase` rotates them, so that the noise of two
-/// backends differs.
-inline std::vector<double> samples(double seconds, double noise = 0.001, std::size_t phase = 0) {
+/// Medians of nine processes around `seconds`.
+inline std::vector<double> samples(double seconds, double noise = 0.001) {
   std::vector<double> all;
   for (const double offset : {0.0, 1.0, -1.0, 0.5, -0.5, 1.0, -1.0, 0.5, -0.5})
     all.push_back(seconds * (1 + noise * offset));
-  std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(phase), all.end());
   return all;
 }
 

@@ -2,7 +2,6 @@
 // picked, and write float32 alone.
 #include "peers.h"
 #include "posenc/frequency_rule_text.h"
-#include "posenc/registry.h"
 #include "support.h"
 
 #include <string>
@@ -24,9 +23,8 @@ class Peer : public testing::TestWithParam<const Backend*> {};
 INSTANTIATE_TEST_SUITE_P(All, Peer, testing::ValuesIn(running_peers()), of_backend);
 
 void expect_within_bound(const Backend& peer, const EncodingSpec& spec, RowRange rows) {
-  SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", base " << spec.base << ", "
-                                  << to_string(spec.layout) << ", " << to_string(spec.spacing)
-                                  << ", rows " << rows.first << " + " << rows.count);
+  SCOPED_TRACE(testing::Message() << testing::PrintToString(spec) << ", rows " << rows.first
+                                  << " + " << rows.count);
   const auto encoder = peer.plan(spec);
   const AccuracyReport report = accuracy_of(*encoder, rows);
   EXPECT_LE(report.error.max_abs, report.promise.max_abs)
@@ -69,8 +67,10 @@ TEST_P(Peer, IsWithinItsBoundForOtherBasesAndRules) {
   }
 }
 
-TEST_P(Peer, SaysHowItsPhasesAreRounded) {
+TEST_P(Peer, SaysItsTypeAndHowItsPhasesAreRounded) {
   const Backend& peer = *GetParam();
+  for (const DataType type : all_data_types)
+    EXPECT_EQ(peer.supports(type), type == DataType::float32);
   EXPECT_THAT(std::string(peer.phases()), AnyOf("double", StartsWith("float32")));
   // Phases decide the error far out.
   const bool is_double = peer.phases() == "double";
@@ -90,11 +90,6 @@ TEST_P(Peer, WritesARowThatDependsOnItsPositionAlone) {
       ASSERT_TRUE(alone.surroundings_untouched());
     }
   }
-}
-
-TEST_P(Peer, WritesFloat32Alone) {
-  for (const DataType type : all_data_types)
-    EXPECT_EQ(GetParam()->supports(type), type == DataType::float32);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "measurements.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -42,12 +43,6 @@ struct TwoBuilds {
   double machine = 1;  ///< what drift has become
 };
 
-Comparison compared(const BuildTimes& times, Measurements& before, Measurements& after) {
-  before = document_of(times.before);
-  after = document_of(times.after);
-  return compare(before, after, {.noise_of_session = times.noise});
-}
-
 std::vector<Measurement> rows_of(int count) {
   std::vector<Measurement> rows;
   for (int i = 0; i < count; ++i) {
@@ -56,6 +51,19 @@ std::vector<Measurement> rows_of(int count) {
   }
   return rows;
 }
+
+/// Times two builds, and compares them.
+struct Session {
+  Session(TwoBuilds builds, int rows)
+      : times(time_builds(builds.request(rows_of(rows)))),
+        before(document_of(times.before)),
+        after(document_of(times.after)),
+        comparison(compare(before, after, {.noise_of_session = times.noise})) {}
+
+  BuildTimes times;
+  Measurements before, after;
+  Comparison comparison;
+};
 
 TEST(TimeBuilds, TheyTakeTurnsTableByTable) {
   TwoBuilds builds;
@@ -74,34 +82,26 @@ TEST(TimeBuilds, TheyTakeTurnsTableByTable) {
 }
 
 TEST(TimeBuilds, ADriftOfTheMachineCancels) {
-  TwoBuilds builds = {.drift = 1.03};
-  const BuildTimes times = time_builds(builds.request(rows_of(3)));
-  Measurements before, after;
-  for (const ComparedRow& row : compared(times, before, after).rows) {
+  const Session session({.drift = 1.03}, 3);
+  for (const ComparedRow& row : session.comparison.rows) {
     EXPECT_NEAR(row.time.ratio, 1, 1e-9);
     EXPECT_EQ(row.verdict(), "same");
   }
-  EXPECT_GT(times.noise, 0.08) << "A, B, B, A: a build seems to differ from itself";
+  EXPECT_GT(session.times.noise, 0.08) << "A, B, B, A: a build seems to differ from itself";
 }
 
 TEST(TimeBuilds, ABuildThatIsSlowerIsFoundInNoise) {
-  TwoBuilds builds = {.of_build = {1, 1.1}, .noise = 0.02};
-  const BuildTimes times = time_builds(builds.request(rows_of(50)));
-  Measurements before, after;
-  const Comparison comparison = compared(times, before, after);
-  EXPECT_EQ(comparison.regressions, 50);
-  EXPECT_LT(times.noise, 0.02);
+  const Session session({.of_build = {1, 1.1}, .noise = 0.02}, 50);
+  EXPECT_EQ(session.comparison.regressions, 50);
+  EXPECT_LT(session.times.noise, 0.02);
 }
 
 TEST(TimeBuilds, OfHundredsOfEqualRowsNoneDiffers) {
-  int differing = 0;
+  std::ptrdiff_t differing = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
-    TwoBuilds builds = {.noise = 0.05};
-    builds.random.seed(seed);
-    const BuildTimes times = time_builds(builds.request(rows_of(150)));
-    Measurements before, after;
-    for (const ComparedRow& row : compared(times, before, after).rows)
-      differing += row.changes.empty() ? 0 : 1;
+    const Session session({.noise = 0.05, .random = std::mt19937(seed)}, 150);
+    differing += std::ranges::count_if(
+        session.comparison.rows, [](const ComparedRow& row) { return row.verdict() != "same"; });
   }
   EXPECT_LE(differing, 2) << "of 20 sessions, one may err by chance";
 }

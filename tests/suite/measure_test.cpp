@@ -7,7 +7,6 @@
 #include "support.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,6 +17,7 @@ namespace posenc::test {
 namespace {
 
 const MeasuredTable small = table_of({.d_model = 64}, {0, 40});
+const MeasuredTable by_two_threads = table_of({.d_model = 64}, {0, 40}, DataType::float32, 2);
 /// Positions at which float32 phases are inaccurate.
 const MeasuredTable long_one = table_of({.d_model = 16}, {100'000, 2000});
 
@@ -39,11 +39,10 @@ const Measurement& row_of(const Measurements& document, std::string_view full_na
   throw std::runtime_error("no measurement of " + std::string(full_name));
 }
 
-double noise_of(const Measurements& document) { return classes_of(document).front().noise_floor; }
-
 TEST(Measure, EveryBackendAndLimitIsARowOfEveryTableAndOneIsTimedTwice) {
-  const Measurements document = measure(quick({small, long_one}));
-  for (const MeasuredTable& table : {small, long_one}) {
+  const RegisteredFake peer({.name = "peer", .can_be_picked = false});
+  const Measurements document = measure(quick({small, long_one, by_two_threads}));
+  for (const MeasuredTable& table : {small, long_one, by_two_threads}) {
     for (const Backend* each : running_backends()) {
       const Measurement& row = row_of(document, each->full_name(), table);
       EXPECT_EQ(row.role, each->can_be_picked() ? Role::backend : Role::peer);
@@ -51,8 +50,7 @@ TEST(Measure, EveryBackendAndLimitIsARowOfEveryTableAndOneIsTimedTwice) {
       EXPECT_EQ(row.self_ratios.empty(), each != &backend("rotation"));
       ASSERT_TRUE(row.error && row.promise);
       EXPECT_LE(row.error->max_abs, row.promise->max_abs);
-      EXPECT_EQ(row.error->correctly_rounded == 1.0 && row.promise->is_correctly_rounded,
-                row.promise->is_correctly_rounded);
+      EXPECT_TRUE(row.error->correctly_rounded == 1.0 || !row.promise->is_correctly_rounded);
     }
     for (const char* limit : {"store", "non_temporal_store", "copy"}) {
       const Measurement& row = row_of(document, limit, table);
@@ -62,6 +60,10 @@ TEST(Measure, EveryBackendAndLimitIsARowOfEveryTableAndOneIsTimedTwice) {
     }
   }
   EXPECT_GT(row_of(document, "div_term:portable", long_one).error->max_abs, 1e-6);
+  for (const Backend* each : running_backends()) {
+    EXPECT_EQ(*row_of(document, each->full_name(), by_two_threads).error,
+              *row_of(document, each->full_name()).error);
+  }
 }
 
 TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
@@ -86,18 +88,6 @@ TEST(Measure, ATableThatNeedsTooMuchMemoryIsLeftOutAndNamed) {
   EXPECT_EQ(measure(quick({small})).left_out, "");
 }
 
-TEST(Measure, TablesOfSeveralThreadsHaveTheSameErrors) {
-  const MeasuredTable by_two = table_of({.d_model = 64}, {0, 40}, DataType::float32, 2);
-  const Measurements document = measure(quick({small, by_two}));
-  for (const Backend* each : running_backends()) {
-    const Measurement &one = row_of(document, each->full_name()),
-                      &two = row_of(document, each->full_name(), by_two);
-    EXPECT_EQ(*one.error, *two.error);
-    EXPECT_THAT(two.seconds, Not(IsEmpty()));
-  }
-  EXPECT_THAT(row_of(document, "store", by_two).seconds, Not(IsEmpty()));
-}
-
 TEST(Measure, ABackendThatBreaksItsBoundIsNotTimed) {
   const RegisteredFake fake({.name = "breaks_bound", .can_be_picked = true, .error_bound = 1e-9});
   const Measurements document = measure(quick({small}));
@@ -105,15 +95,6 @@ TEST(Measure, ABackendThatBreaksItsBoundIsNotTimed) {
   EXPECT_GT(row.error->max_abs, 0.4);
   EXPECT_FALSE(row.keeps_its_promise());
   EXPECT_THAT(row.seconds, IsEmpty());
-}
-
-TEST(Measure, PeersAreMeasuredAndNeverPicked) {
-  // The fake fills memory: it is within this accuracy and faster than any method.
-  const RegisteredFake fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
-  const Measurements document = measure(quick({small}));
-  EXPECT_EQ(row_of(document, "peer:portable").role, Role::peer);
-  EXPECT_THAT(row_of(document, "peer:portable").seconds, Not(IsEmpty()));
-  EXPECT_NE(pick(document, Accuracy::within(2)).front().pick.value().backend, "peer");
 }
 
 TEST(Measure, DefaultTablesGoFromTheFirstCacheToMemory) {
@@ -125,8 +106,8 @@ TEST(Measure, DefaultTablesGoFromTheFirstCacheToMemory) {
       EXPECT_EQ(each.type, type);
       classes.insert(shape_class(each.bytes()));
     }
-    EXPECT_THAT(names, testing::IsSupersetOf({"8x512", "5000x512", "131072x128"}));
-    EXPECT_TRUE(names.contains("8192x4096")) << "of every machine";
+    EXPECT_THAT(names, testing::IsSupersetOf({"8x512", "5000x512", "131072x128", "8192x4096"}))
+        << "on every machine";
     const MeasuredTable last = default_tables(type).back();  // no larger than need be
     EXPECT_TRUE(last.rows.count == 8192 || shape_class(last.bytes() / 2) != ShapeClass::memory);
     EXPECT_TRUE(classes.contains(ShapeClass::l1));
@@ -154,14 +135,12 @@ TEST(Measure, RefusesBadOptions) {
     change(options);
     return [=] { measure(options); };
   };
-  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+  for (const double bad : {0.0, nan, std::numeric_limits<double>::infinity()})
     expect_refused({{"seconds_per_sample is", with([&](auto& o) { o.seconds_per_sample = bad; })}});
   expect_refused({
       {"processes is 0", with([](auto& o) { o.processes = 0; })},
       {"samples is 0", with([](auto& o) { o.samples = 0; })},
       {"d_model is 3", with([](auto& o) { o.tables[0].spec.d_model = 3; })},
-      {"threads is 0", with([](auto& o) { o.tables[0].threads = 0; })},
-      {"rows are 0", [rows = RowRange()] { table_of({.d_model = 8}, rows); }},
   });
 }
 
@@ -222,15 +201,12 @@ TEST(MeasuringProcesses, OneDisturbedProcessDecidesNothing) {
   };
   MeasureOptions options = processes.options();
   options.processes = 5;
-  options.samples = 9;
-  const Measurements document = measure(options);
+  const Verdict verdict = pick(measure(options)).front();
   // If the decision is uncertain, it is a tie that includes the fastest backend.
-  const Verdict verdict = pick(document).front();
-  const bool is_named = verdict.pick.value().backend == "rotation" ||
-                        std::ranges::any_of(verdict.others, [](const Candidate& each) {
-                          return each.backend == "rotation" && each.tied;
-                        });
-  EXPECT_TRUE(is_named) << verdict.pick->backend;
+  std::vector<Candidate> fastest = verdict.others;
+  std::erase_if(fastest, [](const Candidate& each) { return !each.tied; });
+  fastest.push_back(verdict.pick.value());
+  EXPECT_THAT(fastest, Contains(testing::Field(&Candidate::backend, "rotation")));
 }
 
 TEST(MeasuringProcesses, NoiseAddsProcessesAndIsReported) {
@@ -239,7 +215,7 @@ TEST(MeasuringProcesses, NoiseAddsProcessesAndIsReported) {
   Measurements document = measure(processes.options());
   EXPECT_EQ(processes.requests.size(), 6U);
   EXPECT_EQ(document.disturbed, "");
-  EXPECT_NEAR(noise_of(document), 0.05, 1e-6);
+  EXPECT_NEAR(noise_floor_of(document), 0.05, 1e-6);
   processes.noise = 0.3;
   document = measure(processes.options());
   EXPECT_THAT(document.disturbed, AllOf(HasSubstr("the machine is busy"), HasSubstr("30 %")));
@@ -253,7 +229,7 @@ TEST(MeasuringProcesses, VariationOfOneBackendIsNoiseAndOfAProcessIsNot) {
     return (is_slow ? 1.25 : 1.0) * rotation_first(0, name);
   };
   Measurements document = measure(processes.options());
-  EXPECT_NEAR(noise_of(document), 0.25, 1e-6);
+  EXPECT_NEAR(noise_floor_of(document), 0.25, 1e-6);
   EXPECT_THAT(document.disturbed, HasSubstr("25 %"));
 
   processes.requests.clear();
@@ -261,7 +237,7 @@ TEST(MeasuringProcesses, VariationOfOneBackendIsNoiseAndOfAProcessIsNot) {
     return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, name);
   };
   document = measure(processes.options());
-  EXPECT_NEAR(noise_of(document), 0, 1e-6);
+  EXPECT_NEAR(noise_floor_of(document), 0, 1e-6);
   EXPECT_EQ(pick(document).front().pick.value().backend, "rotation");
   EXPECT_EQ(document.disturbed, "");
 }

@@ -35,7 +35,7 @@ std::vector<Measurements> usual_documents() {
           document(zen4, 1024, "2026-01-01"), document(emerald, 2048, "2026-01-01")};
 }
 
-TEST(Microarchitecture, IsNamedByFamilyAndModel) {
+TEST(Microarchitecture, IsNamedByFamilyModelAndCache) {
   const auto text = [](const std::string& model, std::int64_t l2_kib) {
     return microarchitecture_text(machine(model, l2_kib, Isa::avx2));
   };
@@ -46,15 +46,12 @@ TEST(Microarchitecture, IsNamedByFamilyAndModel) {
   EXPECT_EQ(text("AMD EPYC-Milan (family 25, model 1, stepping 1)", 512), "Zen 3");
   EXPECT_EQ(text("Some CPU (family 99, model 1, stepping 1)", 512), "not recognised");
   EXPECT_EQ(text("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", 1024), "not recognised");
-}
-
-TEST(Microarchitecture, IsNotRecognisedIfItsCacheIsOfAnotherOne) {
-  const std::string name = "Intel(R) Xeon(R) Processor (family 6, model 167, stepping 1)";
-  EXPECT_EQ(microarchitecture_text(machine(name, 512, Isa::avx512)), "Rocket Lake");
-  EXPECT_EQ(microarchitecture_text(machine(name, 0, Isa::avx512)), "Rocket Lake") << "unknown size";
-  EXPECT_EQ(microarchitecture_text(machine(name, 2048, Isa::avx512)),
+  const std::string rocket_lake = "Intel(R) Xeon(R) Processor (family 6, model 167, stepping 1)";
+  EXPECT_EQ(text(rocket_lake, 512), "Rocket Lake");
+  EXPECT_EQ(text(rocket_lake, 0), "Rocket Lake") << "unknown size";
+  EXPECT_EQ(text(rocket_lake, 2048),
             "not recognised: model 167 is Rocket Lake, whose L2 cache has 512 KiB, not 2048 KiB");
-  EXPECT_EQ(microarchitecture_of(machine(name, 2048, Isa::avx512)), nullptr);
+  EXPECT_EQ(microarchitecture_of(machine(rocket_lake, 2048, Isa::avx512)), nullptr);
 }
 
 TEST(Microarchitecture, NamesAndModelsAreUnique) {

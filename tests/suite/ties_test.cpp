@@ -23,9 +23,7 @@ json cases(const char* kind) {
 }
 
 TEST(Ties, PairsAreJudgedByIntervalAndNoise) {
-  const json pairs = cases("pairs");
-  ASSERT_FALSE(pairs.empty());
-  for (const json& each : pairs) {
+  for (const json& each : cases("pairs")) {
     SCOPED_TRACE(each.at("name").get<std::string>());
     const auto one = each.at("one").get<std::vector<double>>(),
                other = each.at("other").get<std::vector<double>>();
@@ -59,9 +57,7 @@ TEST(Ties, TheFloorOfASessionIsOfMeans) {
 }
 
 TEST(Ties, TheNoiseFloorIgnoresAFifthOfTheProcesses) {
-  const json floors = cases("floors");
-  ASSERT_FALSE(floors.empty());
-  for (const json& each : floors) {
+  for (const json& each : cases("floors")) {
     SCOPED_TRACE(each.at("name").get<std::string>());
     const auto self_ratios = each.at("self_ratios").get<std::vector<std::vector<double>>>();
     EXPECT_NEAR(noise_floor_of(self_ratios), each.at("floor").get<double>(), 1e-8);

@@ -19,12 +19,12 @@ constexpr double rounding = 1e-12;
 /// Errors are deterministic. So any growth of max |error| or of the share of wrongly rounded
 /// entries counts, unless the tolerance accepts it.
 bool has_grown(const MeasuredError& before, const MeasuredError& after, double tolerance) {
-  const auto value = [](double error) {
+  const auto size = [](double error) {
     return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   };
-  const auto grown = [](double a, double b, double allowed) { return b > a * (1 + allowed); };
-  return grown(value(before.max_abs), value(after.max_abs), std::max(tolerance, rounding)) ||
-         grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
+  const double wrong = 1 - before.correctly_rounded + rounding;
+  return size(after.max_abs) > size(before.max_abs) * (1 + std::max(tolerance, rounding)) ||
+         1 - after.correctly_rounded > wrong * (1 + tolerance);
 }
 
 /// How much slower the machine was in `after`: see common_factor().

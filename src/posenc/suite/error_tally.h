@@ -44,12 +44,9 @@ class Histogram {
   /// The upper end of the bin that holds the entry of that rank; infinity for the last bin.
   double quantile(double share, std::int64_t entries) const noexcept {
     const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(entries)));
-    std::int64_t seen = 0;
-    for (std::size_t i = 0; i < bins; ++i) {
-      seen += counts_[i];
-      if (seen >= rank && seen > 0) return i == 0 ? 0.0 : upper_end(i);
-    }
-    return upper_end(bins - 1);  // there are no entries
+    std::size_t i = 0;
+    for (std::int64_t seen = counts_[0]; seen < rank; seen += counts_[i]) ++i;
+    return i == 0 ? 0.0 : upper_end(i);
   }
 
   /// The number of errors of at most 2^exponent. `exponent` is at most `greatest`.
@@ -122,12 +119,11 @@ class WorstEntries {
  public:
   WorstEntries(std::size_t most, double WorstEntry::*measure) : most_(most), measure_(measure) {}
 
-  /// An entry must exceed this error to be kept.
-  double least() const noexcept { return all_.size() < most_ ? -1 : all_.back().*measure_; }
-
   void add(const WorstEntry& entry) {
-    if (!(entry.*measure_ > least())) return;
-    if (all_.size() == most_) all_.pop_back();
+    if (all_.size() == most_) {
+      if (entry.*measure_ <= all_.back().*measure_) return;
+      all_.pop_back();
+    }
     all_.insert(std::ranges::upper_bound(all_, entry.*measure_, std::greater(), measure_), entry);
   }
 
@@ -197,8 +193,8 @@ struct Tally {
     by_channel[channel].add(error, entry.ulps);
     map.add(entry.position, channel, entry.abs_error);
     wrongly_rounded += !is_nearest;
-    if (entry.abs_error > by_error.least()) by_error.add(entry);
-    if (entry.ulps > by_ulp.least()) by_ulp.add(entry);
+    by_error.add(entry);
+    by_ulp.add(entry);
   }
 
   void merge(const Tally& other) {

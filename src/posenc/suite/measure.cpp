@@ -1,7 +1,6 @@
 #include "posenc/suite/measure.h"
 
 #include "posenc/cpu.h"
-#include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "posenc/suite/document.h"
 #include "posenc/suite/measure_accuracy.h"
@@ -9,13 +8,11 @@
 #include "posenc/suite/statistics.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
-#include "posenc/support/system.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
-#include <utility>
+#include <limits>
 
 namespace posenc::suite {
 namespace {
@@ -104,12 +101,8 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
 /// Adds rows for the limits of the memory system, which are measured with the table's number of
 /// threads.
 void add_limits(Rows& rows, const MeasuredTable& table) {
-  for (const char* const name : {"store", "non_temporal_store", "copy"}) {
-    Measurement& row = rows.emplace_back();
-    row.backend = name;
-    row.role = Role::limit;
-    row.table = table;
-  }
+  for (const char* const name : {"store", "non_temporal_store", "copy"})
+    rows.push_back({{{.backend = name, .isa = {}, .role = Role::limit}, table}});
 }
 
 bool can_be_timed(const Measurement& row) {

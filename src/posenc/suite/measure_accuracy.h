@@ -10,7 +10,6 @@
 #include "posenc/encoder.h"
 #include "posenc/suite/accuracy_report.h"
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>

@@ -1,6 +1,5 @@
 #include "posenc/suite/measurement_json.h"
 
-#include "posenc/error.h"
 #include "posenc/frequency_rule_text.h"
 #include "posenc/model/internal/json_text.h"
 #include "posenc/suite/microarchitecture.h"
@@ -91,10 +90,8 @@ struct Reader {
   }
   template <std::integral Integer>
   void read(Integer& to, std::int64_t least, std::int64_t most) const {
-    // A direct comparison would take 2^64 - 1 for -1.
-    const bool is_too_large = value.is_number_unsigned() && most >= 0 &&
-                              value.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
-    if (!value.is_number_integer() || is_too_large || value < least || value > most)
+    // A comparison of signed integers would take 2^64 - 1 for -1.
+    if (!value.is_number_integer() || value < least || value > static_cast<std::uint64_t>(most))
       fail(format_text("an integer from {} to {}", least, most));
     to = value.get<Integer>();
   }

@@ -72,10 +72,6 @@ std::string origin_of(const Measurements& document) {
   return document.machine.model + ", " + document.measured_at.substr(0, 10);
 }
 
-bool is_newer(const Measurements& one, const Measurements* other) {
-  return other == nullptr || one.measured_at > other->measured_at;
-}
-
 /// The names that find_cpu() accepts.
 std::string allowed_names(std::span<const Measurements> documents) {
   std::vector<std::string> measured, others;
@@ -101,10 +97,11 @@ const Measurements* nearest_to(const Microarchitecture& wanted,
     if (std::ranges::count(each.machine.isas, wanted.isa) == 0) continue;
     const std::tuple distance(std::abs(design->generation - wanted.generation),
                               design->generation < wanted.generation);
-    if (nearest != nullptr && (distance > least || (distance == least && !is_newer(each, nearest))))
-      continue;
-    nearest = &each;
-    least = distance;
+    if (nearest == nullptr || distance < least ||
+        (distance == least && each.measured_at > nearest->measured_at)) {
+      nearest = &each;
+      least = distance;
+    }
   }
   return nearest;
 }
@@ -169,7 +166,7 @@ KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documen
     const bool is_wanted = signature
                                ? signature_in(each.machine.model) == signature
                                : design != nullptr && microarchitecture_of(each.machine) == design;
-    if (is_wanted && is_newer(each, found)) found = &each;
+    if (is_wanted && (found == nullptr || each.measured_at > found->measured_at)) found = &each;
   }
   if (found != nullptr)
     return {found, found->machine.isas, format_text("measured: {}", origin_of(*found))};

@@ -5,7 +5,6 @@
 #include "posenc/cpu.h"
 #include "posenc/suite/measurement.h"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

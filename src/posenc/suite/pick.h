@@ -4,7 +4,6 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/cpu.h"
 #include "posenc/data_type.h"
 #include "posenc/suite/candidate.h"
 #include "posenc/suite/measurement.h"

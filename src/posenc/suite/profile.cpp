@@ -7,8 +7,6 @@
 #include "posenc/support/format.h"
 #include "posenc/support/kernels_digest.h"
 
-#include <utility>
-
 namespace posenc::suite {
 namespace {
 

@@ -6,20 +6,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdint>
 #include <type_traits>
 
 namespace posenc::suite {
 inline namespace internals {
 namespace {
-
-template <class T>
-double value_of_bits(std::uint64_t bits) noexcept {
-  using Word = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
-  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, Word>;
-  return to_double(std::bit_cast<T>(static_cast<Bits>(bits)));
-}
 
 double ulps_per_unit(long double value, DataType type) noexcept {
   const FloatFormat format = format_of(type);
@@ -81,8 +72,11 @@ double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine,
   if (position < 0 && !is_cosine) return -nearest(k, -position, false, -value, type);
   if (position < 0) return nearest(k, -position, true, value, type);
   return with_type(type, [&]<class T>(T) {
+    using Word = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
+    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, Word>;
     const auto exact = [&] {
-      return value_of_bits<T>(rounded_entry(frequencies_, k, position, is_cosine, type).bits);
+      const Rounded entry = rounded_entry(frequencies_, k, position, is_cosine, type);
+      return to_double(std::bit_cast<T>(static_cast<Bits>(entry.bits)));
     };
     if (method_ == ReferenceMethod::integers) return exact();
     // For 16-bit types, values are rounded to double first, which could round twice. The wider

@@ -42,6 +42,12 @@ double student_quantile(double share, std::size_t degrees) {
 /// if its ratio is at most 1 + indistinguishable.
 constexpr double acceptable = 1.1;
 
+double mean_logarithm(std::span<const double> values) noexcept {
+  double sum = 0;
+  for (const double each : values) sum += std::log(each);
+  return sum / static_cast<double>(values.size());
+}
+
 double distance(double ratio) noexcept { return std::max(ratio, 1 / ratio) - 1; }
 
 }  // namespace
@@ -86,10 +92,7 @@ double noise_floor_of(std::span<const std::vector<double>> self_ratios) {
 double session_floor_of(std::span<const std::vector<double>> self_ratios) {
   std::vector<double> means;
   for (const std::vector<double>& ratios : self_ratios) {
-    if (ratios.empty()) continue;
-    double sum = 0;
-    for (const double each : ratios) sum += std::log(each);
-    means.push_back(std::exp(sum / static_cast<double>(ratios.size())));
+    if (!ratios.empty()) means.push_back(std::exp(mean_logarithm(ratios)));
   }
   return means.empty() ? 0 : noise_floor_of(std::span(&means, 1));
 }
@@ -103,16 +106,13 @@ double common_factor(std::span<const double> ratios_of_limits, std::span<const d
 }
 
 Choice choose(std::span<const Candidate* const> candidates, double noise_floor) {
-  const auto mean_logarithm = [](const Candidate* each) {
-    double sum = 0;
-    for (const double seconds : each->seconds_per_entry) sum += std::log(seconds);
-    return sum / static_cast<double>(each->seconds_per_entry.size());
-  };
   const auto rank = [](const Candidate* each) {
     const Isa isa = each->isa.empty() ? Isa::portable : parse_isa(each->isa);
     return std::pair(each->method, -static_cast<int>(isa));
   };
-  const Candidate* const fastest = *std::ranges::min_element(candidates, {}, mean_logarithm);
+  const Candidate* const fastest = *std::ranges::min_element(
+      candidates, {},
+      [](const Candidate* each) { return mean_logarithm(each->seconds_per_entry); });
   Choice choice = {fastest, fastest};
   for (const Candidate* const each : candidates) {
     const PairedRatio ratio = paired_ratio(each->seconds_per_entry, fastest->seconds_per_entry);

@@ -63,8 +63,6 @@ constexpr std::int64_t aligned_rows = 64;
 /// A table that takes longer than this many samples is timed in slices, one per sample.
 constexpr double slow_samples = 4;
 
-std::int64_t bytes_of(const OutputView& out) { return out.rows * out.stride * size_of(out.type); }
-
 /// Encodes with a backend. Slices use the store policy of the whole table.
 Write encoding(const Measurement& what) {
   const MeasuredTable& table = what.table;
@@ -77,45 +75,42 @@ Write encoding(const Measurement& what) {
   };
 }
 
-/// Divides the output into parts that begin at cache lines. The threads call write(offset, bytes)
-/// for these parts.
-template <class WriteBytes>
-void share_bytes(const OutputView& out, int threads, const WriteBytes& write) {
-  constexpr std::int64_t line = cache_line_bytes,
-                         lines_per_piece = (std::int64_t{128} << 10) / line;
-  const std::int64_t bytes = bytes_of(out);
-  if (threads == 1) return write(std::int64_t{0}, bytes);
-  parallel_for((bytes + line - 1) / line, lines_per_piece, threads,
-               [&](std::int64_t begin, std::int64_t end, int) {
-                 write(begin * line, std::min(bytes, end * line) - begin * line);
-               });
-}
+/// Writes `bytes` bytes at `to`, which is `offset` bytes into the table.
+using WriteBytes = std::function<void(char* to, std::int64_t offset, std::int64_t bytes)>;
 
-/// Measures a limit with the threads of the table. It also writes the padding between rows.
-Write limit(const Measurement& what) {
-  const int threads = what.table.threads;
-  const auto at = [](const OutputView& view, std::int64_t offset) {
-    return static_cast<char*>(view.data) + offset;
-  };
-  const auto stores = [=](void (*loop)(void*, std::int64_t) noexcept) -> Write {
-    return [=](RowRange, const OutputView& out) {
-      share_bytes(out, threads,
-                  [&](std::int64_t offset, std::int64_t bytes) { loop(at(out, offset), bytes); });
-    };
-  };
-  if (what.backend == "store") return stores(store_loop);
-  if (what.backend == "non_temporal_store") return stores(non_temporal_store_loop);
+WriteBytes loop_of_limit(const Measurement& what) {
+  if (what.backend == "store")
+    return [](char* to, auto, std::int64_t bytes) { store_loop(to, bytes); };
+  if (what.backend == "non_temporal_store")
+    return [](char* to, auto, std::int64_t bytes) { non_temporal_store_loop(to, bytes); };
   if (what.backend == "copy") {
-    const auto kept = std::make_shared<const TableMemory>(what.table);
-    return [=, first = what.table.rows.first](RowRange rows, const OutputView& out) {
-      const auto begin = (rows.first - first) * out.stride * size_of(out.type);
-      share_bytes(out, threads, [&](std::int64_t offset, std::int64_t bytes) {
-        std::memcpy(at(out, offset), at(kept->view, begin + offset),
-                    static_cast<std::size_t>(bytes));
-      });
+    return [from = std::make_shared<const TableMemory>(what.table)](char* to, std::int64_t offset,
+                                                                    std::int64_t bytes) {
+      std::memcpy(to, static_cast<const char*>(from->view.data) + offset,
+                  static_cast<std::size_t>(bytes));
     };
   }
   throw_invalid("limit is '{}'; allowed: store, non_temporal_store, copy", what.backend);
+}
+
+/// Measures a limit with the threads of the table, which write parts that begin at cache lines. It
+/// also writes the padding between rows.
+Write limit(const Measurement& what) {
+  return [loop = loop_of_limit(what), first = what.table.rows.first, threads = what.table.threads](
+             RowRange rows, const OutputView& out) {
+    constexpr std::int64_t line = cache_line_bytes,
+                           lines_per_piece = (std::int64_t{128} << 10) / line;
+    const std::int64_t row_bytes = out.stride * size_of(out.type), bytes = out.rows * row_bytes;
+    const auto write = [&](std::int64_t begin, std::int64_t end) {
+      loop(static_cast<char*>(out.data) + begin, (rows.first - first) * row_bytes + begin,
+           end - begin);
+    };
+    if (threads == 1) return write(0, bytes);
+    parallel_for((bytes + line - 1) / line, lines_per_piece, threads,
+                 [&](std::int64_t begin, std::int64_t end, int) {
+                   write(begin * line, std::min(bytes, end * line));
+                 });
+  };
 }
 
 /// Wall time, and the part of it in which the calling thread had no processor.
