@@ -164,6 +164,11 @@ class Rotary(Immutable):
         arrays = ([(each, f"x[{i}]") for i, each in enumerate(x)] if isinstance(x, (list, tuple))
                   else [(x, "x")])
         heads = [heads_of(each, name, heads_first) for each, name in arrays]
+        if rows is not None and len(rows.shape) == 2:
+            batch, count = heads[0].array.shape[::2] if heads else (0, 0)
+            if rows.shape not in ((batch, count), (1, count)):
+                raise ValueError(f"positions has {rows.shape[0]} sequences of {rows.shape[1]} "
+                                 f"rows; allowed: as many as x, {batch} of {count}")
         self._core.apply(heads, first, rows, inverse, threads)
         return x
 
