@@ -332,14 +332,6 @@ class ModulesTest(unittest.TestCase):
         expect_equal(gradient.numpy(), rotary.apply(
             torch.ones_like(rotated), positions=[3, 1, 4, 1, 5], inverse=True).numpy())
 
-    def test_the_check_finds_the_tables_good(self):
-        plain = {**LLAMA, "rope_scaling": None}
-        with contextlib.redirect_stdout(io.StringIO()):
-            findings = posenc.torch.check(nn.ModuleList([
-                posenc.torch.PositionalEncoding(D_MODEL), posenc.torch.RotaryEmbedding(plain)]))
-        self.assertEqual([each.name for each in findings], ["0.pe", "1.cos_sin_cache"])
-        self.assertTrue(all(each.is_good for each in findings))
-
     def test_bad_arguments_are_refused(self):
         encoding = posenc.torch.PositionalEncoding(8, max_len=4)
         several = {**LLAMA, "model_type": "qwen2_vl", "rope_scaling":
@@ -432,6 +424,13 @@ def right_configurations():
         config = {"max_position_embeddings": 512, **each["config"]}
         if len(rotaries) == 1 and rotary.axes.axes == 1 and "text_config" not in config:
             yield each["about"], config
+
+
+def checked(model):
+    """What check() returns, and what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        findings = posenc.torch.check(model)
+    return findings, text.getvalue()
 
 
 class TablesTest(unittest.TestCase):
@@ -579,9 +578,7 @@ class TablesTest(unittest.TestCase):
             model = loaded(LLAMA)
             model.register_buffer("mask", buffer)
             posenc.torch.assert_tables(model)
-            with contextlib.redirect_stdout(io.StringIO()):
-                findings = posenc.torch.check(model)
-            self.assertNotIn("wrong", [each.verdict for each in findings])
+            self.assertNotIn("wrong", [each.verdict for each in checked(model)[0]])
 
     def test_layers_tell_their_kind(self):
         kinds = ["sliding_attention", "full_attention", "sliding_attention"]
@@ -672,21 +669,39 @@ class TablesTest(unittest.TestCase):
         for layer in layers:
             layer.inv_freq = model.model.rotary_emb.inv_freq
             layer.original_inv_freq = torch.zeros(32)
-        with contextlib.redirect_stdout(io.StringIO()) as text:
-            findings = posenc.torch.check(model)
+        findings, text = checked(model)
         wrong = [each for each in findings if not each.is_good]
         self.assertEqual([(each.name, each.like_it) for each in wrong],
                          [("model.layers.0.original_inv_freq", 99)])
-        self.assertIn("5 kinds of tables: 1 wrong, 4 good", text.getvalue())
+        self.assertIn("5 kinds of tables: 1 wrong, 4 good", text)
 
-    def test_tensors_with_gradients_are_checked(self):
-        table = torch.from_numpy(posenc.encode(9, 8)).requires_grad_()
-        self.assertTrue(posenc.check(table, layout="interleaved").is_good)
-        model = nn.Module()
-        model.pe = nn.Parameter(table.detach().clone())
-        with contextlib.redirect_stdout(io.StringIO()) as text:
-            self.assertTrue(posenc.torch.check(model)[0].is_good)
-        self.assertIn("1 kind of table: good", text.getvalue())
+    def test_a_module_is_walked(self):
+        model, rotary = nn.Module(), nn.Module()
+        phases = torch.arange(600)[:, None] * torch.tensor(posenc.Rotary(64).inv_freq).float()
+        twice = torch.cat((phases, phases), -1)
+        rotary.register_buffer("inv_freq", phases[1].clone())
+        rotary.register_buffer("cos_cached", twice.cos()[None, None])
+        rotary.register_buffer("sin_cached", twice.sin()[None, None], persistent=False)
+        model.replaced = nn.ModuleList([
+            rotary, posenc.torch.PositionalEncoding(D_MODEL),
+            posenc.torch.RotaryEmbedding({**LLAMA, "rope_scaling": None})])
+        model.pe = nn.Parameter(torch.from_numpy(posenc.encode(9, 8)))
+        model.weight = nn.Parameter(torch.randn(8, 8))
+        model.norm = nn.BatchNorm1d(16)  # has a buffer without dimensions
+        model.register_buffer("running_mean", torch.randn(16, 16))
+        model.register_buffer("inv_freq", torch.zeros(32))
+        model.register_buffer("sin_cached", torch.rand(64, 64))
+        findings, text = checked(model)
+        self.assertEqual({each.name: each.verdict for each in findings}, {
+            "replaced.0.inv_freq": "good", "replaced.0.cos_cached": "inexact",
+            "replaced.0.sin_cached": "inexact", "replaced.1.pe": "good",
+            "replaced.2.cos_sin_cache": "good", "pe": "good",
+            "inv_freq": "wrong", "sin_cached": "not recognised"})  # fmt: skip
+        self.assertIn("phases in float32", findings[2].cause)
+        self.assertIn("8 kinds of tables: 1 wrong, 1 not recognised, 2 inexact, 4 good", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        self.assertIn("1 kind of table: good", checked(model.replaced[1])[1])
+        self.assertEqual(checked(nn.Linear(4, 4))[0], [])
 
 
 if __name__ == "__main__":

@@ -538,7 +538,7 @@ def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
     if not table.is_good:
         kinds = {kind for kind, _ in table.causes}
         limit = (2.0**-23 if "narrow_entries" in kinds
-                 else _OF_PHASES * len(values) + _OF_FUNCTIONS)
+                 else _OF_PHASES * max(values.shape[:-1]) + _OF_FUNCTIONS)
         is_inexact = kinds and kinds <= _INEXACT and table.max_abs <= limit
         verdict = ("not recognised" if not table.is_identified and rotary is None
                    else "inexact" if is_inexact else "wrong")
