@@ -175,12 +175,6 @@ class EncoderTest(unittest.TestCase):
         self.assertEqual((fairseq["first"], encoder.first), (2, 2))
         for same in (encoder.encode(ROWS), posenc.encode(ROWS, **fairseq)):
             expect_equal(same, table)
-        rule = posenc.Llama3Scaling()
-        llama = posenc.Encoder(128, base=5e5, layout="halves_cos_first", frequencies=rule)
-        expect_equal(llama.encode([10**5]),
-                     posenc.Encoder(**posenc.preset("llama_3_1")).encode([10**5]))
-        with self.assertRaisesRegex(ValueError, "frequencies is 'llama4'; allowed: base, own"):
-            posenc.Encoder(128, frequencies="llama4")
 
     def test_picks_are_verdicts_on_measurements(self):
         file = str(next((ROOT / "docs" / "measured").glob("*.json")))
@@ -301,20 +295,13 @@ class AxesTest(unittest.TestCase):
         expect_equal(
             encoder.encode([3, 4]), posenc.Encoder(8, base=1e6, layout="halves").encode([3, 4]))
 
-    def test_arrangements_of_pairs(self):
+    def test_grids_have_blocks_of_their_axes(self):
         grid = posenc.grid_positions([2, 3], [0, -1])
         expect_equal(grid, [[0, 0, 0, 1, 1, 1], [-1, 0, 1, -1, 0, 1]])
-        blocks, sections = posenc.axes_in_blocks([4, 2], base=256), posenc.axes_in_sections([2, 1])
+        blocks = posenc.axes_in_blocks([4, 2], base=256)
         of_blocks = [posenc.encode(grid[axis], width, base=256)
                      for axis, width in enumerate((4, 2))]
         expect_equal(posenc.AxesEncoder(blocks).encode(grid), np.hstack(of_blocks))
-        whole = [posenc.encode(each, 6) for each in grid]
-        expect_equal(posenc.AxesEncoder(sections).encode(grid),
-                     np.hstack([whole[0][:, :4], whole[1][:, 4:]]))
-        self.assertEqual(blocks, posenc.axes_in_blocks([4, 2], base=256))
-        self.assertNotEqual(blocks, posenc.axes_in_blocks([2, 4], base=256))
-        self.assertNotEqual(posenc.axes_interleaved([2, 2, 2]), posenc.axes_in_sections([2, 2, 2]))
-        self.assertEqual(posenc.axes_alternating([2, 1, 1]).axes, 3)
         for name in posenc.axes_presets():
             axes, positions = posenc.axes_table(name)
             self.assertEqual((axes, len(positions)), (pickle.loads(pickle.dumps(axes)), axes.axes))
@@ -334,17 +321,12 @@ class AxesTest(unittest.TestCase):
 
 class FrequenciesTest(unittest.TestCase):
     def test_encodings_lack_no_attention_factor_silently(self):
-        yarn, longrope = posenc.YarnScaling(4.0), posenc.LongRopeScaling([1.0] * 4)
-        for rule in (yarn, longrope, "yarn:factor=4"):
+        for rule in (posenc.YarnScaling(4.0), posenc.LongRopeScaling([1.0] * 4)):
             with self.assertRaisesRegex(ValueError, "^attention_factor is .*; allowed in an"):
                 posenc.Encoder(8, frequencies=rule)
-        for rule in (yarn, longrope):
             without = dataclasses.replace(rule, attention_factor=1.0)
-            table = posenc.encode(ROWS, 8, layout="halves_cos_first", frequencies=without)
-            cache = posenc.Rotary(8, frequencies=without).cache(range(ROWS))
-            expect_equal(cache, table)
-        with self.assertRaisesRegex(ValueError, "^attention_factor is 0, not given; allowed: gr"):
-            posenc.Rotary(8, frequencies=longrope)
+            expect_equal(posenc.Rotary(8, frequencies=without).cache(range(ROWS)), posenc.encode(
+                ROWS, 8, layout="halves_cos_first", frequencies=without))
 
     def test_rules_are_the_texts_of_the_library(self):
         rules = {
@@ -378,7 +360,6 @@ class BadInputTest(unittest.TestCase):
         cases = {
             "accuracy is given with": lambda: posenc.Encoder(8, backend="naive", accuracy=1.0),
             "out.dtype is >f4": lambda: encoder.encode(range(ROWS), out=out.astype(">f4")),
-            "out.shape is \\(66,\\)": lambda: encoder.encode(range(1), out=out[0]),
             "out.strides is": lambda: encoder.encode(range(ROWS), out=out[:, ::-1]),
             "out is read-only": lambda: encoder.encode(range(ROWS), out=read_only),
             "dtype is int8": lambda: encoder.encode(range(ROWS), dtype="int8"),
