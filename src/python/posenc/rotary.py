@@ -111,7 +111,7 @@ class Rotary(Immutable):
         before its sine, as in ggml. "complex" has complex numbers of shape (rows, dimension / 2),
         as in diffusers. out, dtype: as in Encoder.encode().
         """
-        rows = self._rows(positions)
+        rows = rows_of(positions, self.axes.axes, first=0)
         if layout == "complex":
             table = complex_table_of(out, (*rows.shape, self.dimension // 2), dtype)
         else:
@@ -134,7 +134,7 @@ class Rotary(Immutable):
         (Transformers), and "interleaved" each value twice side by side (diffusers). positions,
         dtype: as in cache(). out: a pair of arrays.
         """
-        rows = self._rows(positions)
+        rows = rows_of(positions, self.axes.axes, first=0)
         if out is not None and (not isinstance(out, (list, tuple)) or len(out) != 2):
             raise ValueError("out is not a pair; allowed: (cosines, sines)")
         shape = (*rows.shape, self.dimension // 2 if repeat == "once" else self.dimension)
@@ -171,9 +171,6 @@ class Rotary(Immutable):
                                  f"rows; allowed: as many as x, {batch} of {count}")
         self._core.apply(heads, first, rows, inverse, threads)
         return x
-
-    def _rows(self, positions: Any) -> Any:
-        return rows_of(positions, self.axes.axes, first=0)
 
 
 @overload
