@@ -402,10 +402,10 @@ def right_configurations():
             yield each["about"], config
 
 
-def checked(model):
+def checked(model, **expected):
     """What check() returns, and what it prints."""
     with contextlib.redirect_stdout(io.StringIO()) as text:
-        findings = posenc.torch.check(model)
+        findings = posenc.torch.check(model, **expected)
     return findings, text.getvalue()
 
 
@@ -535,6 +535,12 @@ class TablesTest(unittest.TestCase):
         self.assert_wrong(model, "model.rotary_emb.inv_freq", "", YARN)
         with self.assertRaisesRegex(ValueError, "model_type is 'x'"):
             posenc.torch.assert_tables(model, {**LLAMA, "model_type": "x"})
+        # The configuration does not count if something else is expected.
+        model = loaded(LLAMA)
+        model.model.rotary_emb.inv_freq.copy_(torch.tensor(posenc.Rotary(64).inv_freq))
+        self.assert_wrong(model, "model.rotary_emb.inv_freq", "base 10000")
+        verdicts = {each.name: each.verdict for each in checked(model, base=1e4)[0]}
+        self.assertEqual(verdicts["model.rotary_emb.inv_freq"], "good")
         # A part for images has frequencies of its own.
         model = loaded(LLAMA, visual=nn.Module())
         model.model.visual.inv_freq = torch.tensor(posenc.Rotary(40).inv_freq)
