@@ -27,6 +27,7 @@ FrequencyRule converted(const py::handle& value) {
 
 template <>
 Accuracy converted(const py::handle& value) {
+  if (value.is_none()) return {};
   if (!py::isinstance<py::str>(value)) return Accuracy::within(value.cast<double>());
   const auto text = value.cast<std::string>();
   char* end = nullptr;
@@ -82,21 +83,18 @@ py::tuple tuple_of(const AxesSpec& axes) {
 // ---- Positions and arrays -----------------------------------------------------------------------
 
 template <>
-Rows converted(const py::handle& value) {
-  const auto shape = value.attr("shape").cast<Sizes>();
+RowPositions converted(const py::handle& value) {
   const py::object given = value.attr("array");
-  if (given.is_none()) return {RowRange{value.attr("first").cast<std::int64_t>(), shape[0]}, shape};
+  if (given.is_none()) {
+    return RowRange{value.attr("first").cast<std::int64_t>(),
+                    value.attr("size").cast<std::int64_t>()};
+  }
   const auto array = given.cast<py::array>();
   const auto axes = value.attr("axes").cast<std::int64_t>();
   const std::int64_t count = array.size() / std::max<std::int64_t>(axes, 1);
   if (array.itemsize() == 4)
-    return {{static_cast<const std::int32_t*>(array.data()), axes, count, count}, shape};
-  return {{static_cast<const std::int64_t*>(array.data()), axes, count, count}, shape};
-}
-
-RowRange Rows::range() const {
-  if (positions.is_range()) return {positions.first(), positions.count()};
-  throw InvalidArgument("positions is a list; allowed: a range of step 1");
+    return {static_cast<const std::int32_t*>(array.data()), axes, count, count};
+  return {static_cast<const std::int64_t*>(array.data()), axes, count, count};
 }
 
 Memory::Memory(const py::handle& from)
@@ -125,12 +123,12 @@ void* Memory::contiguous_data() const {
 }
 
 template <>
-Output converted(const py::handle& value) {
+OutputView converted(const py::handle& value) {
   const Memory out(value);
   const std::int64_t rows = out.size(0), columns = out.size(1);
   const std::int64_t row_stride = rows > 1 && columns > 0 ? out.stride(0) : columns;
   return with_type(out.type, [&]<class T>(T) {
-    return Output{OutputView(static_cast<T*>(out.contiguous_data()), rows, columns, row_stride)};
+    return OutputView(static_cast<T*>(out.contiguous_data()), rows, columns, row_stride);
   });
 }
 

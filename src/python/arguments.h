@@ -78,19 +78,6 @@ inline constexpr py::call_guard<ReleasedGil> without_gil{};
 
 // ---- Types of arguments -------------------------------------------------------------------------
 
-/// The positions of rows.
-struct Rows {
-  model::RowPositions positions = RowRange{};
-  Sizes shape;  ///< (rows), or (batch, rows)
-
-  /// Refuses positions that are no range.
-  RowRange range() const;
-};
-
-/// A table that is written.
-struct Output {
-  OutputView view = OutputView(static_cast<float*>(nullptr), 0, 0);
-};
 using Heads = std::vector<model::HeadsView>;
 
 /// An array with the type of its elements. Strides that a view cannot have are refused under the
@@ -113,37 +100,31 @@ struct Memory {
 /// A layout of cosines and sines in one table; complex numbers are interleaved.
 enum class CacheLayout { halves, interleaved, complex };
 
-/// The parser of a table of names.
-constexpr auto parser_of_names(auto names) {
-  return [names](std::string_view name) { return names.parse(name); };
-}
-
-/// The function that parses the name of an enumerator.
+/// Parses the name of an enumerator.
 template <class Enum>
-inline constexpr auto parser_of = nullptr;
-template <>
-inline constexpr auto parser_of<Layout> = &parse_layout;
-template <>
-inline constexpr auto parser_of<Spacing> = &parse_spacing;
-template <>
-inline constexpr auto parser_of<DataType> = &parse_data_type;
-template <>
-inline constexpr auto parser_of<suite::System> = &suite::parse_system;
-template <>
-inline constexpr auto parser_of<check::Arrangement> = &check::parse_arrangement;
-
-template <>
-inline constexpr auto parser_of<model::RotaryLayout> =
-    parser_of_names(detail::enum_names<model::RotaryLayout>("channels", "halves", "interleaved"));
-template <>
-inline constexpr auto parser_of<model::GridConvention> = parser_of_names(
-    detail::enum_names<model::GridConvention>("convention", "mae", "simple_vit", "detr"));
-template <>
-inline constexpr auto parser_of<model::Repeat> =
-    parser_of_names(detail::enum_names<model::Repeat>("repeat", "once", "halves", "interleaved"));
-template <>
-inline constexpr auto parser_of<CacheLayout> =
-    parser_of_names(detail::enum_names<CacheLayout>("layout", "halves", "interleaved", "complex"));
+Enum parsed(const std::string& name) {
+  using detail::enum_names;
+  if constexpr (std::is_same_v<Enum, Layout>) {
+    return parse_layout(name);
+  } else if constexpr (std::is_same_v<Enum, Spacing>) {
+    return parse_spacing(name);
+  } else if constexpr (std::is_same_v<Enum, DataType>) {
+    return parse_data_type(name);
+  } else if constexpr (std::is_same_v<Enum, suite::System>) {
+    return suite::parse_system(name);
+  } else if constexpr (std::is_same_v<Enum, check::Arrangement>) {
+    return check::parse_arrangement(name);
+  } else if constexpr (std::is_same_v<Enum, model::RotaryLayout>) {
+    return enum_names<Enum>("channels", "halves", "interleaved").parse(name);
+  } else if constexpr (std::is_same_v<Enum, model::GridConvention>) {
+    return enum_names<Enum>("convention", "mae", "simple_vit", "detr").parse(name);
+  } else if constexpr (std::is_same_v<Enum, model::Repeat>) {
+    return enum_names<Enum>("repeat", "once", "halves", "interleaved").parse(name);
+  } else {
+    static_assert(std::is_same_v<Enum, CacheLayout>);
+    return enum_names<Enum>("layout", "halves", "interleaved", "complex").parse(name);
+  }
+}
 
 template <class T>
 inline constexpr bool is_optional = false;
@@ -162,7 +143,7 @@ std::string kind_of() {
   } else if constexpr (std::is_floating_point_v<T>) {
     return "numbers";
   } else if constexpr (std::is_same_v<T, Accuracy>) {
-    return "a largest error, a text such as '1 ulp'";
+    return "a largest error, a text such as '1 ulp', None";
   } else if constexpr (std::is_same_v<T, model::GridSizes>) {
     return "sequences of three 64-bit integers";
   } else {
@@ -182,7 +163,7 @@ T converted(const py::handle& value) {
   } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, std::string>) {
     if (!py::isinstance<py::str>(value)) throw py::cast_error();  // bytes are no text
     if constexpr (std::is_enum_v<T>)
-      return parser_of<T>(value.cast<std::string>());
+      return parsed<T>(value.cast<std::string>());
     else
       return value.cast<T>();
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -209,14 +190,14 @@ template <>
 model::AxesSpec converted(const py::handle& value);
 /// Converts posenc.arguments.Rows, whose array must outlive the result.
 template <>
-Rows converted(const py::handle& value);
+model::RowPositions converted(const py::handle& value);
 /// Converts posenc.arguments.Memory of two dimensions.
 template <>
-Output converted(const py::handle& value);
+OutputView converted(const py::handle& value);
 /// Converts a list of posenc.arguments.Memory, each of shape (batch, heads, rows, columns).
 template <>
 Heads converted(const py::handle& value);
-/// Converts a number, which is the largest absolute error, or a text such as "1 ulp".
+/// Converts None, a number, which is the largest absolute error, or a text such as "1 ulp".
 template <>
 Accuracy converted(const py::handle& value);
 
@@ -247,10 +228,10 @@ template <Literal name>
 using Integer = Arg<std::int64_t, name>;
 template <class T, Literal name>
 using Optional = Arg<std::optional<T>, name>;
-using AskedAccuracy = Optional<Accuracy, "accuracy">;
+using AskedAccuracy = Arg<Accuracy, "accuracy">;
 using Convention = Arg<EncodingSpec, "convention">;
-using Positions = Arg<Rows, "positions">;
-using Out = Arg<Output, "out">;
+using Positions = Arg<model::RowPositions, "positions">;
+using Out = Arg<OutputView, "out">;
 using Threads = Arg<int, "threads">;
 using Type = Arg<DataType, "dtype">;
 
@@ -266,11 +247,20 @@ namespace pybind11::detail {
 template <class T, posenc::python::Literal argument>
 class type_caster<posenc::python::Arg<T, argument>> {
   using Parameter = posenc::python::Arg<T, argument>;
-  PYBIND11_TYPE_CASTER(Parameter, const_name("object"));
+
+ public:
+  static constexpr auto name = const_name("object");
+  template <class>
+  using cast_op_type = const Parameter&;
+
   bool load(handle from, bool) {
-    value.value = posenc::python::argument<T>(from, argument.text);
+    value_ = Parameter{posenc::python::argument<T>(from, argument.text)};
     return true;
   }
+  operator const Parameter&() { return *value_; }  // NOLINT: implicit
+
+ private:
+  std::optional<Parameter> value_;  // set by load(); some types have no default
 };
 
 }  // namespace pybind11::detail

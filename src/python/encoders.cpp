@@ -26,26 +26,20 @@ py::dict descriptions_of(const Presets& presets) {
   return all;
 }
 
-std::unique_ptr<PyEncoder> plan_encoder(const Convention& spec, Integer<"first"> first,
-                                        const Optional<std::string, "backend">& backend,
-                                        AskedAccuracy accuracy, Integer<"rows"> rows, Type type) {
-  validate(RowRange{first, 0});
-  if (backend.value && accuracy.value) {
-    throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
-  }
-  if (backend.value) {
-    return std::make_unique<PyEncoder>(
-        PyEncoder{posenc::backend(*backend.value).plan(spec), "the program named it"});
-  }
-  SelectedEncoder selected = plan_selected(
-      spec, {first, rows}, {.accuracy = accuracy.value.value_or(Accuracy()), .type = type});
-  return std::make_unique<PyEncoder>(
-      PyEncoder{std::move(selected.encoder), selected.selection.reason});
+/// An encoder with a backend that the program named.
+SelectedEncoder named(std::unique_ptr<const Encoder> encoder) {
+  return {std::move(encoder), {.reason = "the program named it"}};
 }
 
-std::unique_ptr<PyEncoder> plan_encoder_like(Arg<suite::System, "system"> system,
-                                             const Convention& spec) {
-  return std::make_unique<PyEncoder>(PyEncoder{plan_like(system, spec), "the program named it"});
+SelectedEncoder plan_encoder(const Convention& spec, Integer<"first"> first,
+                             const Optional<std::string, "backend">& backend,
+                             AskedAccuracy accuracy, Integer<"rows"> rows, Type type) {
+  validate(RowRange{first, 0});
+  if (!backend.value)
+    return plan_selected(spec, {first, rows}, {.accuracy = accuracy, .type = type});
+  if (accuracy.value != Accuracy())
+    throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
+  return named(posenc::backend(*backend.value).plan(spec));
 }
 
 /// The frequencies of the convention run through all pairs of the sections. (Blocks have widths of
@@ -84,32 +78,21 @@ py::tuple rotary_on_one_axis(const Convention& convention,
                         attention_factor.value.value_or(rotary.attention_factor));
 }
 
-std::unique_ptr<Rotary> plan_rotary(const Arg<AxesSpec, "axes">& axes,
-                                    Arg<RotaryLayout, "channels"> channels,
-                                    Arg<double, "attention_factor"> attention_factor,
-                                    Arg<double, "softmax_factor"> softmax_factor,
-                                    std::pair<double, std::int64_t> query_scaling,
-                                    AskedAccuracy accuracy) {
+Rotary plan_rotary(const Arg<AxesSpec, "axes">& axes, Arg<RotaryLayout, "channels"> channels,
+                   Arg<double, "attention_factor"> attention_factor,
+                   Arg<double, "softmax_factor"> softmax_factor,
+                   std::pair<double, std::int64_t> query_scaling, AskedAccuracy accuracy) {
   const QueryScaling queries = {query_scaling.first, query_scaling.second};
-  return std::make_unique<Rotary>(
-      RotarySpec{axes, channels, attention_factor, softmax_factor, queries},
-      accuracy.value.value_or(Accuracy()));
+  return Rotary(RotarySpec{axes, channels, attention_factor, softmax_factor, queries}, accuracy);
 }
 
 /// Rotates heads. Without positions, rows are at consecutive positions from `first` on.
 void apply(const Rotary& self, const Arg<Heads, "x">& x, Integer<"first"> first,
-           const Optional<Rows, "positions">& given, Arg<bool, "inverse"> inverse,
+           const Optional<RowPositions, "positions">& positions, Arg<bool, "inverse"> inverse,
            Threads threads) {
-  const std::int64_t batch = x.value.empty() ? 0 : x.value[0].batch;
-  const std::int64_t count = x.value.empty() ? 0 : x.value[0].rows;
-  const Rows rows = given.value.value_or(Rows{RowRange{first, count}, {count}});
-  const Sizes& shape = rows.shape;
-  if (shape.size() > 1 && (shape[1] != count || (shape[0] != 1 && shape[0] != batch))) {
-    throw InvalidArgument("positions has " + std::to_string(shape[0]) + " sequences of " +
-                          std::to_string(shape[1]) + " rows; allowed: as many as x, " +
-                          std::to_string(batch) + " of " + std::to_string(count));
-  }
-  self.apply(x.value, rows.positions, {.inverse = inverse, .threads = threads.value});
+  const RowRange range = {first, x.value.empty() ? 0 : x.value[0].rows};
+  self.apply(x.value, positions.value.value_or(range),
+             {.inverse = inverse, .threads = threads.value});
 }
 
 /// The frequency of each pair of a rotary embedding, in the order of the pairs.
@@ -182,17 +165,15 @@ void bind_rotary(py::module_& module) {
           [](const Rotary& self, const Positions& rows, Arg<CacheLayout, "layout"> layout,
              const Out& out, Threads threads) {
             const bool in_halves = layout == CacheLayout::halves;
-            self.cache(rows.value.positions,
-                       in_halves ? RotaryLayout::halves : RotaryLayout::interleaved, out.value.view,
-                       threads.value);
+            self.cache(rows, in_halves ? RotaryLayout::halves : RotaryLayout::interleaved,
+                       out.value, threads.value);
           },
           without_gil)
       .def(
           "cosines_and_sines",
           [](const Rotary& self, const Positions& rows, Arg<Repeat, "repeat"> repeat,
              const Out& cosines, const Out& sines, Threads threads) {
-            self.cosines_and_sines(rows.value.positions, repeat, cosines.value.view,
-                                   sines.value.view, threads.value);
+            self.cosines_and_sines(rows, repeat, cosines.value, sines.value, threads.value);
           },
           without_gil)
       .def("apply", &apply, without_gil)
@@ -212,37 +193,46 @@ void bind_rotary(py::module_& module) {
 
 void bind_encoders(py::module_& module) {
   module.def("plan_encoder", &plan_encoder, without_gil);
-  module.def("plan_encoder_like", &plan_encoder_like, without_gil);
-  py::class_<PyEncoder>(module, "Encoder")
+  module.def(
+      "plan_encoder_like",
+      [](Arg<suite::System, "system"> system, const Convention& spec) {
+        return named(plan_like(system, spec));
+      },
+      without_gil);
+  py::class_<SelectedEncoder>(module, "Encoder")
       .def(
           "encode",
-          [](const PyEncoder& self, const Positions& rows, const Out& out, Threads threads) {
-            rows.value.positions.of_axis(
-                0, [&](auto each) { self.encoder->encode(each, out.value.view, threads.value); });
+          [](const SelectedEncoder& self, const Positions& rows, const Out& out, Threads threads) {
+            rows.value.of_axis(
+                0, [&](auto each) { self.encoder->encode(each, out.value, threads.value); });
           },
           without_gil)
       .def("error_bound",
-           [](const PyEncoder& self, const Positions& rows, Type type) {
-             return self.encoder->error_bound(rows.value.range(), type);
+           [](const SelectedEncoder& self, const Positions& rows, Type type) {
+             if (!rows.value.is_range())
+               throw InvalidArgument("positions is a list; allowed: a range of step 1");
+             return self.encoder->error_bound({rows.value.first(), rows.value.count()}, type);
            })
       .def("is_correctly_rounded",
-           [](const PyEncoder& self, Type type) {
+           [](const SelectedEncoder& self, Type type) {
              return self.encoder->backend().is_correctly_rounded(type);
            })
       .def_property_readonly(
-          "backend", [](const PyEncoder& self) { return self.encoder->backend().full_name(); })
-      .def_readonly("reason", &PyEncoder::reason);
+          "backend",
+          [](const SelectedEncoder& self) { return self.encoder->backend().full_name(); })
+      .def_property_readonly("reason",
+                             [](const SelectedEncoder& self) { return self.selection.reason; });
   module.def(
       "plan_on_axes",
       [](const Arg<AxesSpec, "axes">& axes, AskedAccuracy accuracy, Type type) {
-        return std::make_unique<AxesEncoder>(axes, accuracy.value.value_or(Accuracy()), type);
+        return AxesEncoder(axes, accuracy, type);
       },
       without_gil);
   py::class_<AxesEncoder>(module, "AxesEncoder")
       .def(
           "encode",
           [](const AxesEncoder& self, const Positions& rows, const Out& out, Threads threads) {
-            self.encode(rows.value.positions, out.value.view, threads.value);
+            self.encode(rows, out.value, threads.value);
           },
           without_gil);
   module.def("preset", [](const Arg<std::string, "name">& name) {

@@ -2,7 +2,6 @@
 // the caller. The GIL is released while the library plans, encodes and measures.
 #include "python/module.h"
 #include "posenc/cpu.h"
-#include "posenc/error.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/version.h"
@@ -41,8 +40,6 @@ void bind_library(py::module_& module) {
   });
   module.def("round_positions", &round_positions);
   module.def("check_rows", [](Integer<"first position"> first, Integer<"rows"> count) {
-    if (count < 0)
-      throw InvalidArgument("rows is " + std::to_string(count) + "; allowed: at least 0");
     validate(RowRange{first, count});
   });
 }

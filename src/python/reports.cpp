@@ -54,7 +54,7 @@ py::dict candidate_of(const suite::Candidate& from) {
 py::list pick_from_file(const Arg<std::string, "file">& file, AskedAccuracy accuracy) {
   const suite::Measurements document = suite::read_measurements(file.value);
   py::list classes;
-  for (const suite::Verdict& verdict : suite::pick(document, accuracy.value.value_or(Accuracy()))) {
+  for (const suite::Verdict& verdict : suite::pick(document, accuracy)) {
     py::list others;
     for (const suite::Candidate& other : verdict.others) {
       if (other.compared) others.append(candidate_of(other));
@@ -92,9 +92,10 @@ py::dict check_table(const Arg<check::TableView, "table">& table,
                      const Optional<EncodingSpec, "convention">& spec,
                      const std::array<bool, 3>& claimed,
                      Optional<check::Arrangement, "layout"> layout,
-                     Optional<std::int64_t, "first"> first, const Optional<Rows, "positions">& rows,
-                     double denominator, const Rotary* rotary,
-                     Optional<double, "max_error"> max_error, Threads threads) {
+                     Optional<std::int64_t, "first"> first,
+                     const Optional<RowPositions, "positions">& rows, double denominator,
+                     const Rotary* rotary, Optional<double, "max_error"> max_error,
+                     Threads threads) {
   check::TableOptions options;
   options.spec = spec;
   options.claimed = {.base = claimed[0], .spacing = claimed[1], .frequencies = claimed[2]};
@@ -111,7 +112,7 @@ py::dict check_table(const Arg<check::TableView, "table">& table,
     options.first = first.value.value_or(0);
   }
   if (rows.value) {
-    const RowPositions& positions = rows.value->positions;
+    const RowPositions& positions = *rows.value;
     const bool are_equal = positions.axes() == 0;
     std::vector<std::int64_t>& to =
         are_equal || !options.axes ? options.positions : options.axes->positions;
@@ -150,7 +151,7 @@ py::dict check_rotated_heads(const Arg<check::HeadsTable, "before">& before,
                              double denominator, const Rotary& rotary, std::int64_t offset,
                              const std::vector<std::pair<std::string, const Rotary*>>& others,
                              Optional<double, "max_error"> max_error, Threads threads) {
-  check::HeadsOptions options = {.positions = rows.value.positions,
+  check::HeadsOptions options = {.positions = rows.value,
                                  .denominator = denominator,
                                  .offset = offset,
                                  .max_error = max_error,

@@ -1,7 +1,5 @@
-"""Tests check() of arrays, and of PyTorch modules."""
+"""Tests check() and check_rotated(): what is claimed, and what a report has."""
 
-import contextlib
-import io
 import json
 import pathlib
 import tempfile
@@ -18,42 +16,37 @@ QWEN = {"model_type": "qwen2", "hidden_size": 256, "num_attention_heads": 4,
                          "original_max_position_embeddings": 4096}}  # fmt: skip
 
 
-def float32_phases(base=10000.0):
-    inverse = 1 / np.float32(base) ** (np.arange(0, D_MODEL, 2, dtype=np.float32) / D_MODEL)
-    return np.outer(np.arange(ROWS, dtype=np.float32), inverse.astype(np.float32))
-
-
 def kinds(report):
     return [kind for kind, _ in report.causes]
 
 
 class CheckRotatedTest(unittest.TestCase):
-    def test_kernels(self):
-        positions, rotary = range(131072 - 256, 131072), posenc.Rotary(64)
-        before = np.random.default_rng(1).standard_normal((256, 4, 64), dtype=np.float32)
-        after = before.copy()
-        rotary.apply(after, positions=positions)
-        report = posenc.check_rotated(before, after, positions, rotary)
+    def setUp(self):
+        generator = np.random.default_rng(1)
+        self.before = generator.standard_normal((100, 4, 96), dtype=np.float32)
+        self.rotary = posenc.Rotary(64)
+
+    def test_positions_and_errors(self):
+        positions = range(131072 - 100, 131072)
+        after = self.rotary.apply(self.before.copy(), positions=positions)
+        report = posenc.check_rotated(self.before, after, positions, self.rotary)
         self.assertTrue(report.is_good, str(report))
         self.assertLess(report.errors["rms"], 5e-8)
-        self.assertEqual(report.by_position[0][:2], (131072 - 256, 131071))
-        report = posenc.check_rotated(before, after, 256, rotary)
+        self.assertEqual(report.by_position[0][:2], (positions[0], positions[-1]))
+        report = posenc.check_rotated(self.before, after, 100, self.rotary)
         self.assertEqual(kinds(report), ["shifted_rows"], str(report))
 
     def test_offsets_fractions_and_other_embeddings(self):
-        before = np.random.default_rng(1).standard_normal((100, 4, 96), dtype=np.float32)
-        after, quarters = before.copy(), np.arange(100)
-        turned = after[..., 32:].copy()
-        posenc.Rotary(64, frequencies="linear:factor=4").apply(turned, positions=quarters)
-        after[..., 32:] = turned
-        claimed = posenc.Rotary(64)
-        report = posenc.check_rotated(before, after, quarters / 4, claimed, offset=32)
+        other = posenc.Rotary(64, frequencies="linear:factor=4")
+        after, quarters = self.before.copy(), np.arange(100)
+        after[..., 32:] = other.apply(after[..., 32:].copy(), positions=quarters)
+        report = posenc.check_rotated(self.before, after, quarters / 4, self.rotary, offset=32)
         self.assertTrue(report.is_good, str(report))
-        other = {"a video model": posenc.Rotary(64, frequencies="linear:factor=4")}
-        report = posenc.check_rotated(before, after, 100, claimed, offset=32, others=other)
+        report = posenc.check_rotated(self.before, after, 100, self.rotary, offset=32,
+                                      others={"a video model": other})
         self.assertIn("is that of a video model", str(report))
         with self.assertRaises(TypeError):
-            posenc.check_rotated(before, after, 100, claimed, others={"text": "rotary"})
+            posenc.check_rotated(self.before, after, 100, self.rotary, others={"text": "rotary"})
 
 
 class CheckTest(unittest.TestCase):
@@ -76,15 +69,12 @@ class CheckTest(unittest.TestCase):
             self.assertTrue(posenc.check(each, base=10000.0, first=0).is_good)
 
     def test_positions_of_rows(self):
-        frequencies = 10000.0 ** (-np.arange(0, D_MODEL, 2) / D_MODEL)
-        for positions in (np.arange(50), [3, 1, 4, 1, 5], np.arange(90) * 0.75 + 1.5,
-                          np.random.default_rng(2).uniform(0, 1000, 40)):
-            phases = np.outer(positions, frequencies)
-            table = np.stack([np.sin(phases), np.cos(phases)], -1).reshape(len(phases), -1)
-            table = table.astype(np.float32)
+        encoder = posenc.Encoder(D_MODEL, frequencies="linear:factor=4")
+        for quarters in ([12, 4, 16, 4, 20], np.arange(90) * 3 + 6):
+            table, positions = encoder.encode(quarters), np.asarray(quarters) / 4
             report = posenc.check(table, base=10000.0, positions=positions)
             self.assertTrue(report.is_good, str(report))
-            report = posenc.check(table, base=10000.0, positions=np.asarray(positions) + 0.5)
+            report = posenc.check(table, base=10000.0, positions=positions + 0.5)
             self.assertFalse(report.is_good, str(report))
         config = {"model_type": "qwen2_5_vl", "hidden_size": 512, "num_attention_heads": 4,
                   "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}
@@ -119,7 +109,8 @@ class CheckTest(unittest.TestCase):
             self.assertTrue(posenc.check(cache, config=str(file)).is_good)
 
     def test_a_report_has_its_errors_and_causes(self):
-        phases = float32_phases()
+        inverse = np.float32(10000) ** -(np.arange(0, D_MODEL, 2, dtype=np.float32) / D_MODEL)
+        phases = np.outer(np.arange(ROWS, dtype=np.float32), inverse)
         table = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
         report = posenc.check(table)
         self.assertEqual(kinds(report), ["float32_phases"])
@@ -140,44 +131,6 @@ class CheckTest(unittest.TestCase):
         }.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()
-
-
-@unittest.skipIf(torch is None, "no PyTorch")
-class TorchTest(unittest.TestCase):
-    def check(self, model, **expected):
-        import posenc.torch
-
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            findings = posenc.torch.check(model, **expected)
-        for line in printed.getvalue().splitlines():
-            self.assertLessEqual(len(line), 100)
-        return {each.name: each for each in findings}, printed.getvalue()
-
-    def test_a_module_is_walked(self):
-        model = torch.nn.Module()
-        phases = torch.from_numpy(float32_phases())
-        model.rotary = torch.nn.Module()
-        model.rotary.register_buffer("inv_freq", phases[1].clone())
-        twice = torch.cat([phases, phases], dim=-1)
-        model.rotary.register_buffer("cos_cached", twice.cos()[None, None])
-        model.rotary.register_buffer("sin_cached", twice.sin()[None, None], persistent=False)
-        model.register_buffer("pe", torch.from_numpy(posenc.encode(ROWS, D_MODEL))[:, None])
-        model.weight = torch.nn.Parameter(torch.randn(8, 8))
-        model.register_buffer("running_mean", torch.randn(16, 16))
-        model.register_buffer("inv_freq", torch.zeros(32))
-        model.register_buffer("sin_cached", torch.rand(64, 64))
-        findings, text = self.check(model)
-        verdicts = {name: each.is_good for name, each in findings.items()}
-        self.assertEqual(verdicts, {"rotary.inv_freq": True, "rotary.cos_cached": False,
-                                    "rotary.sin_cached": False, "pe": True,
-                                    "inv_freq": False, "sin_cached": False})  # fmt: skip
-        self.assertIn("phases in float32", findings["rotary.cos_cached"].cause)
-        self.assertIn("cos_cached", text)
-
-    def test_a_module_without_tables(self):
-        findings, text = self.check(torch.nn.Linear(4, 4))
-        self.assertEqual(findings, {})
-        self.assertIn("no tables", text)
 
 
 if __name__ == "__main__":

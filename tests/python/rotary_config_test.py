@@ -14,7 +14,6 @@ from posenc._posenc import known_model_types
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
          "max_position_embeddings": 4096}  # fmt: skip
-POSITIONS = range(1000, 1040)
 
 
 def data(name):
@@ -30,8 +29,9 @@ def known(model_type):
                 if each["config"]["model_type"] == model_type and "reading" in each)
 
 
-def in_llava(text):
-    return {"model_type": "llava", "text_config": text}
+def of_all_layers(text):
+    """The rotary embeddings of this text model, which need not be complete within another."""
+    return posenc.rotary_from_config({"model_type": "llava", "text_config": text}, layers="all")
 
 
 class ReadingsTest(unittest.TestCase):
@@ -39,8 +39,7 @@ class ReadingsTest(unittest.TestCase):
         self.assertEqual(rotary.dimension, reading["dimension"])
         self.assertIn(f"channels {reading['channels']}", repr(rotary))
         self.assertAlmostEqual(rotary.attention_factor, reading["attention_factor"], 12)
-        cosines, sines = np.split(rotary.cache([1], dtype="float64")[0], 2)
-        w, pairs = np.arctan2(sines, cosines), len(sines)
+        w, pairs = rotary.inv_freq, rotary.dimension // 2
         quarters = [0, pairs // 4, pairs // 2, pairs * 3 // 4, -1]
         if len(reading["frequencies"]) == 3:  # frequencies in float32
             np.testing.assert_allclose(w[quarters[::2]], reading["frequencies"], rtol=1e-6)
@@ -71,8 +70,7 @@ class ReadingsTest(unittest.TestCase):
     def test_defaults_of_classes(self):
         for each in CLASSES["classes"]:
             for model_type in each["types"].split():
-                config = in_llava({"model_type": model_type})
-                every = posenc.rotary_from_config(config, layers="all")
+                every = of_all_layers({"model_type": model_type})
                 for kind, reading in each["kinds"].items():
                     with self.subTest(model_type, kind=kind):
                         self.assert_reading(every[kind], reading)
@@ -82,14 +80,14 @@ class ReadingsTest(unittest.TestCase):
         texts = {each["config"]["model_type"]: each["config"] for each in reversed(READINGS)}
         for text_type, wrappers in CLASSES["wrappers"].items():
             text = texts.get(text_type, {"model_type": text_type})
-            expected = posenc.rotary_from_config(in_llava(text), layers="all")
+            expected = repr(of_all_layers(text))
             untyped = {key: value for key, value in text.items() if key != "model_type"}
             for wrapper in wrappers.split():
                 for inner in (text, untyped):
                     config = {"model_type": wrapper, "text_config": inner, "vision_config": vision}
                     with self.subTest(wrapper, text=inner):
                         read = posenc.rotary_from_config(config, layers="all")
-                        self.assertEqual(repr(read), repr(expected))
+                        self.assertEqual(repr(read), expected)
 
     def check_kinds(self, config, kinds):
         every = posenc.rotary_from_config(config, layers="all")
@@ -119,37 +117,21 @@ class ReadingsTest(unittest.TestCase):
                 self.assert_reading(posenc.rotary_from_config(config, channels=channels),
                                     reading | {"channels": channels})
 
-    def test_a_reading_is_what_its_rotary_embeddings_say(self):
-        self.assertIn("linear_attention layers",
-                      repr(posenc.rotary_from_config(known("qwen3_next")[0])))
-        self.assertEqual(list(posenc.rotary_from_config(known("llama")[0], layers="all")), ["all"])
-
     def test_axes_of_pairs(self):
-        def in_sections(*sections):
-            return np.repeat(np.arange(len(sections)), sections)
-
-        def interleaved(pairs, height, width):
-            """Pair k is on axis k % 3, up to three times the section of the axis."""
-            axes = np.zeros(pairs, int)
-            axes[1:3 * height:3] = 1
-            axes[2:3 * width:3] = 2
-            return axes
-
-        for model_types, axes in (
-            ("qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text", in_sections(16, 24, 24)),
-            ("glm4v_text glm4v_moe_text", in_sections(8, 12, 12)),
-            ("qwen3_vl_text qwen3_vl_moe_text qwen3_omni_moe_text", interleaved(64, 20, 20)),
-            ("qwen3_5_text qwen3_5_moe_text", interleaved(32, 11, 10)),
-            ("ernie4_5_vl_moe_text ernie4_5_moe_vl", np.array([1, 2] * 22 + [0] * 20)),
-            ("hunyuan_vl_text", in_sections(16, 16, 16, 16)),
+        in_sections, interleaved = posenc.axes_in_sections, posenc.axes_interleaved
+        for model_types, arrange, sections in (
+            ("qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text", in_sections, (16, 24, 24)),
+            ("glm4v_text glm4v_moe_text", in_sections, (8, 12, 12)),
+            ("qwen3_vl_text qwen3_vl_moe_text qwen3_omni_moe_text", interleaved, (24, 20, 20)),
+            ("qwen3_5_text qwen3_5_moe_text", interleaved, (11, 11, 10)),
+            ("ernie4_5_vl_moe_text ernie4_5_moe_vl", posenc.axes_alternating, (20, 22, 22)),
+            ("hunyuan_vl_text", in_sections, (16, 16, 16, 16)),
         ):  # fmt: skip
             for model_type in model_types.split():
-                rotary = posenc.rotary_from_config(known(model_type)[0])
-                for axis in range(axes.max() + 1):
-                    position = np.zeros((axes.max() + 1, 1), int)
-                    position[axis] = 1
-                    sines = rotary.cache(position)[0, len(axes):]
-                    np.testing.assert_array_equal(sines != 0, axes == axis, model_type)
+                axes = posenc.rotary_from_config(known(model_type)[0]).axes
+                first = axes.parts[0]
+                self.assertEqual(axes, arrange(sections, base=first.base,
+                                               frequencies=first.frequencies), model_type)
 
 
 class RefusalTest(unittest.TestCase):

@@ -51,23 +51,6 @@ class Configuration:
                 "transformers_version": "4.57.0", "use_cache": True, "_name_or_path": ""}
 
 
-class TransformersRotary(nn.Module):
-    """LlamaRotaryEmbedding of Transformers, with given frequencies."""
-
-    def __init__(self, inv_freq, attention_scaling):
-        super().__init__()
-        self.attention_scaling = attention_scaling
-        self.register_buffer("inv_freq", inv_freq, persistent=False)
-
-    @torch.no_grad()
-    def forward(self, x, position_ids):
-        inv_freq = self.inv_freq[None, :, None].expand(position_ids.shape[0], -1, 1)
-        freqs = (inv_freq @ position_ids[:, None, :].to(inv_freq.dtype)).transpose(1, 2)
-        emb = torch.cat((freqs, freqs), dim=-1)
-        cos, sin = emb.cos() * self.attention_scaling, emb.sin() * self.attention_scaling
-        return cos.to(dtype=x.dtype), sin.to(dtype=x.dtype)
-
-
 class Model(nn.Module):
     """A model that holds both modules, as other models do."""
 
@@ -91,25 +74,20 @@ def table_of(module):
     return module.pe if hasattr(module, "pe") else module.cos_sin_cache
 
 
-def expected_of(module, dtype):
-    """The values that the buffer of a module must have in this type, each entry rounded once."""
-    name = str(dtype).split(".")[1] + ("_bits" if dtype == torch.bfloat16 else "")
-    return (posenc.encode(ROWS, D_MODEL, dtype=name) if hasattr(module, "pe")
-            else posenc.rotary_from_config(LLAMA).cache(range(512), dtype=name))
-
-
-def bits_of(tensor):
-    is_bits = tensor.dtype == torch.bfloat16
-    array = (tensor.view(torch.int16) if is_bits else tensor).numpy()
-    array = array.reshape(-1, tensor.shape[-1])
-    return array.view(np.uint16) if is_bits else array
+def expected_of(module):
+    """The values that the buffer of a module must have, each rounded once to its type."""
+    table = torch.empty_like(table_of(module))
+    if hasattr(module, "pe"):
+        posenc.Encoder(D_MODEL).encode(ROWS, out=table[:, 0])
+        return table
+    return posenc.rotary_from_config(LLAMA).cache(512, out=table)
 
 
 class ModulesTest(unittest.TestCase):
     def assert_right(self, model, dtype=torch.float32):
         for module in (model.positions, model.rotary):
             self.assertEqual(table_of(module).dtype, dtype)
-            expect_equal(bits_of(table_of(module)), expected_of(module, dtype))
+            self.assertTrue(torch.equal(table_of(module), expected_of(module)))
 
     def test_the_tutorials_module_is_replaced(self):
         x = torch.randn(ROWS, BATCH, 64)
@@ -146,17 +124,16 @@ class ModulesTest(unittest.TestCase):
         position_ids = torch.tensor([[0, 0, 1, 2, 3], [507, 508, 509, 510, 511]])
         for keys in (LLAMA, YARN):
             rotary = posenc.rotary_from_config(keys)
-            # Take the frequencies of the model from its cache in float64 at position 1.
-            cosines, sines = rotary.cosines_and_sines([1], dtype="float64")
-            inv_freq = torch.from_numpy(np.arctan2(sines[0], cosines[0]))
-            theirs = TransformersRotary(inv_freq, rotary.attention_factor)
+            phases = position_ids[:, :, None] * torch.from_numpy(rotary.inv_freq)
+            twice = torch.cat((phases, phases), -1)  # as in LlamaRotaryEmbedding
+            theirs = [each * rotary.attention_factor for each in (twice.cos(), twice.sin())]
             ours = posenc.torch.RotaryEmbedding(Configuration(keys), device="cpu")
             # The tolerance is one ulp between 1 and 2, of float32 or of bfloat16.
             for dtype, atol in ((torch.float32, 2.0**-23), (torch.bfloat16, 2.0**-7)):
                 x = torch.empty(2, 4, 5, 64, dtype=dtype)
-                for got, wanted in zip(ours(x, position_ids), theirs(x, position_ids)):
+                for got, wanted in zip(ours(x, position_ids), theirs):
                     self.assertEqual((got.shape, got.dtype), (wanted.shape, dtype))
-                    self.assertTrue(torch.allclose(got, wanted, atol=atol, rtol=0))
+                    self.assertTrue(torch.allclose(got, wanted.to(dtype), atol=atol, rtol=0))
             with tempfile.TemporaryDirectory() as folder:
                 pathlib.Path(folder, "config.json").write_text(json.dumps(keys))
                 for same in (keys, folder):
@@ -186,11 +163,10 @@ class ModulesTest(unittest.TestCase):
         self.assert_right(model.half().double(), torch.float64)
         self.assertTrue(model.to("meta").positions.pe.is_meta)
         skipped = torch.nn.utils.skip_init(posenc.torch.PositionalEncoding, D_MODEL, max_len=ROWS)
-        expected = expected_of(skipped, torch.float32)
-        expect_equal(bits_of(skipped.pe), expected)
+        self.assertTrue(torch.equal(skipped.pe, expected_of(skipped)))
         skipped.pe.zero_()
         skipped.reset_parameters()
-        expect_equal(bits_of(skipped.pe), expected)
+        self.assertTrue(torch.equal(skipped.pe, expected_of(skipped)))
         kept = Model(device="meta", persistent=True)
         kept.embed.to("meta")
         self.assert_right(kept.to_empty(device="cpu"))
@@ -332,14 +308,6 @@ class ModulesTest(unittest.TestCase):
         expect_equal(gradient.numpy(), rotary.apply(
             torch.ones_like(rotated), positions=[3, 1, 4, 1, 5], inverse=True).numpy())
 
-    def test_the_check_finds_the_tables_good(self):
-        plain = {**LLAMA, "rope_scaling": None}
-        with contextlib.redirect_stdout(io.StringIO()):
-            findings = posenc.torch.check(nn.ModuleList([
-                posenc.torch.PositionalEncoding(D_MODEL), posenc.torch.RotaryEmbedding(plain)]))
-        self.assertEqual([each.name for each in findings], ["0.pe", "1.cos_sin_cache"])
-        self.assertTrue(all(each.is_good for each in findings))
-
     def test_bad_arguments_are_refused(self):
         encoding = posenc.torch.PositionalEncoding(8, max_len=4)
         several = {**LLAMA, "model_type": "qwen2_vl", "rope_scaling":
@@ -434,6 +402,13 @@ def right_configurations():
             yield each["about"], config
 
 
+def checked(model, **expected):
+    """What check() returns, and what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        findings = posenc.torch.check(model, **expected)
+    return findings, text.getvalue()
+
+
 class TablesTest(unittest.TestCase):
     """assert_tables(), check() and repair_tables() on models as Transformers loads them."""
 
@@ -471,11 +446,6 @@ class TablesTest(unittest.TestCase):
         name, original = "model.rotary_emb.inv_freq", "model.rotary_emb.original_inv_freq"
         garbage = torch.tensor([6.9e-18, 4.6e-41] * 16)
 
-        def materialised(change):
-            model = loaded(LLAMA)
-            change(model.model.rotary_emb)
-            return model
-
         def cast(dtype):
             return lambda rotary: setattr(rotary, "inv_freq", rotary.inv_freq.to(dtype))
 
@@ -496,10 +466,10 @@ class TablesTest(unittest.TestCase):
         ]  # fmt: skip
         for change, wrong, cause in cases:
             with self.subTest(cause):
-                self.assert_wrong(materialised(change), wrong, cause)
-                self.assert_wrong(materialised(change), wrong, cause, LLAMA)
-                self.assert_wrong(materialised(change), wrong, cause, Configuration(LLAMA))
-                model = materialised(change)
+                model = loaded(LLAMA)
+                change(model.model.rotary_emb)
+                for config in (None, LLAMA, Configuration(LLAMA)):
+                    self.assert_wrong(model, wrong, cause, config)
                 self.assert_repaired(model, [wrong])
                 expect_equal(model.model.rotary_emb.inv_freq.numpy(),
                              posenc.rotary_from_config(LLAMA).inv_freq.astype(np.float32))
@@ -565,6 +535,12 @@ class TablesTest(unittest.TestCase):
         self.assert_wrong(model, "model.rotary_emb.inv_freq", "", YARN)
         with self.assertRaisesRegex(ValueError, "model_type is 'x'"):
             posenc.torch.assert_tables(model, {**LLAMA, "model_type": "x"})
+        # The configuration does not count if something else is expected.
+        model = loaded(LLAMA)
+        model.model.rotary_emb.inv_freq.copy_(torch.tensor(posenc.Rotary(64).inv_freq))
+        self.assert_wrong(model, "model.rotary_emb.inv_freq", "base 10000")
+        verdicts = {each.name: each.verdict for each in checked(model, base=1e4)[0]}
+        self.assertEqual(verdicts["model.rotary_emb.inv_freq"], "good")
         # A part for images has frequencies of its own.
         model = loaded(LLAMA, visual=nn.Module())
         model.model.visual.inv_freq = torch.tensor(posenc.Rotary(40).inv_freq)
@@ -579,15 +555,12 @@ class TablesTest(unittest.TestCase):
             model = loaded(LLAMA)
             model.register_buffer("mask", buffer)
             posenc.torch.assert_tables(model)
-            with contextlib.redirect_stdout(io.StringIO()):
-                findings = posenc.torch.check(model)
-            self.assertNotIn("wrong", [each.verdict for each in findings])
+            self.assertNotIn("wrong", [each.verdict for each in checked(model)[0]])
 
     def test_layers_tell_their_kind(self):
         kinds = ["sliding_attention", "full_attention", "sliding_attention"]
         for types in (kinds, None):
-            config = {**GEMMA, "layer_types": kinds} if types else {
-                key: value for key, value in GEMMA.items() if key != "layer_types"}
+            config = {**GEMMA, "layer_types": types}
             model = nn.Module()
             model.layers = nn.ModuleList([Rotary4(config, kind) for kind in kinds])
             posenc.torch.assert_tables(model, config)
@@ -672,21 +645,39 @@ class TablesTest(unittest.TestCase):
         for layer in layers:
             layer.inv_freq = model.model.rotary_emb.inv_freq
             layer.original_inv_freq = torch.zeros(32)
-        with contextlib.redirect_stdout(io.StringIO()) as text:
-            findings = posenc.torch.check(model)
+        findings, text = checked(model)
         wrong = [each for each in findings if not each.is_good]
         self.assertEqual([(each.name, each.like_it) for each in wrong],
                          [("model.layers.0.original_inv_freq", 99)])
-        self.assertIn("5 kinds of tables: 1 wrong, 4 good", text.getvalue())
+        self.assertIn("5 kinds of tables: 1 wrong, 4 good", text)
 
-    def test_tensors_with_gradients_are_checked(self):
-        table = torch.from_numpy(posenc.encode(9, 8)).requires_grad_()
-        self.assertTrue(posenc.check(table, layout="interleaved").is_good)
-        model = nn.Module()
-        model.pe = nn.Parameter(table.detach().clone())
-        with contextlib.redirect_stdout(io.StringIO()) as text:
-            self.assertTrue(posenc.torch.check(model)[0].is_good)
-        self.assertIn("1 kind of table: good", text.getvalue())
+    def test_a_module_is_walked(self):
+        model, rotary = nn.Module(), nn.Module()
+        phases = torch.arange(600)[:, None] * torch.tensor(posenc.Rotary(64).inv_freq).float()
+        twice = torch.cat((phases, phases), -1)
+        rotary.register_buffer("inv_freq", phases[1].clone())
+        rotary.register_buffer("cos_cached", twice.cos()[None, None])
+        rotary.register_buffer("sin_cached", twice.sin()[None, None], persistent=False)
+        model.replaced = nn.ModuleList([
+            rotary, posenc.torch.PositionalEncoding(D_MODEL),
+            posenc.torch.RotaryEmbedding({**LLAMA, "rope_scaling": None})])
+        model.pe = nn.Parameter(torch.from_numpy(posenc.encode(9, 8)))
+        model.weight = nn.Parameter(torch.randn(8, 8))
+        model.norm = nn.BatchNorm1d(16)  # has a buffer without dimensions
+        model.register_buffer("running_mean", torch.randn(16, 16))
+        model.register_buffer("inv_freq", torch.zeros(32))
+        model.register_buffer("sin_cached", torch.rand(64, 64))
+        findings, text = checked(model)
+        self.assertEqual({each.name: each.verdict for each in findings}, {
+            "replaced.0.inv_freq": "good", "replaced.0.cos_cached": "inexact",
+            "replaced.0.sin_cached": "inexact", "replaced.1.pe": "good",
+            "replaced.2.cos_sin_cache": "good", "pe": "good",
+            "inv_freq": "wrong", "sin_cached": "not recognised"})  # fmt: skip
+        self.assertIn("phases in float32", findings[2].cause)
+        self.assertIn("8 kinds of tables: 1 wrong, 1 not recognised, 2 inexact, 4 good", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        self.assertIn("1 kind of table: good", checked(model.replaced[1])[1])
+        self.assertEqual(checked(nn.Linear(4, 4))[0], [])
 
 
 if __name__ == "__main__":

@@ -27,13 +27,11 @@ from posenc.frequencies import (
 from posenc.rotary import Rotary, rotary_from_config
 
 __all__ = [
-    "__version__", "Axes", "axes_alternating", "axes_in_blocks",
-    "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
-    "AxisPairs",
-    "backends", "BaseTurns", "check", "check_rotated", "CheckReport", "cpu",
-    "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
-    "known_model_types", "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
-    "preset", "presets", "ProportionalScaling", "real_positions",
-    "RealPositions", "Rotary", "rotary_from_config", "RotatedReport",
-    "TurnFrequencies", "YarnScaling",
+    "__version__", "Axes", "axes_alternating", "axes_in_blocks", "axes_in_sections",
+    "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder", "AxisPairs", "backends",
+    "BaseTurns", "check", "check_rotated", "CheckReport", "cpu", "dynamic_ntk_scaling", "encode",
+    "encode_grid", "encode_like", "Encoder", "grid_positions", "known_model_types",
+    "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick", "preset", "presets",
+    "ProportionalScaling", "real_positions", "RealPositions", "Rotary", "rotary_from_config",
+    "RotatedReport", "TurnFrequencies", "YarnScaling",
 ]

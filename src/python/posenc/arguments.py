@@ -273,7 +273,8 @@ def table_of(given: Any, shape: tuple[int, ...], dtype: Any = None, name: str = 
     The caller's array must have exactly this shape: further rows or columns would keep their old
     values and be returned as if they were results. It must have the dtype that is given.
     """
-    wanted, has_bits = type_name(dtype), _means_bits(dtype)
+    wanted = type_name(dtype)
+    has_bits = isinstance(dtype, str) and dtype == BITS
     if given is None:
         given = np.empty(shape, "uint16" if has_bits else _numpy_type(wanted))
     table = memory_of(given, name, has_bits=has_bits)
@@ -307,10 +308,6 @@ def _output(table: Memory, shape: tuple[int, ...]) -> Memory:
         raise ValueError(f"{table.name}.strides is {table.array.strides}; allowed: rows at equal "
                          "distances")
     return writable(table)._replace(array=rows)
-
-
-def _means_bits(dtype: Any) -> bool:
-    return isinstance(dtype, str) and dtype == BITS
 
 
 def _numpy_type(name: str) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -16,6 +15,7 @@ from posenc.arguments import (
     Given, Immutable, Layout, Spacing, accuracy_of, expect, frequencies_of, rows_of, table_of,
     type_name,
 )
+
 
 class _Encoding(Immutable):
     d_model: int  # number of columns

@@ -111,7 +111,7 @@ class Rotary(Immutable):
         before its sine, as in ggml. "complex" has complex numbers of shape (rows, dimension / 2),
         as in diffusers. out, dtype: as in Encoder.encode().
         """
-        rows = self._rows(positions)
+        rows = rows_of(positions, self.axes.axes, first=0)
         if layout == "complex":
             table = complex_table_of(out, (*rows.shape, self.dimension // 2), dtype)
         else:
@@ -134,7 +134,7 @@ class Rotary(Immutable):
         (Transformers), and "interleaved" each value twice side by side (diffusers). positions,
         dtype: as in cache(). out: a pair of arrays.
         """
-        rows = self._rows(positions)
+        rows = rows_of(positions, self.axes.axes, first=0)
         if out is not None and (not isinstance(out, (list, tuple)) or len(out) != 2):
             raise ValueError("out is not a pair; allowed: (cosines, sines)")
         shape = (*rows.shape, self.dimension // 2 if repeat == "once" else self.dimension)
@@ -164,11 +164,13 @@ class Rotary(Immutable):
         arrays = ([(each, f"x[{i}]") for i, each in enumerate(x)] if isinstance(x, (list, tuple))
                   else [(x, "x")])
         heads = [heads_of(each, name, heads_first) for each, name in arrays]
+        if rows is not None and len(rows.shape) == 2:
+            batch, count = heads[0].array.shape[::2] if heads else (0, 0)
+            if rows.shape not in ((batch, count), (1, count)):
+                raise ValueError(f"positions has {rows.shape[0]} sequences of {rows.shape[1]} "
+                                 f"rows; allowed: as many as x, {batch} of {count}")
         self._core.apply(heads, first, rows, inverse, threads)
         return x
-
-    def _rows(self, positions: Any) -> Any:
-        return rows_of(positions, self.axes.axes, first=0)
 
 
 @overload

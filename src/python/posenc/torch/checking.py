@@ -41,6 +41,7 @@ _INEXACT = {"float32_phases", "inexact_functions", "narrow_entries"}
 # function.
 _OF_PHASES, _OF_FUNCTIONS = 2.0**-22, 2.0**-20
 _VERDICTS = ["wrong", "not recognised", "inexact", "good"]
+_RIGHT = ("good", "inexact")
 _WIDTH = 100
 
 
@@ -117,19 +118,17 @@ def repair_tables(model: nn.Module, config: Config | None = None) -> list[str]:
     WrongTables, after it has repaired the others, if a wrong table is left: a table whose right
     values the configuration does not determine.
     """
-    repaired: dict[str, None] = {}
+    repaired = []
     device = next((each.device for each in model.parameters() if not each.is_meta),
                   torch.device("cpu"))
     judged = list(_judged(model, config, {}, is_quick=True))
-    memories = [_memory(held.value) for held, _ in judged if isinstance(held.value, torch.Tensor)]
+    memories = [held.memory for held, _ in judged]
     for held, finding in judged:
-        if finding is not None and finding.verdict == "wrong":
-            is_shared = (isinstance(held.value, torch.Tensor)
-                         and memories.count(_memory(held.value)) > 1)
-            if held.repair(device, is_shared):
-                repaired[held.path] = None
+        if (finding is not None and finding.verdict == "wrong"
+                and held.repair(device, is_shared=memories.count(held.memory) > 1)):
+            repaired.append(held.path)
     assert_tables(model, config)
-    return list(repaired)
+    return repaired
 
 
 # ---- What a configuration says ------------------------------------------------------------------
@@ -152,8 +151,9 @@ class _Expectation:
             self._read[rows] = read_config(self._config, rows, None, None)[0]
         return self._read[rows]
 
-    def rotaries(self, path: str, owner: nn.Module, siblings: str, prefix: str | None) -> _Allowed:
-        """The embeddings that a module may have.
+    def rotaries(self, path: str, owner: nn.Module, siblings: str,
+                 prefix: str | None) -> tuple[list[Rotary], bool]:
+        """The embeddings that a module may have, and whether the first one is the only choice.
 
         prefix: what stands before inv_freq, or before the name of a factor; None for a cache.
 
@@ -164,17 +164,18 @@ class _Expectation:
         version = words.pop() if words[-1] in ("original", "long", "short") else ""
         kinds = self._kinds("_".join(words), path, siblings)
         chosen = [self.read(None)[each] for each in kinds]
-        text = repr(chosen[0])
-        if "rule longrope" in text:
+        is_certain = len(kinds) == 1
+        rule = repr(chosen[0])
+        if "rule longrope" in rule and version != "long":
             short = [self.read(1)[each] for each in kinds]
-            if version == "long":
-                return _Allowed(chosen, len(kinds) == 1)
+            if version:
+                return short, is_certain
             both = short + [each for each in chosen if each not in short]
-            return _Allowed(short if version else both, len(kinds) == 1 and prefix is not None)
+            return both, is_certain and prefix is not None
         rows = _number(getattr(owner, "max_seq_len_cached", None))
-        if "rule ntk" in text and rows and 0 < rows < 2**53 and version != "original":
+        if "rule ntk" in rule and rows and 0 < rows < 2**53 and version != "original":
             chosen = [self.read(int(rows))[each] for each in kinds]
-        return _Allowed(chosen, len(chosen) == 1)
+        return chosen, is_certain
 
     def _kinds(self, kind: str, path: str, siblings: str) -> list[str]:
         """The kinds of layers to which a module may belong, by what its path tells."""
@@ -192,13 +193,6 @@ class _Expectation:
         return kinds
 
 
-class _Allowed(NamedTuple):
-    """The embeddings that a tensor may belong to, and whether the first one is the only choice."""
-
-    rotaries: list[Rotary]
-    is_certain: bool
-
-
 def _number(value: Any) -> float | None:
     """A number, also of NumPy or in a tensor without dimensions."""
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
@@ -206,40 +200,31 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-class _Configs:
-    """The expectation for each module: of the given configuration, or of the module's own."""
+def _expectations(model: nn.Module, config: Config | None,
+                  is_searched: bool) -> dict[str, _Expectation | None]:
+    """What each module should hold, by its path.
 
-    def __init__(self, model: nn.Module, config: Config | None, is_searched: bool) -> None:
-        self._given = None if config is None else _Expectation(config)
-        self._is_searched = is_searched
-        self._modules = dict(model.named_modules())
-        self._known: dict[int, _Expectation | None] = {}
+    It is what the given configuration says or, if one is searched for, the attribute `config` of
+    the module or of the nearest module around it.
+    """
+    known: dict[int, _Expectation | None] = {}
 
-    def module(self, path: str) -> nn.Module | None:
-        return self._modules.get(path)
-
-    def of(self, path: str) -> _Expectation | None:
-        """`path` is the path of a module. The nearest module around it that has `config` counts."""
-        if self._given is not None:
-            return None if _OTHER_PARTS.search(path) else self._given
-        holder = path
-        while self._is_searched:
-            config = getattr(self._modules.get(holder), "config", None)
-            if config is not None:
-                is_other = _OTHER_PARTS.search(path[len(holder):])
-                return None if is_other else self._of_config(config)
-            if not holder:
-                break
-            holder = holder.rpartition(".")[0]
-        return None
-
-    def _of_config(self, config: Any) -> _Expectation | None:
-        if id(config) not in self._known:
+    def read(own: Any) -> _Expectation | None:
+        if id(own) not in known:
             try:
-                self._known[id(config)] = _Expectation(config)
+                known[id(own)] = _Expectation(own)
             except (ValueError, TypeError, OSError):  # a type that posenc does not know
-                self._known[id(config)] = None
-        return self._known[id(config)]
+                known[id(own)] = None
+        return known[id(own)]
+
+    holders: dict[str, tuple[str, _Expectation | None]] = {}  # who has the configuration, and it
+    around = "", None if config is None else _Expectation(config)
+    for path, module in model.named_modules():
+        own = getattr(module, "config", None) if is_searched and config is None else None
+        holders[path] = (holders.get(path.rpartition(".")[0], around) if own is None
+                         else (path, read(own)))
+    return {path: None if _OTHER_PARTS.search(path[len(holder):]) else expectation
+            for path, (holder, expectation) in holders.items()}
 
 
 # ---- Tensors and factors ------------------------------------------------------------------------
@@ -252,19 +237,30 @@ class _Held(NamedTuple):
     owner: nn.Module
     name: str  # "inv_freq"
     value: Any
-    allowed: _Allowed  # embeddings of the configuration; there may be none
+    rotaries: list[Rotary]  # the embeddings that it may belong to
+    is_certain: bool  # the first of them is the only choice
     holders: list[tuple[nn.Module, str]]  # all modules that hold this memory, and its names there
 
     @property
-    def rotary(self) -> Rotary | None:
-        return self.allowed.rotaries[0] if self.allowed.rotaries else None
+    def is_tensor(self) -> bool:
+        """False for a factor, which may be a tensor without dimensions."""
+        return isinstance(self.value, torch.Tensor) and self.value.dim() > 0
+
+    @property
+    def memory(self) -> Any:
+        """Equal for tensors that are the same memory."""
+        tensor = self.value
+        if not self.is_tensor:
+            return self.path
+        where = id(tensor) if tensor.is_meta else tensor.data_ptr()
+        return str(tensor.device), where, tensor.shape, tensor.stride(), tensor.dtype
 
     def repair(self, device: torch.device, is_shared: bool) -> bool:
         """Writes the right value. False if the configuration does not determine it.
 
         is_shared: the memory holds another tensor as well, which must keep its values.
         """
-        right = self.right() if self.allowed.is_certain else None
+        right = self.right(self.rotaries[0]) if self.is_certain else None
         if right is None:
             return False
         tensor = self.value
@@ -285,14 +281,11 @@ class _Held(NamedTuple):
             setattr(owner, name, right)  # keeps a buffer a buffer
         return True
 
-    def right(self) -> torch.Tensor | float | None:
-        """The right value in CPU memory; None if the configuration does not determine it."""
-        rotary, value = self.rotary, self.value
-        if rotary is None:
-            return None
-        if not isinstance(value, torch.Tensor) or value.dim() == 0:
-            return (rotary.attention_factor if "attention" in self.name
-                    else _softmax_scale(self.owner, rotary))
+    def right(self, rotary: Rotary) -> torch.Tensor | float | None:
+        """The right value in CPU memory; None if the embedding does not determine it."""
+        if not self.is_tensor:
+            return self.factor(rotary)
+        value: torch.Tensor = self.value
         columns = value.shape[-1]
         if _FREQUENCIES.search(self.name):
             return torch.tensor(rotary.inv_freq, dtype=torch.float64).to(
@@ -314,50 +307,49 @@ class _Held(NamedTuple):
         rotary.cosines_and_sines(len(out), repeat or "once", out=pair)
         return out
 
+    def factor(self, rotary: Rotary) -> float:
+        """The right value of a factor."""
+        if "attention" in self.name:
+            return rotary.attention_factor
+        # The scale of the softmax in latent attention, with YaRN's factor.
+        owner: Any = self.owner
+        channels = owner.qk_rope_head_dim + owner.qk_nope_head_dim
+        return float(rotary.softmax_factor / math.sqrt(channels))
 
-def _memory(tensor: torch.Tensor) -> Any:
-    where = id(tensor) if tensor.is_meta else tensor.data_ptr()
-    return str(tensor.device), where, tensor.shape, tensor.stride(), tensor.dtype
 
-
-def _held(model: nn.Module, configs: _Configs, has_others: bool) -> list[_Held]:
+def _held(model: nn.Module, expectations: dict[str, _Expectation | None],
+          has_others: bool) -> list[_Held]:
     """The tensors with usual names, and the factors of rotary embeddings and attention.
 
     A memory counts once for each expectation. has_others: with buffers of any other name.
     """
     found: dict[Any, _Held] = {}
-    for path, owner in model.named_modules():
+    modules = dict(model.named_modules())
+    for path, owner in modules.items():
+        expectation = expectations[path]
+        parent = modules.get(path.rpartition(".")[0]) if path else None
+        siblings = "" if parent is None else ".".join(dict(parent.named_children()))
+
+        def add(name: str, value: Any, prefix: str | None) -> None:
+            full = f"{path}.{name}".lstrip(".")
+            rotaries, is_certain = ([], False) if expectation is None else (
+                expectation.rotaries(path, owner, siblings, prefix))
+            held = _Held(full, owner, name, value, rotaries, is_certain, [])
+            key = held.memory, tuple(map(id, rotaries))
+            found.setdefault(key, held).holders.append((owner, name))
+
         buffers = dict(owner.named_buffers(recurse=False))
         tensors = {**buffers, **dict(owner.named_parameters(recurse=False)),
                    **{name: each for name, each in vars(owner).items()
-                      if isinstance(each, torch.Tensor) and each.dim() > 0}}
-        expectation = configs.of(path)
-        parent = configs.module(path.rpartition(".")[0])
-        siblings = "" if parent is None or not path else ".".join(dict(parent.named_children()))
-
-        def allowed(prefix: str | None) -> _Allowed:
-            if expectation is None:
-                return _Allowed([], False)
-            return expectation.rotaries(path, owner, siblings, prefix)
-
+                      if isinstance(each, torch.Tensor)}}
         for name, tensor in tensors.items():
-            full = f"{path}.{name}".lstrip(".")
             named = _FREQUENCIES.search(name)
-            is_usual = named or _TABLES.search(full)
-            if not (is_usual or (has_others and name in buffers)):
-                continue
-            if tensor.layout != torch.strided or tensor.numel() == 0:
-                continue
-            choice = allowed(named["prefix"] if named else None)
-            key = (_memory(tensor), tuple(map(id, choice.rotaries)))
-            if key in found:
-                found[key].holders.append((owner, name))
-            else:
-                found[key] = _Held(full, owner, name, tensor, choice, [(owner, name)])
+            is_usual = named or _TABLES.search(f"{path}.{name}")
+            if (tensor.dim() > 0 and tensor.numel() > 0 and tensor.layout == torch.strided
+                    and (is_usual or (has_others and name in buffers))):
+                add(name, tensor, named["prefix"] if named else None)
         for name, kind in _factors(owner) if expectation is not None else ():
-            held = _Held(f"{path}.{name}".lstrip("."), owner, name, getattr(owner, name),
-                         allowed(kind), [(owner, name)])
-            found[held.path] = held
+            add(name, getattr(owner, name), kind)
     return list(found.values())
 
 
@@ -374,12 +366,6 @@ def _factors(owner: nn.Module) -> Iterator[tuple[str, str]]:
             yield name, ""
 
 
-def _softmax_scale(owner: Any, rotary: Rotary) -> float:
-    """The scale of the softmax in latent attention: 1 / sqrt(channels), and YaRN's factor."""
-    channels = owner.qk_rope_head_dim + owner.qk_nope_head_dim
-    return float(rotary.softmax_factor / math.sqrt(channels))
-
-
 # ---- Verdicts -----------------------------------------------------------------------------------
 
 
@@ -392,21 +378,21 @@ def _judged(model: nn.Module, config: Config | None, expected: dict[str, Any],
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is of type {type(model).__name__}; allowed: torch.nn.Module")
     known: list[tuple[_Held, Finding | None]] = []
-    configs = _Configs(model, config, is_searched=not expected)
-    for held in _held(model, configs, has_others=not is_quick):
-        is_tensor = isinstance(held.value, torch.Tensor) and not held.value.is_meta
-        found = next((finding for other, finding in known if is_tensor
-                      and held.name == other.name and held.allowed == other.allowed
+    expectations = _expectations(model, config, is_searched=not expected)
+    for held in _held(model, expectations, has_others=not is_quick):
+        has_values = held.is_tensor and not held.value.is_meta
+        found = next((finding for other, finding in known if has_values
+                      and held.name == other.name and held.rotaries == other.rotaries
                       and _are_equal(held.value, other.value)), ...)
         if found is ...:
             found = _finding(held, expected, is_quick)
-            if is_tensor:
+            if has_values:
                 known.append((held, found))
         yield held, found and found._replace(name=held.path)
 
 
 def _are_equal(a: torch.Tensor, b: torch.Tensor) -> bool:
-    return (not a.is_meta and a.shape == b.shape and a.dtype == b.dtype and a.device == b.device
+    return (a.shape == b.shape and a.dtype == b.dtype and a.device == b.device
             and torch.equal(a, b))
 
 
@@ -427,7 +413,7 @@ def _findings(model: nn.Module, config: Config | None, expected: dict[str, Any],
 
 
 def _finding(held: _Held, expected: dict[str, Any], is_quick: bool) -> Finding | None:
-    if _number(held.value) is not None:
+    if not held.is_tensor:
         return _factor_finding(held)
     tensor = held.value.detach()
     is_frequencies = bool(_FREQUENCIES.search(held.name)) and tensor.dim() == 1
@@ -445,48 +431,48 @@ def _finding(held: _Held, expected: dict[str, Any], is_quick: bool) -> Finding |
         values = torch.view_as_real(values.resolve_conj()).flatten(-2)
     values = values.resolve_neg()
     if is_frequencies:
-        return _frequency_finding(blank, values.double(), held.allowed.rotaries, expected)
+        return _frequency_finding(blank, values.double(), held.rotaries, expected)
     if is_cache:
         return _cache_finding(blank, held, values, expected, is_quick)
     if len([size for size in values.shape if size != 1]) != 2:
         return None
-    is_usual = bool(_TABLES.search(held.path))
     found = _table_finding(blank, values, None, expected)
-    return found if is_usual or (found and found.verdict in ("good", "inexact")) else None
+    is_shown = _TABLES.search(held.path) or (found and found.verdict in _RIGHT)
+    return found if is_shown else None
 
 
 def _cache_finding(blank: Finding, held: _Held, values: torch.Tensor, expected: dict[str, Any],
                    is_quick: bool) -> Finding | None:
-    for rotary in held.allowed.rotaries if is_quick else []:
-        right = held._replace(allowed=_Allowed([rotary], True)).right()
+    for rotary in held.rotaries if is_quick else []:
+        right = held.right(rotary)
         if not isinstance(right, torch.Tensor) or right.numel() != held.value.numel():
             break
         if right.is_complex():
             right = torch.view_as_real(right).flatten(-2)
         off = (values.reshape(right.shape) - right).abs().amax(1) / rotary.attention_factor
-        if off.max() <= torch.finfo(values.dtype).eps:
-            return blank._replace(verdict="good", what=repr(rotary), max_error=off.max().item())
+        found = blank._replace(what=repr(rotary), max_error=off.max().item())
+        if found.max_error <= torch.finfo(values.dtype).eps:
+            return found._replace(verdict="good")
         limits = _OF_PHASES * torch.arange(len(off)) + _OF_FUNCTIONS
         if values.dtype == torch.float32 and bool((off <= limits).all()):
-            return blank._replace(verdict="inexact", what=repr(rotary), max_error=off.max().item(),
-                                  cause="phases or functions in float32")
+            return found._replace(verdict="inexact", cause="phases or functions in float32")
     cause = _unwritten(values, None)
     if cause:
         return blank._replace(what="no table", cause=cause)
     sizes = [size for size in values.shape if size != 1]
     if len(sizes) != 2 and not (len(sizes) == 3 and sizes[2] == 2):
         return None  # no table that posenc can read
-    found = None
-    choices: list[Rotary | None] = [*held.allowed.rotaries] or [None]
+    judged: Finding | None = None
+    choices: list[Rotary | None] = [*held.rotaries] or [None]
     for choice in choices:
         try:
-            found = _table_finding(blank, values, choice, expected, held.name)
+            judged = _table_finding(blank, values, choice, expected, held.name)
         except ValueError as error:  # another width than the configuration has
-            found = blank._replace(what="another table than the configuration has",
-                                   cause=str(error))
-        if found is not None and found.verdict in ("good", "inexact"):
+            judged = blank._replace(what="another table than the configuration has",
+                                    cause=str(error))
+        if judged is not None and judged.verdict in _RIGHT:
             break
-    return found
+    return judged
 
 
 def _frequency_finding(blank: Finding, values: torch.Tensor, rotaries: list[Rotary],
@@ -499,18 +485,24 @@ def _frequency_finding(blank: Finding, values: torch.Tensor, rotaries: list[Rota
         return blank._replace(what="other frequencies than the configuration has",
                               cause=str(error))
     report = next((each for each in reports if each["is_good"]), reports[0])
+    found = blank._replace(max_error=report["max_relative_error"], what=report["description"])
     if report["is_good"]:
-        return blank._replace(verdict="good", max_error=report["max_relative_error"],
-                              what=report["description"])
-    right = rotaries[0].inv_freq.tolist() if rotaries else None
-    fault = _unwritten(values, right) or _cast(values, right)
+        return found._replace(verdict="good")
+    right = torch.from_numpy(rotaries[0].inv_freq) if rotaries else None
+    if right is not None and len(right) != len(values):
+        right = None
+    fault = _unwritten(values, right)
+    if right is not None and not fault:
+        for dtype in ("bfloat16", "float16"):
+            if torch.equal(right.float().to(getattr(torch, dtype)).double(), values):
+                fault = (f"the values are rounded to {dtype}, as by a cast of the model; "
+                         "frequencies need float32")
     is_known = bool(fault) or report["is_identified"]
-    return blank._replace(verdict="wrong" if is_known else "not recognised",
-                          max_error=report["max_relative_error"], what=report["description"],
+    return found._replace(verdict="wrong" if is_known else "not recognised",
                           cause=fault or report["cause"])
 
 
-def _unwritten(values: torch.Tensor, right: list[float] | None) -> str:
+def _unwritten(values: torch.Tensor, right: torch.Tensor | None) -> str:
     """Why values cannot have been computed; empty if they may have been."""
     if not values.any():
         return "all values are zero: nobody has written them"
@@ -521,24 +513,14 @@ def _unwritten(values: torch.Tensor, right: list[float] | None) -> str:
         # The first frequency of every published model is between 0.01 and 200 radians.
         if not 1e-4 < float(values.abs().max()) < 1e4:
             return f"the largest value is {values.abs().max():.3g}: nobody has written them"
-    elif len(right) == len(values):
-        wanted = torch.tensor(right, dtype=torch.float64)
-        ratio = (values / wanted).abs()
+    else:
+        ratio = (values / right).abs()
         # No wrong base or rule changes a frequency by such a factor.
-        off = torch.nonzero((wanted != 0) & ((ratio < 1e-9) | (ratio > 1e9)))
+        off = torch.nonzero((right != 0) & ((ratio < 1e-9) | (ratio > 1e9)))
         if len(off) > 0:
             k = int(off[0])
             return (f"value {k} is {values[k]:.3g} and should be {right[k]:.3g}: nobody has "
                     "written them")
-    return ""
-
-
-def _cast(values: torch.Tensor, right: list[float] | None) -> str:
-    if right is not None and len(right) == len(values):
-        for dtype in (torch.bfloat16, torch.float16):
-            if torch.equal(torch.tensor(right).to(dtype).double(), values):
-                return (f"the values are rounded to {str(dtype).removeprefix('torch.')}, as by a "
-                        "cast of the model; frequencies need float32")
     return ""
 
 
@@ -555,9 +537,8 @@ def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
              "cosines" if has_sines and not has_cosines else "")
     if not table.is_good:
         kinds = {kind for kind, _ in table.causes}
-        limit = _OF_PHASES * len(values) + _OF_FUNCTIONS
-        if "narrow_entries" in kinds:
-            limit = 2.0**-23
+        limit = (2.0**-23 if "narrow_entries" in kinds
+                 else _OF_PHASES * max(values.shape[:-1]) + _OF_FUNCTIONS)
         is_inexact = kinds and kinds <= _INEXACT and table.max_abs <= limit
         verdict = ("not recognised" if not table.is_identified and rotary is None
                    else "inexact" if is_inexact else "wrong")
@@ -569,17 +550,13 @@ def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
 
 
 def _factor_finding(held: _Held) -> Finding:
-    value, rotaries = _number(held.value) or 0.0, held.allowed.rotaries
-    rights = [held._replace(allowed=_Allowed([each], True)).right() for each in rotaries]
-    numbers = [each for each in rights if isinstance(each, float)]
-    off = [abs(value - each) for each in numbers]
-    right = numbers[off.index(min(off))]
+    value = _number(held.value) or 0.0
+    right = min(map(held.factor, held.rotaries), key=lambda each: abs(value - each))
     error = abs(value / right - 1)
-    what = f"{value:.9g}, the factor of cosines and sines"
-    of_yarn = rotaries[0].attention_factor
-    if "attention" not in held.name:
-        what = f"{value:.9g}, the scale of the softmax"
-        of_yarn = rotaries[0].softmax_factor
+    if "attention" in held.name:
+        what, of_yarn = "the factor of cosines and sines", held.rotaries[0].attention_factor
+    else:
+        what, of_yarn = "the scale of the softmax", held.rotaries[0].softmax_factor
     cause = ""
     if not error <= _CLOSE:
         cause = f"it should be {right:.9g}"
@@ -588,7 +565,8 @@ def _factor_finding(held: _Held) -> Finding:
                             (2 * of_yarn - 1, "has YaRN's logarithm twice")):
             if math.isclose(value, wrong, rel_tol=_CLOSE):
                 cause += f": the factor {of_yarn:.6g} of the configuration {text}"
-    return Finding(held.path, 0, (), "float", "wrong" if cause else "good", error, what, cause)
+    return Finding(held.path, 0, (), "float", "wrong" if cause else "good", error,
+                   f"{value:.9g}, {what}", cause)
 
 
 def _text(findings: list[Finding]) -> str:
@@ -596,20 +574,19 @@ def _text(findings: list[Finding]) -> str:
     if not findings:
         return "no tables of sines and cosines, and no inv_freq, in this module"
     verdicts = [each.verdict for each in findings]
-    counts = [(verdicts.count(each), each) for each in _VERDICTS if each in verdicts]
     if len(findings) == 1:
-        lines = [f"1 kind of table: {verdicts[0]}", ""]
-    elif len(counts) == 1:
-        lines = [f"{len(findings)} kinds of tables, all {verdicts[0]}", ""]
+        heading = f"1 kind of table: {verdicts[0]}"
+    elif len(set(verdicts)) == 1:
+        heading = f"{len(findings)} kinds of tables, all {verdicts[0]}"
     else:
-        parts = ", ".join(f"{count} {each}" for count, each in counts)
-        lines = [f"{len(findings)} kinds of tables: {parts}", ""]
+        counts = [f"{verdicts.count(each)} {each}" for each in _VERDICTS if each in verdicts]
+        heading = f"{len(findings)} kinds of tables: {', '.join(counts)}"
     names = [each.name + (f" (+ {each.like_it} like it)" if each.like_it else "")
              for each in findings]
     width = min(max(len(name) for name in [*names, "tensor"]), _WIDTH - 40)
     wide = max(map(len, ["verdict", *verdicts]))
-    lines.append(f"{'tensor':<{width}}  {'verdict':<{wide}}  {'dtype':<8}  max |error|")
-    lines.append("  ".join("-" * size for size in (width, wide, 8, 11)))
+    lines = [heading, "", f"{'tensor':<{width}}  {'verdict':<{wide}}  {'dtype':<8}  max |error|",
+             "  ".join("-" * size for size in (width, wide, 8, 11))]
     for name, each in zip(names, findings):
         shown = name if len(name) <= width else "..." + name[3 - width:]
         lines.append(f"{shown:<{width}}  {each.verdict:<{wide}}  "

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from posenc.arguments import Layout, Repeat, Spacing, expect, rows_of
 from posenc.encoders import Encoder
-from posenc.rotary import Config, Rotary, read_config, text_of
+from posenc.rotary import Config, Rotary, read_config, rotary_from_config, text_of
 
 __all__ = ["PositionalEncoding", "RotaryEmbedding", "rotate"]
 
@@ -103,8 +103,8 @@ class _Table(nn.Module):
             reason = self._refusal(name, state_dict.get(prefix + name))
             if reason:
                 error_msgs.append(f"{prefix + name} of the checkpoint {reason}")
-        known = {prefix + name for name in (self._name, *self._of_replaced)}
-        unexpected_keys[:] = [key for key in unexpected_keys if key not in known]
+            if prefix + name in unexpected_keys:
+                unexpected_keys.remove(prefix + name)
 
 
 class PositionalEncoding(_Table):
@@ -183,7 +183,7 @@ class RotaryEmbedding(_Table):
                  persistent: bool = False, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
         rotaries, most_rows = read_config(config, rows, None, layers or "")
-        self._config, self._layers = json.loads(text_of(config, "config")), layers or ""
+        self._config, self._layers = json.loads(text_of(config, "config")), layers
         self._rotary = next(iter(rotaries.values()))
         self.repeat = repeat or self._rotary.channels
         if self.repeat not in ("once", "halves", "interleaved"):
@@ -202,9 +202,7 @@ class RotaryEmbedding(_Table):
     def _expected(self, name: str) -> torch.Tensor:
         if name == self._name:
             return super()._expected(name)
-        half = self._rotary.dimension // 2
-        at_one = torch.from_numpy(self._rotary.cache(range(1, 2), dtype="float64")[0])
-        return torch.atan2(at_one[half:], at_one[:half])
+        return torch.from_numpy(self._rotary.inv_freq)
 
     def forward(self, x: torch.Tensor,
                 position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -227,8 +225,7 @@ class RotaryEmbedding(_Table):
         rows, before = int(position_ids.max()) + 1, self.cos_sin_cache
         if rows <= len(before) or before.is_meta:
             return
-        rotaries, _ = read_config(self._config, rows, None, self._layers)
-        rotary = next(iter(rotaries.values()))
+        rotary = rotary_from_config(self._config, rows, layers=self._layers)
         if rotary == self._rotary:  # the length does not matter, so grow for later positions, too
             rows = max(rows, 2 * len(before))
         self._rotary = rotary
@@ -259,8 +256,8 @@ def rotate(x: torch.Tensor, rotary: Rotary, first: int = 0, *, positions: Any = 
     PyTorch's own operations in place. The gradient is rotated by the opposite angles, so rotate()
     can be differentiated any number of times.
     """
-    for value, kind, name in ((x, torch.Tensor, "x"), (rotary, Rotary, "rotary")):
-        expect(value, kind, name)
+    expect(x, torch.Tensor, "x")
+    expect(rotary, Rotary, "rotary")
     if inplace and x.requires_grad and x.is_leaf and torch.is_grad_enabled():
         raise RuntimeError("x is a leaf that requires a gradient, in an in-place operation; "
                            "allowed: inplace=False")
