@@ -39,12 +39,10 @@ AxesTable image(AxesSpec spec, const GridSizes& grid) {
 /// `interpolates`, the image encoder stretches the 24 positions of a window over its 72 cells.
 template <std::int64_t head, bool interpolates>
 AxesTable sam3(const GridSizes& grid) {
-  AxesTable table = image({}, grid);
-  for (const std::int64_t axis : {1, 0}) {
-    EncodingSpec spec = {.d_model = head / 2};
-    if (interpolates) spec.frequencies = LinearScaling{3};
-    table.spec.parts.push_back({.axis = axis, .spec = spec});
-  }
+  EncodingSpec spec;
+  if (interpolates) spec.frequencies = LinearScaling{3};
+  AxesTable table = image(axes_in_blocks({head / 2, head / 2}, spec), grid);
+  std::swap(table.spec.parts[0].axis, table.spec.parts[1].axis);
   return table;
 }
 
@@ -64,10 +62,7 @@ AxesTable pixtral(const GridSizes& grid) {
 /// square of 2 x 2 together.
 template <std::int64_t head>
 AxesTable qwen_vision(const GridSizes& grid) {
-  AxesTable table = image({.layout = Layout::halves}, grid);
-  for (const std::int64_t axis : {0, 1})
-    table.spec.parts.push_back({.axis = axis, .spec = {.d_model = head / 2}});
-  return table;
+  return image(axes_in_blocks({head / 2, head / 2}, {.layout = Layout::halves}), grid);
 }
 
 /// A frame's position is its time in 24ths of a second. Each axis has a factor s of NTK-aware
@@ -76,31 +71,25 @@ template <int fps, int time_scale, int space_scale>
 AxesTable cosmos(const GridSizes& grid) {
   constexpr int divisor = std::gcd(24, fps);
   constexpr std::int64_t of_time = 44, of_space = 42;
-  AxesTable table = consecutive({.layout = Layout::halves}, grid);
+  AxesTable table = consecutive(
+      axes_in_blocks({of_time, of_space, of_space},
+                     {.layout = Layout::halves, .frequencies = NtkScaling{space_scale}}),
+      grid);
   // A spec has one rule, so the base along time contains the factor.
-  const double base = 10000 * std::pow(double{time_scale}, double{of_time} / (of_time - 2));
-  table.spec.parts.push_back(
-      {.spec = {.d_model = of_time, .base = base, .frequencies = LinearScaling{fps / divisor}}});
-  for (const std::int64_t axis : {1, 2}) {
-    table.spec.parts.push_back(
-        {.axis = axis, .spec = {.d_model = of_space, .frequencies = NtkScaling{space_scale}}});
-  }
+  EncodingSpec& time = table.spec.parts[0].spec;
+  time.base = 10000 * std::pow(double{time_scale}, double{of_time} / (of_time - 2));
+  time.frequencies = LinearScaling{fps / divisor};
   scale(table, 0, 24 / divisor, 0);
   return table;
 }
 
 /// Along height and width, n cells have the positions (2 i + 1 - n) / n, i = 0 .. n - 1, in turns.
 AxesTable dinov3(const GridSizes& grid) {
-  constexpr std::int64_t head = 64;
-  AxesTable table = image({.layout = Layout::halves}, grid);
-  for (const std::int64_t axis : {0, 1}) {
-    const std::int64_t size = grid[static_cast<std::size_t>(axis) + 1];
-    table.spec.parts.push_back(
-        {.axis = axis,
-         .spec = {.d_model = head / 2,
-                  .base = 100,
-                  .frequencies = BaseTurns{1, std::max<std::int64_t>(size, 1)}}});
-    scale(table, axis, 2, 1 - size);
+  AxesTable table = image(axes_in_blocks({32, 32}, {.base = 100, .layout = Layout::halves}), grid);
+  for (AxisPairs& part : table.spec.parts) {
+    const std::int64_t size = grid[static_cast<std::size_t>(part.axis) + 1];
+    part.spec.frequencies = BaseTurns{1, std::max<std::int64_t>(size, 1)};
+    scale(table, part.axis, 2, 1 - size);
   }
   return table;
 }
