@@ -49,14 +49,12 @@ ModelKeys model_keys(const ConfigKeys& keys, std::string_view key, const Words& 
   ModelKeys all;
   for (std::string name : keys.has(key) ? keys.texts(key) : by_default) {
     ModelKey each;
-    const auto remove_prefix = [&name](std::string_view prefix) {
-      const bool has_prefix = name.starts_with(prefix);
-      if (has_prefix) name.erase(0, prefix.size());
-      return has_prefix;
-    };
-    each.is_echo = remove_prefix("echo:");
-    each.is_else = remove_prefix("else:");
-    each.is_in_rule = remove_prefix("rule:");
+    for (const auto& [prefix, member] : {std::pair(std::string_view("echo:"), &ModelKey::is_echo),
+                                         {"else:", &ModelKey::is_else},
+                                         {"rule:", &ModelKey::is_in_rule}}) {
+      each.*member = name.starts_with(prefix);
+      if (each.*member) name.erase(0, prefix.size());
+    }
     each.name = name;
     all.push_back(each);
   }
@@ -86,10 +84,9 @@ TextModel text_model(const ConfigKeys& keys, const ModelTypes& types) {
   const auto integer = [&](std::string_view key) { return keys.integer(key).value_or(0); };
   const auto flag = [&](std::string_view key) { return keys.boolean(key, false); };
   const auto integers = [&](std::string_view key, std::size_t count) {
-    const std::vector<std::int64_t> values =
-        keys.has(key) ? keys.integers(key) : std::vector<std::int64_t>();
-    if (keys.has(key) && values.size() != count)
-      keys.refuse(key, format_text("{} integers", count));
+    if (!keys.has(key)) return std::vector<std::int64_t>();
+    const std::vector<std::int64_t> values = keys.integers(key);
+    if (values.size() != count) keys.refuse(key, format_text("{} integers", count));
     return values;
   };
   const Words share = {"partial_rotary_factor", "rule:partial_rotary_factor"};
