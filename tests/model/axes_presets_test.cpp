@@ -173,18 +173,14 @@ TEST_P(AxesPresets, HaveTheFormulaOfTheirSystem) {
 INSTANTIATE_TEST_SUITE_P(All, AxesPresets, testing::ValuesIn(all_golden()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(AxesPresets, AreAllGolden) {
+TEST(AxesPresets, AreAllGoldenAndHaveUsualSizes) {
   std::vector<std::string> names, golden;
-  for (const AxesPreset& each : axes_presets()) names.emplace_back(each.name);
+  for (const AxesPreset& each : axes_presets()) {
+    names.emplace_back(each.name);
+    EXPECT_EQ(axes_table(each.name).rows, each.usual[0] * each.usual[1] * each.usual[2]);
+  }
   for (const Golden& each : all_golden()) golden.push_back(each.name);
   EXPECT_EQ(names, golden);
-}
-
-TEST(AxesPresets, HaveUsualSizes) {
-  for (const AxesPreset& each : axes_presets()) {
-    const AxesTable table = axes_table(each.name);
-    EXPECT_EQ(table.rows, each.usual[0] * each.usual[1] * each.usual[2]) << each.name;
-  }
 }
 
 TEST(AxesPresets, RefuseBadInput) {
