@@ -22,29 +22,19 @@ namespace posenc::test {
 using namespace model;
 namespace {
 
-/// Positions on three axes, of both widths.
-struct Positions {
-  std::int64_t rows;
-  std::vector<std::int64_t> wide;
-  std::vector<std::int32_t> narrow;
+/// Positions on three axes: those on axis 0 come first.
+template <class Integer>
+RowPositions on_three_axes(const std::vector<Integer>& positions) {
+  const std::int64_t rows = std::ssize(positions) / 3;
+  return {positions.data(), 3, rows, rows};
+}
 
-  explicit Positions(std::vector<std::int64_t> each)
-      : rows(static_cast<std::int64_t>(each.size()) / 3),
-        wide(std::move(each)),
-        narrow(wide.begin(), wide.end()) {}
-
-  RowPositions of_64_bits() const { return {wide.data(), 3, rows, rows}; }
-  RowPositions of_32_bits() const { return {narrow.data(), 3, rows, rows}; }
-};
-
-Positions grid() { return Positions(grid_positions({3, 5, 11}, {0, -2, -7})); }
-
-Positions random_positions(std::int64_t rows) {
+std::vector<std::int64_t> random_positions(std::int64_t rows) {
   std::mt19937_64 random(11);
-  std::vector<std::int64_t> each(static_cast<std::size_t>(3 * rows));
-  for (std::int64_t& position : each)
+  std::vector<std::int64_t> all(static_cast<std::size_t>(3 * rows));
+  for (std::int64_t& position : all)
     position = static_cast<std::int64_t>(random() % 2000001) - 1000000;
-  return Positions(std::move(each));
+  return all;
 }
 
 struct Case {
@@ -109,14 +99,15 @@ BasicMatrix<T> by_one_axis(const AxesSpec& spec, const RowPositions& positions) 
 class Axes : public testing::TestWithParam<Case> {};
 
 template <class T>
-void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
+void expect_rows_of_one_axis(const AxesSpec& spec, const std::vector<std::int64_t>& wide) {
   const AxesEncoder encoder(spec, {}, data_type_of<T>);
-  const BasicMatrix<T> expected = by_one_axis<T>(spec, positions.of_64_bits());
+  const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+  const BasicMatrix<T> expected = by_one_axis<T>(spec, on_three_axes(wide));
   int threads = 1;
   for (const std::int64_t gap : {0, 1, 5}) {
     for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-      for (const RowPositions& each : {positions.of_64_bits(), positions.of_32_bits()}) {
-        Guarded<T> table(positions.rows, spec.d_model(), spec.d_model() + gap, gap);
+      for (const RowPositions& each : {on_three_axes(wide), on_three_axes(narrow)}) {
+        Guarded<T> table(each.count(), spec.d_model(), spec.d_model() + gap, gap);
         encoder.encode(each, table.view(), {threads, stores});
         expect_rows(table, expected, std::to_string(gap) + " elements between rows");
         threads = threads % 3 + 1;
@@ -126,11 +117,9 @@ void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
 }
 
 TEST_P(Axes, HaveTheRowsOfOneAxisAtAnyStrideAndWriteNothingElse) {
-  for (const Positions& positions : {grid(), random_positions(50)}) {
-    expect_rows_of_one_axis<float>(GetParam().spec, positions);
-    expect_rows_of_one_axis<double>(GetParam().spec, positions);
-    expect_rows_of_one_axis<Float16>(GetParam().spec, positions);
-    expect_rows_of_one_axis<BFloat16>(GetParam().spec, positions);
+  for (const auto& positions : {grid_positions({3, 5, 11}, {0, -2, -7}), random_positions(50)}) {
+    for (const DataType type : all_data_types)
+      with_type(type, [&]<class T>(T) { expect_rows_of_one_axis<T>(GetParam().spec, positions); });
   }
 }
 
@@ -141,8 +130,8 @@ TEST_P(Axes, AreEqualIfOnePositionIsGivenForAll) {
   std::vector<std::int64_t> thrice;
   for (int axis = 0; axis < 3; ++axis) thrice.insert(thrice.end(), each.begin(), each.end());
   const Matrix expected = by_one_axis<float>(spec, each);
-  for (const RowPositions& same : {RowPositions(RowRange{-30, 70}), RowPositions(each),
-                                   RowPositions(thrice.data(), 3, 70, 70)}) {
+  for (const RowPositions& same :
+       {RowPositions(RowRange{-30, 70}), RowPositions(each), on_three_axes(thrice)}) {
     Matrix table(70, spec.d_model());
     encoder.encode(same, table.view());
     EXPECT_TRUE(same_bits(table, expected));
@@ -361,10 +350,9 @@ TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
 
 TEST(AxesEncoder, PositionsMayBeInTheMemoryThatIsWritten) {
   const AxesEncoder encoder(axes_in_blocks({16, 24, 24}, {}));
-  const Positions positions = random_positions(600);
+  std::vector<std::int64_t> memory = random_positions(600);
   Matrix expected(600, 64);
-  encoder.encode(positions.of_64_bits(), expected.view());
-  std::vector<std::int64_t> memory = positions.wide;
+  encoder.encode(on_three_axes(memory), expected.view());
   memory.resize(600 * 64);
   auto* const out = reinterpret_cast<float*>(memory.data());
   encoder.encode(RowPositions(memory.data(), 3, 600, 600), MatrixView<float>{out, 600, 64, 64}, 2);

@@ -153,11 +153,11 @@ bool is_plain_sum(const RowWork& work) noexcept {
 void add_to_one_sequence(const Encoder& encoder, RowRange rows, const RowWork& work) {
   const AnySequences& y = work.y;
   with_type(y.type, [&]<class T>(T) {
-    const auto view = [&]<class U>(U* data) -> MatrixView<U> {
-      return {data, y.rows, y.columns, y.row_stride};
+    const auto view = [&](void* data) {
+      return MatrixView<T>{static_cast<T*>(data), y.rows, y.columns, y.row_stride};
     };
     encoder.add(
-        rows, view(static_cast<const T*>(work.x.data)), 1, view(static_cast<T*>(y.data)),
+        rows, view(work.x.data), 1, view(y.data),
         {work.threads, work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
   });
 }
