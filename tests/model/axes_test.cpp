@@ -65,12 +65,10 @@ std::vector<Case> cases() {
         {.axis = axis, .spec = {.d_model = 24 + 8 * axis, .layout = all_layouts[axis]}});
   }
   all.push_back({"side_by_side", side_by_side});
-  AxesSpec turns = {.layout = Layout::halves};
-  for (const std::int64_t axis : {1, 2}) {
-    turns.parts.push_back(
-        {.axis = axis,
-         .spec = {.d_model = 8, .frequencies = TurnFrequencies{{1, 1, 3, 0}, {4, 7, 12, 1}}}});
-  }
+  AxesSpec turns = axes_in_blocks(
+      {8, 8},
+      {.layout = Layout::halves, .frequencies = TurnFrequencies{{1, 1, 3, 0}, {4, 7, 12, 1}}});
+  for (AxisPairs& part : turns.parts) ++part.axis;
   all.push_back({"turns_without_axis_0", turns});
   return all;
 }

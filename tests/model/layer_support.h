@@ -106,8 +106,4 @@ void for_each_isa(const Use& use) {
   }
 }
 
-inline std::string name_of(model::BatchOrder order) {
-  return order == model::BatchOrder::batch_first ? "batch_first" : "sequence_first";
-}
-
 }  // namespace posenc::test

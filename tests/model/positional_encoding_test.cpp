@@ -116,8 +116,9 @@ TEST_P(Forward, AppliesTheMaskOfTheSeed) {
 
 std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {
   const auto& [shape, order, source] = info.param;
+  constexpr const char* orders[] = {"_batch_first_", "_sequence_first_"};
   constexpr const char* names[] = {"automatic", "fused", "cached"};
-  return testing::PrintToString(shape) + "_" + name_of(order) + "_" +
+  return testing::PrintToString(shape) + orders[static_cast<int>(order)] +
          names[static_cast<int>(source)];
 }
 
