@@ -318,15 +318,14 @@ class ModelReader {
     const std::int64_t dimension = reader == "proportional" ? head : turned_of(kind, rule, head);
     const auto base = number(kind.base_keys, kind.base, kind, rule, 1);
     EncodingSpec spec = {.d_model = dimension, .base = needed(config_.path("rope_theta"), base)};
-    const RuleKeys keys = {rule, config_, dimension, rows_};
-    const RotaryRule read = read_rule(reader, keys);
+    const RotaryRule read = read_rule(reader, {rule, config_, dimension, rows_});
     spec.frequencies = read.rule;
     spec.base *= read.base_ratio;
     const model::RotarySpec rotary = {
         .angles = axes_of(kind, spec, rule),
         .channels = channels(),
         .attention_factor = read.attention_factor,
-        .softmax_factor = kind.scales_softmax && name == "yarn" ? softmax_factor(keys) : 1,
+        .softmax_factor = kind.scales_softmax ? read.softmax_factor : 1,
         .queries = read.queries};
     validate(rotary);
     return {kind.layers, rotary};

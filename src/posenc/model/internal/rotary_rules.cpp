@@ -103,22 +103,21 @@ struct RuleReader : RuleKeys {
   RotaryRule yarn() const {
     const auto given = keys.real("attention_factor");
     const auto scale = nonzero("mscale"), of_all = nonzero("mscale_all_dim");
-    if (given || (scale.value_or(1) == 1 && !of_all)) return yarn_with(given.value_or(0));
-    if (!scale || !of_all) {
+    const bool is_computed = !given && (scale.value_or(1) != 1 || of_all);
+    if (is_computed && (!scale || !of_all)) {
       keys.refuse(scale ? "mscale" : "mscale_all_dim",
                   "mscale and mscale_all_dim, or neither of them");
     }
-    return yarn_with(yarn_logarithm(*scale) / yarn_logarithm(*of_all));
+    const double logarithm = of_all ? yarn_logarithm(*of_all) : 1;
+    RotaryRule rule =
+        yarn_with(is_computed ? yarn_logarithm(*scale) / logarithm : given.value_or(0));
+    rule.softmax_factor = logarithm * logarithm;
+    return rule;
   }
 
   // 0.1 scale ln(factor) + 1
   double yarn_logarithm(double scale) const {
     return 0.1 * scale * std::log(std::max(needed_real("factor"), 1.0)) + 1;
-  }
-
-  double softmax_factor() const {
-    const auto scale = nonzero("mscale_all_dim");
-    return scale ? yarn_logarithm(*scale) * yarn_logarithm(*scale) : 1;
   }
 
   // In Ministral 3, queries grow with their position after they are rotated.
@@ -237,7 +236,5 @@ RotaryRule read_rule(std::string_view reader, const RuleKeys& from) {
       std::ranges::find(readers, reader, [](const auto& each) { return each.first; });
   return (RuleReader{from}.*named->second)();
 }
-
-double softmax_factor(const RuleKeys& from) { return RuleReader{from}.softmax_factor(); }
 
 }  // namespace posenc::detail

@@ -17,6 +17,9 @@ struct RotaryRule {
   FrequencyRule rule = {};
   double attention_factor = 1;
   double base_ratio = 1;  ///< factor of the base
+  /// The factor of the softmax's scale in models with latent attention: the square of YaRN's
+  /// logarithm, 0.1 mscale_all_dim ln(factor) + 1. The source is DeepSeek's modeling_deepseek.py.
+  double softmax_factor = 1;
   model::QueryScaling queries = {};
 };
 
@@ -33,9 +36,5 @@ std::vector<std::string_view> rule_readers();
 
 /// Reads a rule with one of rule_readers(). Marks every key that it uses as read.
 RotaryRule read_rule(std::string_view reader, const RuleKeys& from);
-
-/// The factor of the softmax's scale in models with latent attention: the square of YaRN's
-/// logarithm, 0.1 mscale_all_dim ln(factor) + 1. The source is DeepSeek's modeling_deepseek.py.
-double softmax_factor(const RuleKeys& from);
 
 }  // namespace posenc::detail
