@@ -21,11 +21,14 @@ constexpr std::int64_t rows = 530;
 /// Elements from one head to the next: there is a gap between them.
 constexpr std::int64_t pitch = columns + 2;
 
-/// Orders of dimensions: the head, the row, or the sequence varies slowest but one.
-constexpr HeadsShape orders[] = {
-    {batch, heads, rows, columns, heads* rows* pitch, rows* pitch, pitch},
-    {batch, heads, rows, columns, heads* rows* pitch, pitch, heads* pitch},
-    {batch, heads, rows, columns, heads* pitch, pitch, batch* heads* pitch}};
+/// Elements of all heads of a row, of all rows of a head, of a sequence, and of a row of the batch.
+constexpr std::int64_t of_row = heads * pitch, of_head_rows = rows * pitch,
+                       of_sequence = rows * of_row, of_batch = batch * of_row;
+
+/// Heads of shape (batch, heads, rows), (batch, rows, heads) and (rows, batch, heads).
+constexpr HeadsShape orders[] = {{batch, heads, rows, columns, of_sequence, of_head_rows, pitch},
+                                 {batch, heads, rows, columns, of_sequence, pitch, of_row},
+                                 {batch, heads, rows, columns, of_row, pitch, of_batch}};
 
 template <class T>
 std::vector<T> random_elements(std::int64_t count) {
@@ -100,7 +103,7 @@ TYPED_TEST(RotaryHeads, AreTurnedAsTheDefinitionSays) {
         for (const auto& [inverse, factor] : {std::tuple(false, 1.0), {true, 1.0}, {true, 1.25}}) {
           const RotarySpec spec = {
               .angles = angles, .channels = channels, .attention_factor = factor};
-          auto x = random_elements<TypeParam>(batch * heads * rows * pitch), expected = x;
+          auto x = random_elements<TypeParam>(batch * of_sequence), expected = x;
           Rotary(spec).apply({x.data(), order}, positions, {.inverse = inverse, .threads = 3});
           turn_plainly<TypeParam>({expected.data(), order}, spec, inverse, positions);
           EXPECT_TRUE(x == expected) << "head_stride " << order.head_stride;
