@@ -1,7 +1,6 @@
 // Golden tests of presets with several axes: each against the formula of its system, written as
 // that system writes it, in long double. The formulas use nothing of the library.
 #include "posenc/model/axes_presets.h"
-#include "posenc/model/axes_encoder.h"
 
 #include "posenc/model/axes_encoder.h"
 
@@ -153,24 +152,20 @@ TEST_P(AxesPresets, HaveTheFormulaOfTheirSystem) {
   const Golden& golden = GetParam();
   const AxesTable table = axes_table(golden.name, golden.sizes);
   const std::int64_t pairs = table.spec.d_model() / 2;
-  ASSERT_EQ(table.rows, golden.sizes[0] * golden.sizes[1] * golden.sizes[2]);
   Matrix encoded(table.rows, 2 * pairs);
   AxesEncoder(table.spec).encode(table.row_positions(), encoded.view());
-  std::int64_t row = 0;
-  GridSizes cell;
-  for (cell[0] = 0; cell[0] < golden.sizes[0]; ++cell[0]) {
-    for (cell[1] = 0; cell[1] < golden.sizes[1]; ++cell[1]) {
-      for (cell[2] = 0; cell[2] < golden.sizes[2]; ++cell[2], ++row) {
-        for (std::int64_t k = 0; k < pairs; ++k) {
-          const Real angle = golden.angle(static_cast<int>(k), cell, golden.sizes);
-          const std::int64_t sine = golden.is_interleaved ? 2 * k : k,
-                             cosine = golden.is_interleaved ? 2 * k + 1 : pairs + k;
-          ASSERT_NEAR(encoded(row, sine), static_cast<double>(std::sin(angle)), 0x1p-24)
-              << "row " << row << ", pair " << k;
-          ASSERT_NEAR(encoded(row, cosine), static_cast<double>(std::cos(angle)), 0x1p-24)
-              << "row " << row << ", pair " << k;
-        }
-      }
+  const auto [frames, height, width] = golden.sizes;
+  ASSERT_EQ(table.rows, frames * height * width);
+  for (std::int64_t row = 0; row < table.rows; ++row) {
+    const GridSizes cell = {row / width / height, row / width % height, row % width};
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const Real angle = golden.angle(static_cast<int>(k), cell, golden.sizes);
+      const std::int64_t sine = golden.is_interleaved ? 2 * k : k,
+                         cosine = golden.is_interleaved ? 2 * k + 1 : pairs + k;
+      ASSERT_NEAR(encoded(row, sine), static_cast<double>(std::sin(angle)), 0x1p-24)
+          << "row " << row << ", pair " << k;
+      ASSERT_NEAR(encoded(row, cosine), static_cast<double>(std::cos(angle)), 0x1p-24)
+          << "row " << row << ", pair " << k;
     }
   }
 }
@@ -178,18 +173,14 @@ TEST_P(AxesPresets, HaveTheFormulaOfTheirSystem) {
 INSTANTIATE_TEST_SUITE_P(All, AxesPresets, testing::ValuesIn(all_golden()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(AxesPresets, AreAllGolden) {
+TEST(AxesPresets, AreAllGoldenAndHaveUsualSizes) {
   std::vector<std::string> names, golden;
-  for (const AxesPreset& each : axes_presets()) names.emplace_back(each.name);
+  for (const AxesPreset& each : axes_presets()) {
+    names.emplace_back(each.name);
+    EXPECT_EQ(axes_table(each.name).rows, each.usual[0] * each.usual[1] * each.usual[2]);
+  }
   for (const Golden& each : all_golden()) golden.push_back(each.name);
   EXPECT_EQ(names, golden);
-}
-
-TEST(AxesPresets, HaveUsualSizes) {
-  for (const AxesPreset& each : axes_presets()) {
-    const AxesTable table = axes_table(each.name);
-    EXPECT_EQ(table.rows, each.usual[0] * each.usual[1] * each.usual[2]) << each.name;
-  }
 }
 
 TEST(AxesPresets, RefuseBadInput) {

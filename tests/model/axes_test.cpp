@@ -22,32 +22,19 @@ namespace posenc::test {
 using namespace model;
 namespace {
 
-/// Positions on three axes, of both widths.
-struct Positions {
-  std::int64_t rows;
-  std::vector<std::int64_t> wide;
-  std::vector<std::int32_t> narrow;
-
-  explicit Positions(std::vector<std::int64_t> each)
-      : rows(static_cast<std::int64_t>(each.size()) / 3),
-        wide(std::move(each)),
-        narrow(wide.begin(), wide.end()) {}
-
-  RowPositions of_64_bits() const { return {wide.data(), 3, rows, rows}; }
-  RowPositions of_32_bits() const { return {narrow.data(), 3, rows, rows}; }
-};
-
-Positions grid() {
-  const std::int64_t sizes[] = {3, 5, 11}, firsts[] = {0, -2, -7};
-  return Positions(grid_positions(sizes, firsts));
+/// Positions on three axes: those on axis 0 come first.
+template <class Integer>
+RowPositions on_three_axes(const std::vector<Integer>& positions) {
+  const std::int64_t rows = std::ssize(positions) / 3;
+  return {positions.data(), 3, rows, rows};
 }
 
-Positions random_positions(std::int64_t rows) {
+std::vector<std::int64_t> random_positions(std::int64_t rows) {
   std::mt19937_64 random(11);
-  std::vector<std::int64_t> each(static_cast<std::size_t>(3 * rows));
-  for (std::int64_t& position : each)
+  std::vector<std::int64_t> all(static_cast<std::size_t>(3 * rows));
+  for (std::int64_t& position : all)
     position = static_cast<std::int64_t>(random() % 2000001) - 1000000;
-  return Positions(std::move(each));
+  return all;
 }
 
 struct Case {
@@ -56,22 +43,19 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  constexpr std::int64_t blocks[] = {16, 56, 56}, odd_blocks[] = {44, 42, 42},
-                         sections[] = {16, 24, 24}, interleaved[] = {24, 20, 20},
-                         alternating[] = {20, 22, 22};
   std::vector<Case> all;
   for (const Layout layout : all_layouts) {
     const EncodingSpec whole = {.d_model = 128, .base = 1e6, .layout = layout};
     const std::string suffix = "_" + std::string(to_string(layout));
-    all.push_back({"blocks" + suffix, axes_in_blocks(blocks, whole)});
-    all.push_back({"odd_blocks" + suffix, axes_in_blocks(odd_blocks, whole)});
-    all.push_back({"sections" + suffix, axes_in_sections(sections, whole)});
-    all.push_back({"interleaved" + suffix, axes_interleaved(interleaved, whole)});
-    all.push_back({"alternating" + suffix, axes_alternating(alternating, whole)});
+    all.push_back({"blocks" + suffix, axes_in_blocks({16, 56, 56}, whole)});
+    all.push_back({"odd_blocks" + suffix, axes_in_blocks({44, 42, 42}, whole)});
+    all.push_back({"sections" + suffix, axes_in_sections({16, 24, 24}, whole)});
+    all.push_back({"interleaved" + suffix, axes_interleaved({24, 20, 20}, whole)});
+    all.push_back({"alternating" + suffix, axes_alternating({20, 22, 22}, whole)});
   }
   const EncodingSpec scaled = {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}};
-  all.push_back({"rule", axes_in_sections(sections, scaled)});
-  AxesSpec denominators = axes_in_blocks(blocks, {});
+  all.push_back({"rule", axes_in_sections({16, 24, 24}, scaled)});
+  AxesSpec denominators = axes_in_blocks({16, 56, 56}, {});
   denominators.parts[1].spec.frequencies = LinearScaling{3};
   denominators.parts[2].spec.frequencies = LinearScaling{0.75};
   all.push_back({"denominators", denominators});
@@ -81,13 +65,11 @@ std::vector<Case> cases() {
         {.axis = axis, .spec = {.d_model = 24 + 8 * axis, .layout = all_layouts[axis]}});
   }
   all.push_back({"side_by_side", side_by_side});
-  AxesSpec turns = {.layout = Layout::halves};
-  for (const std::int64_t axis : {0, 1, 2}) {
-    turns.parts.push_back(
-        {.axis = axis,
-         .spec = {.d_model = 8, .frequencies = TurnFrequencies{{1, 1, 3, 0}, {4, 7, 12, 1}}}});
-  }
-  all.push_back({"turns", turns});
+  AxesSpec turns = axes_in_blocks(
+      {8, 8},
+      {.layout = Layout::halves, .frequencies = TurnFrequencies{{1, 1, 3, 0}, {4, 7, 12, 1}}});
+  for (AxisPairs& part : turns.parts) ++part.axis;
+  all.push_back({"turns_without_axis_0", turns});
   return all;
 }
 
@@ -115,14 +97,15 @@ BasicMatrix<T> by_one_axis(const AxesSpec& spec, const RowPositions& positions) 
 class Axes : public testing::TestWithParam<Case> {};
 
 template <class T>
-void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
+void expect_rows_of_one_axis(const AxesSpec& spec, const std::vector<std::int64_t>& wide) {
   const AxesEncoder encoder(spec, {}, data_type_of<T>);
-  const BasicMatrix<T> expected = by_one_axis<T>(spec, positions.of_64_bits());
+  const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+  const BasicMatrix<T> expected = by_one_axis<T>(spec, on_three_axes(wide));
   int threads = 1;
   for (const std::int64_t gap : {0, 1, 5}) {
     for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-      for (const RowPositions& each : {positions.of_64_bits(), positions.of_32_bits()}) {
-        Guarded<T> table(positions.rows, spec.d_model(), spec.d_model() + gap, gap);
+      for (const RowPositions& each : {on_three_axes(wide), on_three_axes(narrow)}) {
+        Guarded<T> table(each.count(), spec.d_model(), spec.d_model() + gap, gap);
         encoder.encode(each, table.view(), {threads, stores});
         expect_rows(table, expected, std::to_string(gap) + " elements between rows");
         threads = threads % 3 + 1;
@@ -132,11 +115,9 @@ void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
 }
 
 TEST_P(Axes, HaveTheRowsOfOneAxisAtAnyStrideAndWriteNothingElse) {
-  for (const Positions& positions : {grid(), random_positions(50)}) {
-    expect_rows_of_one_axis<float>(GetParam().spec, positions);
-    expect_rows_of_one_axis<double>(GetParam().spec, positions);
-    expect_rows_of_one_axis<Float16>(GetParam().spec, positions);
-    expect_rows_of_one_axis<BFloat16>(GetParam().spec, positions);
+  for (const auto& positions : {grid_positions({3, 5, 11}, {0, -2, -7}), random_positions(50)}) {
+    for (const DataType type : all_data_types)
+      with_type(type, [&]<class T>(T) { expect_rows_of_one_axis<T>(GetParam().spec, positions); });
   }
 }
 
@@ -147,8 +128,8 @@ TEST_P(Axes, AreEqualIfOnePositionIsGivenForAll) {
   std::vector<std::int64_t> thrice;
   for (int axis = 0; axis < 3; ++axis) thrice.insert(thrice.end(), each.begin(), each.end());
   const Matrix expected = by_one_axis<float>(spec, each);
-  for (const RowPositions& same : {RowPositions(RowRange{-30, 70}), RowPositions(each),
-                                   RowPositions(thrice.data(), 3, 70, 70)}) {
+  for (const RowPositions& same :
+       {RowPositions(RowRange{-30, 70}), RowPositions(each), on_three_axes(thrice)}) {
     Matrix table(70, spec.d_model());
     encoder.encode(same, table.view());
     EXPECT_TRUE(same_bits(table, expected));
@@ -158,16 +139,6 @@ TEST_P(Axes, AreEqualIfOnePositionIsGivenForAll) {
 INSTANTIATE_TEST_SUITE_P(Specs, Axes, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Axes, MayLeaveAnAxisOut) {
-  // Positions on axis 0 have no effect, but they are there.
-  const AxesSpec spec = {.parts = {{.axis = 1, .spec = {.d_model = 8}}}};
-  const AxesEncoder encoder(spec);
-  const std::int64_t positions[] = {7, 8, 9, 100, 101, 50};
-  Matrix table(3, 8);
-  encoder.encode(RowPositions(positions, 2, 3, 3), table.view());
-  EXPECT_TRUE(same_bits(table, by_one_axis<float>(spec, RowPositions(positions, 2, 3, 3))));
-}
-
 TEST(Axes, PairsAreThoseOfTheModels) {
   const auto axes_of = [](const AxesSpec& spec) {
     std::string axes(static_cast<std::size_t>(spec.d_model() / 2), '-');
@@ -175,10 +146,9 @@ TEST(Axes, PairsAreThoseOfTheModels) {
       axes[static_cast<std::size_t>(pair.place)] = "thw"[spec.parts[pair.part].axis];
     return axes;
   };
-  const std::int64_t sections[] = {3, 2, 3}, interleaved[] = {4, 3, 2}, alternating[] = {2, 3, 3};
-  EXPECT_EQ(axes_of(axes_in_sections(sections, {.d_model = 16})), "ttthhwww");
-  EXPECT_EQ(axes_of(axes_interleaved(interleaved, {.d_model = 18})), "thwthwtht");
-  EXPECT_EQ(axes_of(axes_alternating(alternating, {.d_model = 16})), "hwhwhwtt");
+  EXPECT_EQ(axes_of(axes_in_sections({3, 2, 3}, {.d_model = 16})), "ttthhwww");
+  EXPECT_EQ(axes_of(axes_interleaved({4, 3, 2}, {.d_model = 18})), "thwthwtht");
+  EXPECT_EQ(axes_of(axes_alternating({2, 3, 3}, {.d_model = 16})), "hwhwhwtt");
 }
 
 TEST(Axes, RefuseBadInput) {
@@ -188,10 +158,8 @@ TEST(Axes, RefuseBadInput) {
                            Layout layout = {}) {
     return [=] { AxesEncoder({parts, layout, have_layouts}); };
   };
-  const std::int64_t short_sections[] = {1, 2}, negative[] = {-1, 5}, odd[] = {8, 7},
-                     good[] = {2, 2}, huge[] = {std::int64_t{1} << 40, std::int64_t{1} << 40},
-                     many[17] = {};
-  const auto grid = [](std::span<const std::int64_t> sizes, std::vector<std::int64_t> firsts = {}) {
+  const std::vector<std::int64_t> many(17), huge(2, std::int64_t{1} << 40);
+  const auto grid = [](std::vector<std::int64_t> sizes, std::vector<std::int64_t> firsts = {}) {
     return [=] { static_cast<void>(grid_positions(sizes, firsts)); };
   };
   expect_refused({
@@ -208,41 +176,39 @@ TEST(Axes, RefuseBadInput) {
       {"parts[0].pairs is given", of_parts({{.spec = eight, .pairs = {0, 1, 2, 3}}}, true)},
       {"layout is 7; allowed: 0 to 2", of_parts({{.spec = eight}}, false, static_cast<Layout>(7))},
       {"sections has 3 pairs; allowed: d_model / 2, 4",
-       [&] { axes_in_sections(short_sections, eight); }},
-      {"a section is -1", [&] { axes_interleaved(negative, eight); }},
+       [&] {
+         axes_in_sections({1, 2}, eight);
+       }},
+      {"a section is -1",
+       [&] {
+         axes_interleaved({-1, 5}, eight);
+       }},
       {"the number of sections is 17; allowed: 1 to 16", [&] { axes_interleaved(many, eight); }},
-      {"there are 2 sections", [&] { axes_alternating(short_sections, six); }},
-      {"d_model is 7", [&] { axes_in_blocks(odd, {}); }},
-      {"a size of the grid is -1", grid(negative)},
+      {"there are 2 sections",
+       [&] {
+         axes_alternating({1, 2}, six);
+       }},
+      {"d_model is 7",
+       [&] {
+         axes_in_blocks({8, 7}, {});
+       }},
+      {"a size of the grid is -1", grid({-1, 5})},
       {"at most 9007199254740992 cells", grid(huge)},
       {"the number of axes is 17; allowed: 0 to 16", grid(many)},
-      {"there are 1 first positions; allowed: none, or 2", grid(good, {1})},
-      {"row count is 2", grid(good, {max_position, 0})},
-      {"first position is 9223372036854775807", grid(good, {INT64_MAX, 0})},
+      {"there are 1 first positions; allowed: none, or 2", grid({2, 2}, {1})},
+      {"row count is 2", grid({2, 2}, {max_position, 0})},
+      {"first position is 9223372036854775807", grid({2, 2}, {INT64_MAX, 0})},
   });
   EXPECT_EQ(to_string(static_cast<Layout>(-1)), "unknown");
 }
 
-TEST(Axes, AListWithoutMemoryIsNoRange) {
-  const std::int64_t* const wide = nullptr;
-  const std::int32_t* const narrow = nullptr;
-  const AxesEncoder encoder(one_axis({.d_model = 8}));
-  Matrix out(3, 8);
-  for (const RowPositions& rows : {RowPositions(wide, 0, 3, 3), RowPositions(narrow, 1, 3, 3)}) {
-    EXPECT_FALSE(rows.is_range());
-    expect_refused({{"no memory", [&] { encoder.encode(rows, out.view()); }}});
-  }
-  encoder.encode(RowPositions(wide, 0, 0, 0), out.view());
-  const std::vector<std::int64_t> none;
-  EXPECT_FALSE(RowPositions(none).is_range());
-}
-
 TEST(Axes, RefuseBadCallsAndWriteNothing) {
-  const std::int64_t channels[] = {4, 4};
-  const AxesEncoder encoder(axes_in_blocks(channels, {}));
+  const AxesEncoder encoder(axes_in_blocks({4, 4}, {}));
   GuardedMatrix out(2, 8, 9, 1);
   const std::int64_t good[] = {1, 2, 3, 4}, far[] = {1, 2, 3, max_position + 1},
                      near[] = {std::numeric_limits<std::int64_t>::min(), 2, 3, 4};
+  const std::int64_t* const no_wide = nullptr;
+  const std::int32_t* const no_narrow = nullptr;
   const RowPositions two(good, 2, 2, 2);
   const auto encode = [&](const RowPositions& positions, MatrixView<float> view, int threads = 1) {
     return [=, &encoder] { encoder.encode(positions, view, threads); };
@@ -253,14 +219,18 @@ TEST(Axes, RefuseBadCallsAndWriteNothing) {
       {"position of row 0 on axis 0 is -9223372036854775808",
        encode(RowPositions(near, 2, 2, 2), out.view())},
       {"positions are on 1 axes; allowed: 2, or", encode(RowPositions(good, 1, 2, 2), out.view())},
+      {"positions have no memory", encode(RowPositions(no_wide, 0, 2, 2), out.view())},
+      {"positions have no memory", encode(RowPositions(no_narrow, 2, 2, 2), out.view())},
       {"row count is -1", encode(RowPositions(good, 2, -1, 2), out.view())},
       {"row count is 2", encode(RowRange{max_position, 2}, out.view())},
       {"view has 1 rows", encode(two, {out.view().data, 1, 8, 8})},
-      {"no memory", encode(two, {nullptr, 2, 8, 8})},
+      {"view has no memory", encode(two, {nullptr, 2, 8, 8})},
       {"threads is 0", encode(two, out.view(), 0)},
   });
   EXPECT_TRUE(out.untouched());
   encode(RowPositions(good, 2, 0, 2), {nullptr, 0, 8, 8})();
+  encode(RowPositions(no_wide, 0, 0, 0), out.view())();
+  EXPECT_FALSE(RowPositions(std::span(good, 0)).is_range());
 }
 
 // ---- Negative positions -------------------------------------------------------------------------
@@ -269,7 +239,9 @@ class NegativePositions : public testing::TestWithParam<const Backend*> {};
 
 /// Rows around 0, in every type and layout, by ranges and gathers.
 TEST_P(NegativePositions, NegateTheSines) {
-  constexpr std::int64_t d_model = 70, most = 150;
+  constexpr std::int64_t d_model = 70, most = 150, rows = 2 * most + 1;
+  std::vector<std::int64_t> backwards = positions_of({-most, rows});
+  std::ranges::reverse(backwards);
   for (const Layout layout : all_layouts) {
     const EncodingSpec spec = {.d_model = d_model, .layout = layout};
     const auto encoder = GetParam()->plan(spec);
@@ -277,22 +249,18 @@ TEST_P(NegativePositions, NegateTheSines) {
       if (!GetParam()->supports(type)) continue;
       with_type(type, [&]<class T>(T) {
         const auto positive = encoded<T>(*encoder, {0, most + 1});
-        const auto all =
-            encoded<T>(*encoder, {-most, 2 * most + 1}, {2, StorePolicy::non_temporal});
-        std::vector<std::int64_t> backwards;
-        for (std::int64_t p = most; p >= -most; --p) backwards.push_back(p);
-        BasicMatrix<T> gathered(2 * most + 1, d_model);
+        const auto all = encoded<T>(*encoder, {-most, rows}, {2, StorePolicy::non_temporal});
+        BasicMatrix<T> gathered(rows, d_model);
         encoder->encode(backwards, gathered.view());
-        for (std::int64_t p = -most; p <= most; ++p) {
+        for (const std::int64_t p : backwards) {
           for (std::int64_t k = 0; k < d_model / 2; ++k) {
-            const ChannelPair channels = channels_of(spec, k);
+            const auto [sine, cosine] = channels_of(spec, k);
             const std::int64_t magnitude = p < 0 ? -p : p;
-            const double sine = to_double(positive(magnitude, channels.sine));
-            const double cosine = to_double(positive(magnitude, channels.cosine));
-            ASSERT_EQ(to_double(all(p + most, channels.sine)), p < 0 ? -sine : sine) << p;
-            ASSERT_EQ(to_double(all(p + most, channels.cosine)), cosine) << p;
-            ASSERT_EQ(to_double(gathered(most - p, channels.sine)), p < 0 ? -sine : sine) << p;
-            ASSERT_EQ(to_double(gathered(most - p, channels.cosine)), cosine) << p;
+            const double sign = p < 0 ? -1 : 1;
+            for (const T got : {all(p + most, sine), gathered(most - p, sine)})
+              ASSERT_EQ(to_double(got), sign * to_double(positive(magnitude, sine))) << p;
+            for (const T got : {all(p + most, cosine), gathered(most - p, cosine)})
+              ASSERT_EQ(to_double(got), to_double(positive(magnitude, cosine))) << p;
           }
         }
       });
@@ -379,21 +347,14 @@ TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
 }
 
 TEST(AxesEncoder, PositionsMayBeInTheMemoryThatIsWritten) {
-  constexpr std::int64_t rows = 600;
-  const AxesSpec spec = axes_in_blocks(std::vector<std::int64_t>{16, 24, 24}, {});
-  const AxesEncoder encoder(spec);
-  const std::int64_t columns = encoder.d_model();
-  std::vector<std::int64_t> positions(3 * rows);
-  for (std::size_t i = 0; i < positions.size(); ++i)
-    positions[i] = static_cast<std::int64_t>(i * 7 % 501);
-  Matrix expected(rows, columns);
-  encoder.encode(RowPositions(positions.data(), 3, rows, rows), expected.view());
-  std::vector<std::int64_t> memory(static_cast<std::size_t>(rows * columns));
-  std::ranges::copy(positions, memory.begin());
+  const AxesEncoder encoder(axes_in_blocks({16, 24, 24}, {}));
+  std::vector<std::int64_t> memory = random_positions(600);
+  Matrix expected(600, 64);
+  encoder.encode(on_three_axes(memory), expected.view());
+  memory.resize(600 * 64);
   auto* const out = reinterpret_cast<float*>(memory.data());
-  encoder.encode(RowPositions(memory.data(), 3, rows, rows),
-                 MatrixView<float>{out, rows, columns, columns}, 2);
-  EXPECT_TRUE(std::equal(out, out + rows * columns, expected.data()));
+  encoder.encode(RowPositions(memory.data(), 3, 600, 600), MatrixView<float>{out, 600, 64, 64}, 2);
+  EXPECT_TRUE(std::equal(out, out + 600 * 64, expected.data()));
 }
 
 }  // namespace

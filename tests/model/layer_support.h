@@ -2,12 +2,12 @@
 #pragma once
 
 #include "posenc/cpu.h"
+#include "posenc/data_type.h"
 #include "posenc/model/sequence_view.h"
 #include "posenc/model/simd/kernels.h"
 #include "posenc/simd/dispatch.h"
 #include "support.h"
 
-#include <bit>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -26,30 +26,28 @@ inline std::vector<float> random_floats(std::int64_t count, unsigned seed = 1) {
 
 /// An unaligned tensor in the given order, with guard values around it and in the gaps between
 /// rows.
-class Sequences {
+template <class T>
+class SequencesOf {
  public:
-  Sequences(model::BatchOrder order, std::int64_t batch, std::int64_t rows, std::int64_t columns,
-            std::int64_t gap = 0)
+  SequencesOf(model::BatchOrder order, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+              std::int64_t gap = 0)
       : memory_(static_cast<std::size_t>(batch * rows * (columns + gap) + 2 * margin), guard()) {
-    const std::int64_t stride = columns + gap;
-    float* const data = memory_.data() + margin;
+    T* const data = memory_.data() + margin;
     view_ = order == model::BatchOrder::batch_first
-                ? model::batch_first(data, batch, rows, columns)
-                : model::sequence_first(data, rows, batch, columns);
-    view_.batch_stride = order == model::BatchOrder::batch_first ? rows * stride : stride;
-    view_.row_stride = order == model::BatchOrder::batch_first ? stride : batch * stride;
+                ? model::batch_first(data, batch, rows, columns + gap)
+                : model::sequence_first(data, rows, batch, columns + gap);
+    view_.columns = columns;
   }
 
-  Sequences(const Sequences& other) : memory_(other.memory_), view_(other.view_) {
+  SequencesOf(const SequencesOf& other) : memory_(other.memory_), view_(other.view_) {
     view_.data = memory_.data() + margin;
   }
-  Sequences& operator=(const Sequences&) = delete;
+  SequencesOf& operator=(const SequencesOf&) = delete;
 
-  const model::SequenceView<float>& view() const noexcept { return view_; }
-  float* row(std::int64_t b, std::int64_t r) const noexcept {
-    return view_.data + b * view_.batch_stride + r * view_.row_stride;
+  const model::SequenceView<T>& view() const noexcept { return view_; }
+  T& at(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept {
+    return view_.data[b * view_.batch_stride + r * view_.row_stride + c];
   }
-  float& at(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept { return row(b, r)[c]; }
 
   /// The index of an element in a dense tensor of the same order.
   std::uint64_t index(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept {
@@ -71,27 +69,28 @@ class Sequences {
   void fill(unsigned seed = 1) {
     const auto values = random_floats(view_.batch * view_.rows * view_.columns, seed);
     std::size_t next = 0;
-    each([&](auto b, auto r, auto c) { at(b, r, c) = values[next++]; });
+    each([&](auto b, auto r, auto c) {
+      at(b, r, c) = nearest<T>(static_cast<double>(values[next++]));
+    });
   }
 
   /// True if everything that is not an element still has its initial value.
   bool gaps_untouched() const {
-    std::vector<float> copy = memory_;
-    each([&](auto b, auto r, auto c) {
-      copy[static_cast<std::size_t>(&at(b, r, c) - memory_.data())] = guard();
-    });
-    return same_bits(copy, std::vector<float>(copy.size(), guard()));
+    SequencesOf copy = *this;
+    each([&](auto b, auto r, auto c) { copy.at(b, r, c) = guard(); });
+    return copy.memory_ == std::vector<T>(memory_.size(), guard());
   }
 
-  const std::vector<float>& memory() const noexcept { return memory_; }
+  const std::vector<T>& memory() const noexcept { return memory_; }
 
  private:
   static constexpr std::int64_t margin = 37;  // odd, so that rows are aligned to a float only
-  static float guard() noexcept { return std::bit_cast<float>(0x7fc0beefu); }
+  static T guard() noexcept { return nearest<T>(-777); }
 
-  std::vector<float> memory_;
-  model::SequenceView<float> view_;
+  std::vector<T> memory_;
+  model::SequenceView<T> view_;
 };
+using Sequences = SequencesOf<float>;
 
 /// Calls use(kernels of the model, kernels) for each ISA that runs here.
 template <class Use>
@@ -105,10 +104,6 @@ void for_each_isa(const Use& use) {
     SCOPED_TRACE(std::string(to_string(all[i].isa)));
     use(of_model[i].kernels, all[i].kernels);
   }
-}
-
-inline std::string name_of(model::BatchOrder order) {
-  return order == model::BatchOrder::batch_first ? "batch_first" : "sequence_first";
 }
 
 }  // namespace posenc::test

@@ -2,8 +2,8 @@
 #include "model/layer_support.h"
 #include "posenc/model/rotary.h"
 
-#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -21,68 +21,42 @@ std::vector<std::int64_t> positions() {
   return all;
 }
 
-std::int64_t first_column(Repeat repeat, std::int64_t k) {
-  return repeat == Repeat::interleaved ? 2 * k : k;
-}
-
-/// The column of the repetition, or the same one.
-std::int64_t second_column(Repeat repeat, std::int64_t k) {
-  return repeat == Repeat::once ? k : repeat == Repeat::halves ? pairs + k : 2 * k + 1;
-}
-
 template <class T>
-class RotaryCaches : public testing::Test {
- protected:
-  using Element = T;
-
-  /// With and without a factor.
-  std::vector<Rotary> both() const {
-    std::vector<Rotary> all;
-    all.emplace_back(dimension);
-    all.emplace_back(dimension, 1e4, RotaryLayout::interleaved, YarnScaling{.factor = 16});
-    return all;
-  }
-};
+class RotaryCaches : public testing::Test {};
 using Types = testing::Types<float, double, Float16, BFloat16>;
 TYPED_TEST_SUITE(RotaryCaches, Types);
 
 TYPED_TEST(RotaryCaches, HaveTheSameValuesInEveryLayout) {
   constexpr std::int64_t gap = 3;
   const auto list = positions();
-  for (const Rotary& rotary : this->both()) {
-    BasicMatrix<TypeParam> cache(rows, dimension), interleaved(rows, dimension + gap);
-    std::fill_n(interleaved.data(), rows * (dimension + gap), TypeParam{});
+  for (const Rotary& rotary : {Rotary(dimension), Rotary(dimension, 1e4, RotaryLayout::interleaved,
+                                                         YarnScaling{.factor = 16})}) {
+    BasicMatrix<TypeParam> cache(rows, dimension), pairwise(rows, dimension);
     rotary.cache(list, RotaryLayout::halves, cache.view(), 2);
-    rotary.cache(list, RotaryLayout::interleaved,
-                 MatrixView<TypeParam>{interleaved.data(), rows, dimension, dimension + gap}, 3);
-    std::int64_t wrong = 0;
     for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t k = 0; k < pairs; ++k) {
-        wrong += interleaved(r, 2 * k) != cache(r, k);
-        wrong += interleaved(r, 2 * k + 1) != cache(r, pairs + k);
-      }
-      for (std::int64_t i = 0; i < gap; ++i) wrong += interleaved(r, dimension + i) != TypeParam{};
+      for (std::int64_t c = 0; c < dimension; ++c) pairwise(r, c) = cache(r, c / 2 + c % 2 * pairs);
     }
-    EXPECT_EQ(wrong, 0);
+    Guarded<TypeParam> interleaved(rows, dimension, dimension + gap, 1);
+    rotary.cache(list, RotaryLayout::interleaved, interleaved.view(), 3);
+    expect_rows(interleaved, pairwise, "interleaved");
     for (const Repeat repeat : {Repeat::once, Repeat::halves, Repeat::interleaved}) {
       // Both are columns of one table, with a gap.
-      const std::int64_t each = repeat == Repeat::once ? pairs : dimension, stride = 2 * each + gap;
-      std::vector<TypeParam> table(rows * stride);
-      rotary.cosines_and_sines(list, repeat,
-                               MatrixView<TypeParam>{table.data(), rows, each, stride},
-                               MatrixView<TypeParam>{table.data() + each, rows, each, stride}, 2);
+      const std::int64_t each = repeat == Repeat::once ? pairs : dimension;
+      BasicMatrix<TypeParam> expected(rows, 2 * each);
       for (std::int64_t r = 0; r < rows; ++r) {
-        const TypeParam* const cosines = table.data() + r * stride;
-        const TypeParam* const sines = cosines + each;
-        for (std::int64_t k = 0; k < pairs; ++k) {
-          for (const std::int64_t column : {first_column(repeat, k), second_column(repeat, k)}) {
-            wrong += cosines[column] != cache(r, k);
-            wrong += sines[column] != cache(r, pairs + k);
-          }
+        for (std::int64_t c = 0; c < 2 * each; ++c) {
+          const std::int64_t column = c % each, half = c / each;
+          const std::int64_t k = repeat == Repeat::interleaved ? column / 2 : column % pairs;
+          expected(r, c) = cache(r, half * pairs + k);
         }
-        for (std::int64_t i = 2 * each; i < stride; ++i) wrong += cosines[i] != TypeParam{};
       }
-      EXPECT_EQ(wrong, 0) << static_cast<int>(repeat);
+      Guarded<TypeParam> table(rows, 2 * each, 2 * each + gap, 1);
+      MatrixView<TypeParam> cosines = table.view();
+      cosines.columns = each;
+      MatrixView<TypeParam> sines = cosines;
+      sines.data += each;
+      rotary.cosines_and_sines(list, repeat, cosines, sines, 2);
+      expect_rows(table, expected, "repeat " + std::to_string(static_cast<int>(repeat)));
     }
   }
 }

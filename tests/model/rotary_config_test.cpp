@@ -38,15 +38,6 @@ TEST(RotaryConfig, IsAPlainSpec) {
   EXPECT_EQ(to_string(reading), "llama: dimension 128, base 500000, rule base, channels halves");
 }
 
-TEST(RotaryConfig, KeepsTheAttentionFactorApartFromTheRule) {
-  const RotaryReading reading = read_rotary_config(
-      llama(R"("rope_scaling": {"rope_type": "yarn", "factor": 4, "attention_factor": 1.5})"));
-  const RotarySpec& spec = layers_of(reading, "").rotary;
-  EXPECT_EQ(spec.attention_factor, 1.5);
-  EXPECT_EQ(attention_factor(spec.angles.parts.at(0).spec.frequencies), 1);
-  EXPECT_EQ(Rotary(spec).attention_factor(), 1.5);
-}
-
 TEST(RotaryConfig, TextThatIsNoConfigurationIsRefused) {
   for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
            {"", "the configuration is not JSON near byte 1"},

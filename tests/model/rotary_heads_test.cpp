@@ -18,35 +18,25 @@ namespace {
 constexpr std::int64_t batch = 2, heads = 3, dimension = 6, columns = 9;
 /// More than are turned at once.
 constexpr std::int64_t rows = 530;
+/// Elements from one head to the next: there is a gap between them.
+constexpr std::int64_t pitch = columns + 2;
 
-enum class Order { heads_first, rows_first, rows_outermost };
+/// Elements of all heads of a row, of all rows of a head, of a sequence, and of a row of the batch.
+constexpr std::int64_t of_row = heads * pitch, of_head_rows = rows * pitch,
+                       of_sequence = rows * of_row, of_batch = batch * of_row;
 
-/// Heads in memory with a gap after each.
+/// Heads of shape (batch, heads, rows), (batch, rows, heads) and (rows, batch, heads).
+constexpr HeadsShape orders[] = {{batch, heads, rows, columns, of_sequence, of_head_rows, pitch},
+                                 {batch, heads, rows, columns, of_sequence, pitch, of_row},
+                                 {batch, heads, rows, columns, of_row, pitch, of_batch}};
+
 template <class T>
-struct Tensor {
-  static constexpr std::int64_t head = columns + 2;
-  std::vector<T> memory = std::vector<T>(batch * heads * rows * head);
-  Order order;
-
-  explicit Tensor(Order in, unsigned seed = 1) : order(in) {
-    const auto values = random_floats(static_cast<std::int64_t>(memory.size()), seed);
-    for (std::size_t i = 0; i < memory.size(); ++i)
-      memory[i] = nearest<T>(static_cast<double>(values[i]));
-  }
-
-  HeadsView view() {
-    switch (order) {
-      case Order::heads_first:
-        return {memory.data(),
-                {batch, heads, rows, columns, heads * rows * head, rows * head, head}};
-      case Order::rows_first:
-        return {memory.data(),
-                {batch, heads, rows, columns, heads * rows * head, head, heads * head}};
-      case Order::rows_outermost: break;
-    }
-    return {memory.data(), {batch, heads, rows, columns, heads * head, head, batch * heads * head}};
-  }
-};
+std::vector<T> random_elements(std::int64_t count) {
+  std::vector<T> elements;
+  for (const float each : random_floats(count))
+    elements.push_back(nearest<T>(static_cast<double>(each)));
+  return elements;
+}
 
 template <class T>
 float widened(T value) {
@@ -63,12 +53,14 @@ void turn_pair(T& first, T& second, float cosine, float sine) {
 
 /// Turns heads as the definition says, one pair after another.
 template <class T>
-void turn_plainly(const HeadsView& x, RotaryLayout channels, double factor, bool inverse,
-                  const std::vector<std::int64_t>& positions) {
-  const AxesEncoder angles(one_axis({.d_model = dimension, .layout = Layout::halves_cos_first}));
-  Matrix table(static_cast<std::int64_t>(positions.size()), dimension);
-  angles.encode(positions, table.view());
-  const bool own = static_cast<std::int64_t>(positions.size()) == batch * rows;
+void turn_plainly(const HeadsView& x, const RotarySpec& spec, bool inverse,
+                  const RowPositions& positions) {
+  AxesSpec angles = spec.angles;
+  angles.layout = Layout::halves_cos_first;
+  Matrix table(positions.count(), dimension);
+  AxesEncoder(angles).encode(positions, table.view());
+  const bool own = positions.count() == batch * rows;
+  const bool interleaved = spec.channels == RotaryLayout::interleaved;
   for (std::int64_t b = 0; b < batch; ++b) {
     for (std::int64_t h = 0; h < heads; ++h) {
       for (std::int64_t r = 0; r < rows; ++r) {
@@ -77,10 +69,9 @@ void turn_plainly(const HeadsView& x, RotaryLayout channels, double factor, bool
         for (std::int64_t k = 0; k < dimension / 2; ++k) {
           const auto of_table = [&](std::int64_t column) {
             const auto value = static_cast<double>(table(own ? b * rows + r : r, column));
-            return static_cast<float>(value * factor);
+            return static_cast<float>(value * spec.attention_factor);
           };
           const float sine = of_table(dimension / 2 + k);
-          const bool interleaved = channels == RotaryLayout::interleaved;
           turn_pair(data[interleaved ? 2 * k : k],
                     data[interleaved ? 2 * k + 1 : dimension / 2 + k], of_table(k),
                     inverse ? -sine : sine);
@@ -96,22 +87,26 @@ using Types = testing::Types<float, Float16, BFloat16>;
 TYPED_TEST_SUITE(RotaryHeads, Types);
 
 TYPED_TEST(RotaryHeads, AreTurnedAsTheDefinitionSays) {
-  std::vector<std::int64_t> shared(rows), own(batch * rows);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    own[i] = static_cast<std::int64_t>(i * i) - 1000;
-    if (i < shared.size()) shared[i] = 100'000 - 3 * static_cast<std::int64_t>(i);
-  }
-  for (const Order order : {Order::heads_first, Order::rows_first, Order::rows_outermost}) {
-    for (const RotaryLayout channels : {RotaryLayout::halves, RotaryLayout::interleaved}) {
-      for (const auto* positions : {&shared, &own}) {
+  std::vector<std::int64_t> list;
+  for (std::int64_t i = 0; i < 3 * rows; ++i)
+    list.push_back(i % 3 == 0 ? i * i - 1000 : 100'000 - 3 * i);
+  const AxesSpec one = one_axis({.d_model = dimension}),
+                 three = axes_in_sections({1, 1, 1}, {.d_model = dimension});
+  for (const auto& [angles, positions] : {
+           std::pair(one, RowPositions(list.data(), 0, rows, 0)),
+           {one, {list.data(), 0, batch * rows, 0}},  // each sequence has its own
+           {three, {list.data(), 3, rows, rows}},
+           {three, RowRange{7, rows}},  // text
+       }) {
+    for (const HeadsShape& order : orders) {
+      for (const RotaryLayout channels : {RotaryLayout::halves, RotaryLayout::interleaved}) {
         for (const auto& [inverse, factor] : {std::tuple(false, 1.0), {true, 1.0}, {true, 1.25}}) {
-          const Rotary rotary({.angles = one_axis({.d_model = dimension}),
-                               .channels = channels,
-                               .attention_factor = factor});
-          Tensor<TypeParam> x(order), expected(order);
-          rotary.apply(x.view(), *positions, {.inverse = inverse, .threads = 3});
-          turn_plainly<TypeParam>(expected.view(), channels, factor, inverse, *positions);
-          EXPECT_TRUE(x.memory == expected.memory) << static_cast<int>(order);
+          const RotarySpec spec = {
+              .angles = angles, .channels = channels, .attention_factor = factor};
+          auto x = random_elements<TypeParam>(batch * of_sequence), expected = x;
+          Rotary(spec).apply({x.data(), order}, positions, {.inverse = inverse, .threads = 3});
+          turn_plainly<TypeParam>({expected.data(), order}, spec, inverse, positions);
+          EXPECT_TRUE(x == expected) << "head_stride " << order.head_stride;
         }
       }
     }
@@ -121,11 +116,7 @@ TYPED_TEST(RotaryHeads, AreTurnedAsTheDefinitionSays) {
 TYPED_TEST(RotaryHeads, OfSeveralTensorsAreTurnedAsEachAlone) {
   // Queries, keys and values of a row are one behind the other; values are not turned.
   constexpr std::int64_t of_keys = 1, row = (heads + 2 * of_keys) * columns;
-  const auto values = random_floats(batch * rows * row);
-  std::vector<TypeParam> together(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    together[i] = nearest<TypeParam>(static_cast<double>(values[i]));
-  std::vector<TypeParam> apart = together;
+  auto together = random_elements<TypeParam>(batch * rows * row), apart = together;
   const auto view = [&](std::vector<TypeParam>& memory, std::int64_t first, std::int64_t count) {
     return HeadsView(memory.data() + first * columns,
                      {batch, count, rows, columns, rows * row, columns, row});
@@ -144,12 +135,10 @@ TYPED_TEST(RotaryHeads, HaveTheSameBitsOnEveryIsa) {
   std::mt19937 random(3);
   for (const std::int64_t of_head : {1, 3, 8, 17, 33, 64, 100}) {
     const std::int64_t stride = 2 * of_head + 1;
-    const auto angles = random_floats(2 * of_head, 2), values = random_floats(2 * stride);
+    const auto angles = random_floats(2 * of_head, 2);
     for (const bool interleaved : {false, true}) {
-      std::vector<TypeParam> x(values.size());
-      if constexpr (std::is_same_v<TypeParam, float>) {
-        x = values;
-      } else {
+      auto x = random_elements<TypeParam>(2 * stride);
+      if constexpr (sizeof(TypeParam) == 2) {
         for (TypeParam& each : x) each.bits = static_cast<std::uint16_t>(random());
       }
       std::vector<TypeParam> expected = x;
@@ -194,36 +183,6 @@ TEST(RotaryInverse, ReturnsEachChannelWithinItsBound) {
   }
 }
 
-TEST(RotaryPositions, OnSeveralAxesTurnEachPairByItsAxis) {
-  constexpr std::int64_t d = 64, count = 130;
-  const Rotary rotary(
-      {.angles = axes_in_sections(std::vector<std::int64_t>{8, 12, 12}, {.d_model = d})});
-  const Rotary of_one_axis(d);
-  const auto turned = [&](const Rotary& by, const RowPositions& positions) {
-    std::vector<float> x = random_floats(count * d);
-    by.apply(heads_first(x.data(), 1, 1, count, d), positions, {.threads = 2});
-    return x;
-  };
-  const std::int64_t sizes[] = {1, 10, 13}, firsts[] = {20, 20, 20};
-  const std::vector<std::int64_t> image = grid_positions(sizes, firsts);
-  const std::vector<float> x = turned(rotary, {image.data(), 3, count, count});
-  std::int64_t wrong = 0;
-  for (std::int64_t axis = 0; axis < 3; ++axis) {
-    const std::vector<float> expected =
-        turned(of_one_axis, {image.data() + axis * count, 0, count, count});
-    for (std::int64_t k = 0; k < d / 2; ++k) {
-      if ((k < 8 ? 0 : k < 20 ? 1 : 2) != axis) continue;
-      for (std::int64_t r = 0; r < count; ++r) {
-        const auto i = static_cast<std::size_t>(r * d + k), j = i + std::size_t{d / 2};
-        wrong += x[i] != expected[i] || x[j] != expected[j];
-      }
-    }
-  }
-  EXPECT_EQ(wrong, 0);
-  // Text alone is turned as by one axis.
-  EXPECT_EQ(turned(rotary, RowRange{7, count}), turned(of_one_axis, RowRange{7, count}));
-}
-
 TEST(RotaryHeads, MayBeNone) {
   const Rotary rotary(dimension);
   const std::vector<std::int64_t> none;
@@ -238,8 +197,7 @@ TEST(RotaryHeads, MayBeNone) {
 
 TEST(RotaryHeads, AreRefusedWithTheirReasonAndUnchanged) {
   const Rotary rotary(dimension);
-  const Rotary on_axes(
-      {.angles = axes_in_sections(std::vector<std::int64_t>{1, 1, 1}, {.d_model = dimension})});
+  const Rotary on_axes({.angles = axes_in_sections({1, 1, 1}, {.d_model = dimension})});
   std::vector<float> memory(2 * 3 * 4 * 6, 1.0f);
   std::vector<double> doubles(memory.size());
   const HeadsView x = heads_first(memory.data(), 2, 3, 4, 6);
@@ -285,17 +243,14 @@ TEST(RotaryHeads, AreRefusedWithTheirReasonAndUnchanged) {
 }
 
 TEST(Rotary, IsMadeOfItsSpec) {
-  const RotarySpec spec = {.angles = axes_in_blocks(std::vector<std::int64_t>{4, 2}, {.base = 256}),
+  const RotarySpec spec = {.angles = axes_in_blocks({4, 2}, {.base = 256}),
                            .channels = RotaryLayout::interleaved,
                            .attention_factor = 0.5};
   EXPECT_EQ(Rotary(spec).spec(), spec);
-  const Rotary yarn(64, 1e4, RotaryLayout::halves, YarnScaling{.factor = 40});
-  EXPECT_EQ(yarn.spec().attention_factor, attention_factor(YarnScaling{.factor = 40}));
-  EXPECT_EQ(yarn.spec().dimension(), 64);
-  std::vector<float> x = random_floats(64 * 3), y = x;
-  yarn.apply(heads_first(x.data(), 1, 1, 3, 64), 1000);
-  Rotary(yarn.spec()).apply(heads_first(y.data(), 1, 1, 3, 64), 1000);
-  EXPECT_EQ(x, y);
+  const Rotary yarn(64, 1e4, RotaryLayout::interleaved, YarnScaling{.factor = 40});
+  EXPECT_EQ(yarn.spec(), rotary_spec({.d_model = 64, .frequencies = YarnScaling{.factor = 40}},
+                                     RotaryLayout::interleaved));
+  EXPECT_EQ(yarn.attention_factor(), attention_factor(YarnScaling{.factor = 40}));
   for (const double factor : {0.0, -1.0, 0x1p21, std::nan("")}) {
     expect_refused({{"attention_factor is ",
                      [&] { Rotary({.angles = spec.angles, .attention_factor = factor}); }}});

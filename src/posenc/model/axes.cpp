@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 namespace posenc::model {
@@ -60,15 +59,18 @@ void check_part(const AxesSpec& spec, std::size_t index) {
 /// Distributes the pairs of one encoding to axes: pair k is on axis axis_of(k). Throws unless the
 /// spec is allowed and the sections sum to the number of its pairs.
 template <class AxisOf>
-AxesSpec axes_by_pair(const std::vector<std::int64_t>& sections, const EncodingSpec& spec,
+AxesSpec axes_by_pair(const IntegerView& sections, const EncodingSpec& spec,
                       const AxisOf& axis_of) {
   validate(spec);
-  check_range("the number of sections", std::ssize(sections), 1, max_axes);
-  for (const std::int64_t each : sections) check_range("a section", each, 0, max_d_model);
-  const std::int64_t pairs = std::reduce(sections.begin(), sections.end());
+  check_range("the number of sections", sections.count(), 1, max_axes);
+  std::int64_t pairs = 0;
+  for (const std::int64_t each : sections.list()) {
+    check_range("a section", each, 0, max_d_model);
+    pairs += each;
+  }
   check_equal("sections", "pairs", pairs, "d_model / 2", spec.d_model / 2);
   AxesSpec result = {.layout = spec.layout};
-  for (std::int64_t axis = 0; axis < std::ssize(sections); ++axis) {
+  for (std::int64_t axis = 0; axis < sections.count(); ++axis) {
     std::vector<std::int64_t> own;
     for (std::int64_t k = 0; k < pairs; ++k) {
       if (axis_of(k) == axis) own.push_back(k);
@@ -144,30 +146,27 @@ AxesSpec axes_in_blocks(const IntegerView& channels, const EncodingSpec& spec) {
   return result;
 }
 
-AxesSpec axes_in_sections(const IntegerView& list, const EncodingSpec& spec) {
-  const std::vector<std::int64_t> sections = list.list();
+AxesSpec axes_in_sections(const IntegerView& sections, const EncodingSpec& spec) {
   return axes_by_pair(sections, spec, [&](std::int64_t k) {
-    std::size_t axis = 0;
+    std::int64_t axis = 0;
     while (k >= sections[axis]) k -= sections[axis++];
-    return static_cast<std::int64_t>(axis);
+    return axis;
   });
 }
 
-AxesSpec axes_interleaved(const IntegerView& list, const EncodingSpec& spec) {
-  const std::vector<std::int64_t> sections = list.list();
+AxesSpec axes_interleaved(const IntegerView& sections, const EncodingSpec& spec) {
   return axes_by_pair(sections, spec, [&](std::int64_t k) {
-    const std::int64_t axis = k % std::ssize(sections);
-    return k < std::ssize(sections) * sections[static_cast<std::size_t>(axis)] ? axis : 0;
+    const std::int64_t axis = k % sections.count();
+    return k < sections.count() * sections[axis] ? axis : 0;
   });
 }
 
-AxesSpec axes_alternating(const IntegerView& list, const EncodingSpec& spec) {
-  const std::vector<std::int64_t> sections = list.list();
-  if (sections.size() != 3 || sections[1] != sections[2]) {
+AxesSpec axes_alternating(const IntegerView& sections, const EncodingSpec& spec) {
+  if (sections.count() != 3 || sections[1] != sections[2]) {
     throw_invalid(
         "there are {} sections; allowed for alternating pairs: time, height and width, "
         "with equal sections of the last two",
-        sections.size());
+        sections.count());
   }
   return axes_by_pair(sections, spec, [&](std::int64_t k) {
     return k < sections[1] + sections[2] ? 1 + k % 2 : std::int64_t{0};

@@ -39,18 +39,10 @@ AxesTable image(AxesSpec spec, const GridSizes& grid) {
 /// `interpolates`, the image encoder stretches the 24 positions of a window over its 72 cells.
 template <std::int64_t head, bool interpolates>
 AxesTable sam3(const GridSizes& grid) {
-  if (interpolates && (grid[1] != 72 || grid[2] != 72)) {
-    throw_invalid(
-        "size of the grid is {} x {}; allowed for sam3: 72 x 72, because it rescales "
-        "other grids",
-        grid[1], grid[2]);
-  }
-  AxesTable table = image({}, grid);
-  for (const std::int64_t axis : {1, 0}) {
-    EncodingSpec spec = {.d_model = head / 2};
-    if (interpolates) spec.frequencies = LinearScaling{3};
-    table.spec.parts.push_back({.axis = axis, .spec = spec});
-  }
+  EncodingSpec spec;
+  if (interpolates) spec.frequencies = LinearScaling{3};
+  AxesTable table = image(axes_in_blocks({head / 2, head / 2}, spec), grid);
+  std::swap(table.spec.parts[0].axis, table.spec.parts[1].axis);
   return table;
 }
 
@@ -70,10 +62,7 @@ AxesTable pixtral(const GridSizes& grid) {
 /// square of 2 x 2 together.
 template <std::int64_t head>
 AxesTable qwen_vision(const GridSizes& grid) {
-  AxesTable table = image({.layout = Layout::halves}, grid);
-  for (const std::int64_t axis : {0, 1})
-    table.spec.parts.push_back({.axis = axis, .spec = {.d_model = head / 2}});
-  return table;
+  return image(axes_in_blocks({head / 2, head / 2}, {.layout = Layout::halves}), grid);
 }
 
 /// A frame's position is its time in 24ths of a second. Each axis has a factor s of NTK-aware
@@ -82,31 +71,25 @@ template <int fps, int time_scale, int space_scale>
 AxesTable cosmos(const GridSizes& grid) {
   constexpr int divisor = std::gcd(24, fps);
   constexpr std::int64_t of_time = 44, of_space = 42;
-  AxesTable table = consecutive({.layout = Layout::halves}, grid);
+  AxesTable table = consecutive(
+      axes_in_blocks({of_time, of_space, of_space},
+                     {.layout = Layout::halves, .frequencies = NtkScaling{space_scale}}),
+      grid);
   // A spec has one rule, so the base along time contains the factor.
-  const double base = 10000 * std::pow(double{time_scale}, double{of_time} / (of_time - 2));
-  table.spec.parts.push_back(
-      {.spec = {.d_model = of_time, .base = base, .frequencies = LinearScaling{fps / divisor}}});
-  for (const std::int64_t axis : {1, 2}) {
-    table.spec.parts.push_back(
-        {.axis = axis, .spec = {.d_model = of_space, .frequencies = NtkScaling{space_scale}}});
-  }
+  EncodingSpec& time = table.spec.parts[0].spec;
+  time.base = 10000 * std::pow(double{time_scale}, double{of_time} / (of_time - 2));
+  time.frequencies = LinearScaling{fps / divisor};
   scale(table, 0, 24 / divisor, 0);
   return table;
 }
 
 /// Along height and width, n cells have the positions (2 i + 1 - n) / n, i = 0 .. n - 1, in turns.
 AxesTable dinov3(const GridSizes& grid) {
-  constexpr std::int64_t head = 64;
-  AxesTable table = image({.layout = Layout::halves}, grid);
-  for (const std::int64_t axis : {0, 1}) {
-    const std::int64_t size = grid[static_cast<std::size_t>(axis) + 1];
-    table.spec.parts.push_back(
-        {.axis = axis,
-         .spec = {.d_model = head / 2,
-                  .base = 100,
-                  .frequencies = BaseTurns{1, std::max<std::int64_t>(size, 1)}}});
-    scale(table, axis, 2, 1 - size);
+  AxesTable table = image(axes_in_blocks({32, 32}, {.base = 100, .layout = Layout::halves}), grid);
+  for (AxisPairs& part : table.spec.parts) {
+    const std::int64_t size = grid[static_cast<std::size_t>(part.axis) + 1];
+    part.spec.frequencies = BaseTurns{1, std::max<std::int64_t>(size, 1)};
+    scale(table, part.axis, 2, 1 - size);
   }
   return table;
 }
@@ -143,63 +126,60 @@ AxesTable ltx(const GridSizes& grid) {
   return table;
 }
 
-/// The usual convention: the channels or the sections of each axis, at consecutive positions.
-struct Arrangement {
-  AxesSpec (*arrange)(const IntegerView& sizes, const EncodingSpec& spec) = nullptr;
-  GridSizes sizes = {};
-  double base = 0;
-  bool is_centred = false;  ///< Qwen-Image's scale_rope: position 0 is the middle of an image
-  bool is_fixed = false;    ///< images must have the usual size
-};
+/// The usual convention: the channels or the sections of each axis, at consecutive positions. With
+/// Qwen-Image's scale_rope, positions are centred: position 0 is the middle of an image.
+template <auto arrange, int time, int height, int width, int base, bool is_centred = false>
+AxesTable arranged(const GridSizes& grid) {
+  EncodingSpec spec = {.base = base};
+  if (arrange != axes_in_blocks) {  // sections: the frequencies run through all pairs
+    spec.d_model = 2 * (time + height + width);
+    spec.layout = Layout::halves;
+  }
+  GridSizes firsts = {};
+  if (is_centred) firsts = {0, grid[1] / 2 - grid[1], grid[2] / 2 - grid[2]};
+  return consecutive(arrange({time, height, width}, spec), grid, firsts);
+}
 
 struct Entry {
   AxesPreset preset;
-  Arrangement axes;
-  AxesTable (*table)(const GridSizes& grid) = nullptr;  ///< for all other conventions
+  AxesTable (*table)(const GridSizes& grid);
+  bool is_fixed = false;  ///< images must have the usual size
 };
 
 // tests/axes_presets_test.cpp compares each preset with the formula of its system.
 constexpr Entry entries[] = {
     {{"mrope", "Qwen2.5-VL, rotary: M-RoPE in sections of the pairs", {1, 32, 32}},
-     {axes_in_sections, {16, 24, 24}, 1e6}},
+     arranged<axes_in_sections, 16, 24, 24, 1'000'000>},
     {{"qwen3_vl", "Qwen3-VL, rotary: M-RoPE with interleaved axes", {1, 32, 32}},
-     {axes_interleaved, {24, 20, 20}, 5e6}},
+     arranged<axes_interleaved, 24, 20, 20, 5'000'000>},
     {{"flux", "FLUX.1, rotary: an image's tokens", {1, 64, 64}},
-     {axes_in_blocks, {16, 56, 56}, 10000}},
-    {{"wan", "Wan 2.1 and 2.2, rotary", {21, 30, 52}}, {axes_in_blocks, {44, 42, 42}, 10000}},
-    {{"hunyuan_video", "HunyuanVideo, rotary", {33, 45, 80}}, {axes_in_blocks, {16, 56, 56}, 256}},
+     arranged<axes_in_blocks, 16, 56, 56, 10000>},
+    {{"wan", "Wan 2.1 and 2.2, rotary", {21, 30, 52}}, arranged<axes_in_blocks, 44, 42, 42, 10000>},
+    {{"hunyuan_video", "HunyuanVideo, rotary", {33, 45, 80}},
+     arranged<axes_in_blocks, 16, 56, 56, 256>},
     {{"cogvideox", "CogVideoX 1.0, rotary: 480 x 720 alone", {13, 30, 45}},
-     {axes_in_blocks, {16, 24, 24}, 10000, false, true}},
+     arranged<axes_in_blocks, 16, 24, 24, 10000>,
+     true},
     {{"cogvideox_1_5", "CogVideoX 1.5, rotary: slices", {11, 48, 85}},
-     {axes_in_blocks, {16, 24, 24}, 10000}},
+     arranged<axes_in_blocks, 16, 24, 24, 10000>},
     {{"qwen_image", "Qwen-Image, rotary: positions around the middle", {1, 64, 64}},
-     {axes_in_blocks, {16, 56, 56}, 10000, true}},
+     arranged<axes_in_blocks, 16, 56, 56, 10000, true>},
     {{"sam3", "SAM 3, rotary: global attention of the image encoder", {1, 72, 72}},
-     {},
-     sam3<64, true>},
-    {{"sam3_window", "SAM 3, rotary: windows of the image encoder", {1, 24, 24}},
-     {},
-     sam3<64, false>},
-    {{"sam3_memory", "SAM 3, rotary: memory attention", {1, 72, 72}}, {}, sam3<256, false>},
-    {{"pixtral", "Pixtral's vision tower, rotary, with Transformers' pairs", {1, 64, 64}},
-     {},
-     pixtral},
+     sam3<64, true>,
+     true},
+    {{"sam3_window", "SAM 3, rotary: windows of the image encoder", {1, 24, 24}}, sam3<64, false>},
+    {{"sam3_memory", "SAM 3, rotary: memory attention", {1, 72, 72}}, sam3<256, false>},
+    {{"pixtral", "Pixtral's vision tower, rotary, with Transformers' pairs", {1, 64, 64}}, pixtral},
     {{"qwen2_vl_vision", "Qwen2-VL's and Qwen2.5-VL's vision tower, rotary", {1, 32, 32}},
-     {},
      qwen_vision<80>},
-    {{"qwen3_vl_vision", "Qwen3-VL's vision tower, rotary", {1, 32, 32}}, {}, qwen_vision<72>},
-    {{"cosmos", "Cosmos 1.0 7B, rotary: 30 frames a second", {16, 44, 80}}, {}, cosmos<30, 2, 1>},
-    {{"cosmos_14b", "Cosmos 1.0 14B, rotary: 30 frames a second", {16, 44, 80}},
-     {},
-     cosmos<30, 2, 2>},
+    {{"qwen3_vl_vision", "Qwen3-VL's vision tower, rotary", {1, 32, 32}}, qwen_vision<72>},
+    {{"cosmos", "Cosmos 1.0 7B, rotary: 30 frames a second", {16, 44, 80}}, cosmos<30, 2, 1>},
+    {{"cosmos_14b", "Cosmos 1.0 14B, rotary: 30 frames a second", {16, 44, 80}}, cosmos<30, 2, 2>},
     {{"cosmos_predict2", "Cosmos-Predict2 2B, rotary: 16 frames a second", {24, 44, 80}},
-     {},
      cosmos<16, 1, 3>},
-    {{"dinov3", "DINOv3, rotary: height and width from -1 to 1", {1, 14, 14}}, {}, dinov3},
-    {{"ltx", "LTX-Video 0.9, rotary: 25 frames a second", {16, 16, 22}}, {}, ltx<false>},
-    {{"ltx_causal", "LTX-Video with causal_temporal_positioning, rotary", {16, 16, 22}},
-     {},
-     ltx<true>},
+    {{"dinov3", "DINOv3, rotary: height and width from -1 to 1", {1, 14, 14}}, dinov3},
+    {{"ltx", "LTX-Video 0.9, rotary: 25 frames a second", {16, 16, 22}}, ltx<false>},
+    {{"ltx_causal", "LTX-Video with causal_temporal_positioning, rotary", {16, 16, 22}}, ltx<true>},
 };
 
 constexpr auto all_presets = [] {
@@ -219,22 +199,14 @@ AxesTable axes_table(std::string_view name, std::optional<GridSizes> sizes) {
     for (const AxesPreset& each : all_presets) names.push_back(each.name);
     throw_invalid("preset of axes is '{}'; allowed: {}", name, join(names, ", "));
   }
-  const auto& [preset, axes, table] = entries[number];
+  const auto& [preset, table, is_fixed] = entries[number];
   const GridSizes grid = sizes.value_or(preset.usual);
-  if (table != nullptr) return table(grid);
-  if (axes.is_fixed && (grid[1] != preset.usual[1] || grid[2] != preset.usual[2])) {
+  if (is_fixed && (grid[1] != preset.usual[1] || grid[2] != preset.usual[2])) {
     throw_invalid(
         "size of the grid is {} x {}; allowed for {}: {} x {}, because it rescales other grids",
         grid[1], grid[2], name, preset.usual[1], preset.usual[2]);
   }
-  EncodingSpec spec = {.base = axes.base};
-  if (axes.arrange != axes_in_blocks) {  // sections: the frequencies run through all pairs
-    spec.d_model = 2 * (axes.sizes[0] + axes.sizes[1] + axes.sizes[2]);
-    spec.layout = Layout::halves;
-  }
-  GridSizes firsts = {};
-  if (axes.is_centred) firsts = {0, grid[1] / 2 - grid[1], grid[2] / 2 - grid[2]};
-  return consecutive(axes.arrange(axes.sizes, spec), grid, firsts);
+  return table(grid);
 }
 
 }  // namespace posenc::model

@@ -14,19 +14,16 @@ namespace {
 // The layout of the random bits: see dropout.h.
 constexpr std::int64_t block_elements = 128, block_counters = 8;
 
-std::uint32_t low(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value); }
-std::uint32_t high(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value >> 32); }
-
 /// True for each element of a block that is kept.
 using Kept = std::array<bool, block_elements>;
 
 Kept kept_of_block(std::uint64_t seed, std::uint8_t threshold, std::uint32_t fine_threshold,
                    std::uint64_t block) noexcept {
-  const PhiloxKey key = {low(seed), high(seed)};
+  const PhiloxKey key = {low_word(seed), high_word(seed)};
   std::uint8_t bytes[block_elements];
   for (std::int64_t c = 0; c < block_counters; ++c) {
     const std::uint64_t n = block * block_counters + static_cast<std::uint64_t>(c);
-    const PhiloxCounter words = philox4x32_7({low(n), high(n), 0, 0}, key);
+    const PhiloxCounter words = philox4x32_7({low_word(n), high_word(n), 0, 0}, key);
     for (std::int64_t i = 0; i < 16; ++i) {
       bytes[i / 8 * (block_elements / 2) + 8 * c + i % 8] =
           static_cast<std::uint8_t>(words[static_cast<std::size_t>(i / 4)] >> (8 * (i % 4)));
@@ -37,7 +34,7 @@ Kept kept_of_block(std::uint64_t seed, std::uint8_t threshold, std::uint32_t fin
     kept[i] = bytes[i] > threshold;
     if (bytes[i] != threshold) continue;
     const std::uint64_t n = block * block_elements + i;
-    kept[i] = philox4x32_7({low(n), high(n), 1, 0}, key)[0] >= fine_threshold;
+    kept[i] = philox4x32_7({low_word(n), high_word(n), 1, 0}, key)[0] >= fine_threshold;
   }
   return kept;
 }

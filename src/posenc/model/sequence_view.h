@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -27,16 +28,11 @@ class IntegerView {
   /// the expression.
   IntegerView(std::initializer_list<std::int64_t> list) noexcept  // NOLINT: implicit
       : IntegerView(list.begin(), static_cast<std::int64_t>(list.size())) {}
-  /// The integers of an array.
-  template <class Integer, std::size_t count>
-  requires requires(const Integer* first) { IntegerView(first, 0); }
-  IntegerView(const Integer (&list)[count]) noexcept  // NOLINT: implicit
-      : IntegerView(list, static_cast<std::int64_t>(count)) {}
-  /// The integers of a span or a vector.
+  /// The integers of an array, a span or a vector.
   template <class Integers>
-  requires requires(const Integers& each) { IntegerView(each.data(), 0); }
+  requires requires(const Integers& each) { IntegerView(std::data(each), 0); }
   IntegerView(const Integers& each) noexcept  // NOLINT: implicit
-      : IntegerView(each.data(), static_cast<std::int64_t>(each.size())) {}
+      : IntegerView(std::data(each), std::ssize(each)) {}
 
   const void* data() const noexcept { return data_; }               ///< the first integer
   std::int64_t count() const noexcept { return count_; }            ///< the number of integers

@@ -1,20 +1,50 @@
 // How rows of encodings over several axes are made. Internal: not installed.
 //
-// If all positions are equal on all axes, one encoder writes the rows. Otherwise the distinct
-// positions of each axis are encoded into a table, and rows are joined from the tables.
+// Rows whose positions are equal on all axes, as in text, come from one encoder of all pairs. For
+// other rows, each axis has an encoder of its own pairs: the distinct positions of the axis are
+// encoded into a table, and rows are joined from the tables.
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/encode_options.h"
+#include "posenc/encoder.h"
 #include "posenc/matrix.h"
-#include "posenc/model/internal/axes_plan.h"
+#include "posenc/model/axes.h"
 #include "posenc/model/row_positions.h"
 #include "posenc/model/simd/kernels.h"
+#include "posenc/selection.h"
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace posenc::detail {
+
+/// Consecutive channels that are copied from the row of an axis to the row of the table.
+struct CopiedChannels {
+  std::int64_t from, to, count;
+};
+
+/// The pairs that are rotated by the positions of one axis.
+struct AxisPlan {
+  std::int64_t axis;
+  std::vector<CopiedChannels> channels;
+  std::shared_ptr<const Encoder> encoder = nullptr;
+  /// True if the channels are scattered. The encoder then encodes all pairs, and a mask selects the
+  /// channels.
+  bool has_whole_rows = false;
+};
+
+/// The plan of an AxesEncoder.
+struct AxesPlan {
+  model::AxesSpec spec;
+  std::int64_t d_model;
+  std::int64_t axes;
+  Selection selection = {};
+  /// Encodes all pairs, for rows whose positions are equal on all axes. Null if parts have layouts.
+  std::shared_ptr<const Encoder> of_equal = {};
+  std::vector<AxisPlan> of_axes = {};
+};
 
 /// All that may fail is done when it is made, so that a caller who writes some rows at a time need
 /// not stop between them. The plan and the memory of the positions must outlive it.

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
-#include <sstream>
 
 namespace posenc::detail {
 namespace {
@@ -29,9 +27,11 @@ const ConfigJson& neutral_keys() {
 }
 
 /// A key whose name contains one of these words may belong to a rotary embedding.
-constexpr std::string_view rope_like =
-    "rope nope rotary rotate theta yarn ntk mscale position pos_emb alibi head_dim head_size "
-    "kv_channels compression_ratio base_freq freq_base freq_alloc freq_scale";
+constexpr std::string_view rope_like[] = {
+    "rope",      "nope",      "rotary",     "rotate",      "theta",
+    "yarn",      "ntk",       "mscale",     "position",    "pos_emb",
+    "alibi",     "head_dim",  "head_size",  "kv_channels", "compression_ratio",
+    "base_freq", "freq_base", "freq_alloc", "freq_scale"};
 
 /// Objects whose keys are chosen by a user, belong to another program, or belong to another part of
 /// a multimodal model, whose rotary embedding is not the text model's.
@@ -77,13 +77,13 @@ bool is_integer(const ConfigJson& value, std::int64_t least) {
   return value.is_number_integer() && value >= least && value <= max_integer;
 }
 
-}  // namespace
-
-std::vector<std::string> split(std::string_view words) {
-  std::istringstream stream{std::string(words)};
-  return {std::istream_iterator<std::string>(stream), {}};
+/// True for a list all of whose elements are allowed.
+template <class IsAllowed>
+bool is_list_of(const ConfigJson& value, const IsAllowed& is_allowed) {
+  return value.is_array() && std::ranges::all_of(value, is_allowed);
 }
 
+/// True if the text has the word.
 bool is_one_of(std::string_view word, std::string_view words) {
   for (std::size_t end = 0; !words.empty(); words.remove_prefix(std::min(end + 1, words.size()))) {
     end = std::min(words.find(' '), words.size());
@@ -91,6 +91,8 @@ bool is_one_of(std::string_view word, std::string_view words) {
   }
   return false;
 }
+
+}  // namespace
 
 bool is_rope_like(std::string_view key) {
   std::string lower(key);
@@ -102,7 +104,7 @@ bool is_rope_like(std::string_view key) {
       lower.replace(at, word.size(), "_");
   }
   return lower == "alpha" || lower.ends_with("_pct") ||
-         std::ranges::any_of(split(rope_like), [&](const std::string& part) {
+         std::ranges::any_of(rope_like, [&](std::string_view part) {
            return lower.find(part) != std::string::npos;
          });
 }
@@ -198,32 +200,30 @@ std::optional<std::string> ConfigKeys::text(std::string_view key) const {
   return value<std::string>(key, "a text", &ConfigJson::is_string);
 }
 
+template <class T, class IsAllowed>
+std::optional<std::vector<T>> ConfigKeys::list(std::string_view key, const std::string& allowed,
+                                               const IsAllowed& is_allowed) const {
+  return value<std::vector<T>>(key, allowed,
+                               [&](const ConfigJson& all) { return is_list_of(all, is_allowed); });
+}
+
 std::vector<double> ConfigKeys::reals(std::string_view key, std::int64_t count) const {
   const std::string allowed =
       format_text("a list of {} numbers above 0, one for each pair of channels", count);
-  const auto is_positive = [](const ConfigJson& each) { return is_real(each, 0); };
-  const auto numbers = value<std::vector<double>>(key, allowed, [&](const ConfigJson& all) {
-    return all.is_array() && static_cast<std::int64_t>(all.size()) == count &&
-           std::ranges::all_of(all, is_positive);
-  });
-  if (!numbers) refuse(key, allowed);
+  const auto numbers =
+      list<double>(key, allowed, [](const ConfigJson& each) { return is_real(each, 0); });
+  if (!numbers || std::ssize(*numbers) != count) refuse(key, allowed);
   return *numbers;
 }
 
 std::vector<std::int64_t> ConfigKeys::integers(std::string_view key) const {
-  const auto is_allowed = [](const ConfigJson& each) { return is_integer(each, 0); };
-  const auto numbers = value<std::vector<std::int64_t>>(
-      key, "a list of integers from 0", [&](const ConfigJson& all) {
-        return all.is_array() && std::ranges::all_of(all, is_allowed);
-      });
-  return needed(path(key), numbers);
+  return needed(path(key),
+                list<std::int64_t>(key, "a list of integers from 0",
+                                   [](const ConfigJson& each) { return is_integer(each, 0); }));
 }
 
 std::vector<std::string> ConfigKeys::texts(std::string_view key) const {
-  const auto are_texts = [](const ConfigJson& all) {
-    return all.is_array() && std::ranges::all_of(all, &ConfigJson::is_string);
-  };
-  return value<std::vector<std::string>>(key, "a list of texts", are_texts)
+  return list<std::string>(key, "a list of texts", &ConfigJson::is_string)
       .value_or(std::vector<std::string>());
 }
 
@@ -231,8 +231,7 @@ std::vector<ConfigKeys> ConfigKeys::objects(std::string_view key) const {
   std::vector<ConfigKeys> all;
   const ConfigJson* const list = get(key);
   if (list == nullptr) return all;
-  if (!list->is_array() || !std::ranges::all_of(*list, &ConfigJson::is_object))
-    refuse(key, "a list of objects");
+  if (!is_list_of(*list, &ConfigJson::is_object)) refuse(key, "a list of objects");
   for (const ConfigJson& each : *list)
     all.emplace_back(each, format_text("{}[{}]", path(key), all.size()));
   return all;

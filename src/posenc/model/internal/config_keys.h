@@ -103,6 +103,10 @@ class ConfigKeys {
   template <class T, class IsAllowed>
   std::optional<T> value(std::string_view key, const std::string& allowed,
                          const IsAllowed& is_allowed) const;
+  /// The list of the key, for each element of which `is_allowed` must be true.
+  template <class T, class IsAllowed>
+  std::optional<std::vector<T>> list(std::string_view key, const std::string& allowed,
+                                     const IsAllowed& is_allowed) const;
 
   const ConfigJson* json_;
   std::string path_;
@@ -111,10 +115,5 @@ class ConfigKeys {
 
 /// True if the key looks as if it belonged to a rotary embedding.
 bool is_rope_like(std::string_view key);
-
-/// The words of a text, between spaces.
-std::vector<std::string> split(std::string_view words);
-/// True if the text has the word.
-bool is_one_of(std::string_view word, std::string_view words);
 
 }  // namespace posenc::detail

@@ -2,6 +2,7 @@
 
 #include "posenc/error.h"
 #include "posenc/model/internal/model_types.h"
+#include "posenc/model/internal/rotary_rules.h"
 #include "posenc/spec.h"
 #include "posenc/support/check.h"
 
@@ -309,23 +310,22 @@ class ModelReader {
                                 has_default ? "the rule of its class" : "");
     const ConfigKeys* const given = keys_of(kind);
     const ConfigKeys& rule = given == nullptr ? class_rule : *given;
-    const auto& [name, read_rule] = rule_of(kind, rule);
+    const auto& [name, reader] = rule_of(kind, rule);
     const std::int64_t head = head_of(kind);
     if (name != "default" && kind.rules_need_head)
       needed(config_.path("head_dim"), config_.integer("head_dim"));
-    const bool is_proportional = read_rule == &RuleReader::proportional;
-    const std::int64_t dimension = is_proportional ? head : turned_of(kind, rule, head);
+    // A proportional rule selects the rotated channels itself.
+    const std::int64_t dimension = reader == "proportional" ? head : turned_of(kind, rule, head);
     const auto base = number(kind.base_keys, kind.base, kind, rule, 1);
     EncodingSpec spec = {.d_model = dimension, .base = needed(config_.path("rope_theta"), base)};
-    const RuleReader reader = {rule, config_, dimension, rows_};
-    const RotaryRule read = (reader.*read_rule)();
+    const RotaryRule read = read_rule(reader, {rule, config_, dimension, rows_});
     spec.frequencies = read.rule;
     spec.base *= read.base_ratio;
     const model::RotarySpec rotary = {
         .angles = axes_of(kind, spec, rule),
         .channels = channels(),
         .attention_factor = read.attention_factor,
-        .softmax_factor = kind.scales_softmax && name == "yarn" ? reader.softmax_factor() : 1,
+        .softmax_factor = kind.scales_softmax ? read.softmax_factor : 1,
         .queries = read.queries};
     validate(rotary);
     return {kind.layers, rotary};
@@ -356,7 +356,7 @@ class ModelReader {
     if (find(name) != kind.rules.end()) return *find(name);
     std::vector<std::string> names;
     for (const auto& [each, reader] : kind.rules)
-      if (reader != &RuleReader::unsettled) names.push_back(each);
+      if (reader != "unsettled") names.push_back(each);
     refuse("rope_type", name, join(names, ", "));
   }
 

@@ -1,59 +1,32 @@
 #include "posenc/model/internal/model_types.h"
 
-#include "posenc/model/internal/model_types_json.h"
+#include "posenc/model/internal/rotary_rules.h"
 #include "posenc/model/rotary_config.h"
 #include "posenc/support/made_once.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 
 namespace posenc::detail {
 namespace {
 
-/// The readers of rules, as the table names them.
-constexpr std::pair<std::string_view, ReadRule> readers[] = {
-    {"none", &RuleReader::none},
-    {"alpha", &RuleReader::alpha},
-    {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
-    {"dynamic", &RuleReader::dynamic},
-    {"linear", &RuleReader::linear},
-    {"llama3", &RuleReader::llama3},
-    {"longrope", &RuleReader::longrope},
-    {"longrope_of_phi3", &RuleReader::longrope_of_phi3},
-    {"longrope_of_phimoe", &RuleReader::longrope_of_phimoe},
-    {"ntk", &RuleReader::ntk},
-    {"proportional", &RuleReader::proportional},
-    {"rope_ratio", &RuleReader::rope_ratio},
-    {"steps", &RuleReader::steps},
-    {"unsettled", &RuleReader::unsettled},
-    {"yarn", &RuleReader::yarn},
-    {"yarn_with_factor_1", &RuleReader::yarn_with_factor_1},
-    {"yarn_with_scaled_queries", &RuleReader::yarn_with_scaled_queries}};
+// The names of the enumerators, in their order.
+constexpr std::string_view head_sizes[] = {"quotient", "given", "either", "latent"};
+constexpr std::string_view axis_orders[] = {"one_axis", "in_sections", "four_in_sections",
+                                            "interleaved", "alternating"};
 
-constexpr std::pair<std::string_view, HeadSize> head_sizes[] = {{"quotient", HeadSize::quotient},
-                                                                {"given", HeadSize::given},
-                                                                {"either", HeadSize::either},
-                                                                {"latent", HeadSize::latent}};
-
-constexpr std::pair<std::string_view, AxisOrder> axis_orders[] = {
-    {"one_axis", AxisOrder::one_axis},
-    {"in_sections", AxisOrder::in_sections},
-    {"four_in_sections", AxisOrder::four_in_sections},
-    {"interleaved", AxisOrder::interleaved},
-    {"alternating", AxisOrder::alternating}};
-
-/// The value that the name of the key stands for. Throws InvalidArgument if there is none.
-template <class T, std::size_t count>
-T named(const ConfigKeys& keys, std::string_view key, const std::string& name,
-        const std::pair<std::string_view, T> (&all)[count]) {
-  Words names;
-  for (const auto& [each, value] : all) {
-    if (each == name) return value;
-    names.emplace_back(each);
-  }
-  keys.refuse(key, join(names, ", "));
+/// Throws InvalidArgument unless the value of the key, or the default, is one of the names. Returns
+/// the index of the name.
+template <class Names>
+std::ptrdiff_t index_of_name(const ConfigKeys& keys, std::string_view key,
+                             std::string_view by_default, const Names& names) {
+  const std::string name = keys.text(key).value_or(std::string(by_default));
+  const auto found = std::ranges::find(names, name);
+  if (found == std::end(names)) keys.refuse(key, join(names, ", "));
+  return found - std::begin(names);
 }
 
 std::string text_or_none(const ConfigKeys& keys, std::string_view key) {
@@ -76,14 +49,12 @@ ModelKeys model_keys(const ConfigKeys& keys, std::string_view key, const Words& 
   ModelKeys all;
   for (std::string name : keys.has(key) ? keys.texts(key) : by_default) {
     ModelKey each;
-    const auto remove_prefix = [&name](std::string_view prefix) {
-      const bool has_prefix = name.starts_with(prefix);
-      if (has_prefix) name.erase(0, prefix.size());
-      return has_prefix;
-    };
-    each.is_echo = remove_prefix("echo:");
-    each.is_else = remove_prefix("else:");
-    each.is_in_rule = remove_prefix("rule:");
+    for (const auto& [prefix, member] : {std::pair(std::string_view("echo:"), &ModelKey::is_echo),
+                                         {"else:", &ModelKey::is_else},
+                                         {"rule:", &ModelKey::is_in_rule}}) {
+      each.*member = name.starts_with(prefix);
+      if (each.*member) name.erase(0, prefix.size());
+    }
     each.name = name;
     all.push_back(each);
   }
@@ -92,8 +63,10 @@ ModelKeys model_keys(const ConfigKeys& keys, std::string_view key, const Words& 
 
 NamedRules named_rules(const ConfigKeys& keys) {
   NamedRules rules;
-  for (const auto& [name, reader] : keys.json().items())
-    rules.emplace_back(name, named(keys, name, keys.text(name).value_or(""), readers));
+  for (const auto& [name, reader] : keys.json().items()) {
+    index_of_name(keys, name, "", rule_readers());
+    rules.emplace_back(name, reader.get<std::string>());
+  }
   return rules;
 }
 
@@ -111,10 +84,9 @@ TextModel text_model(const ConfigKeys& keys, const ModelTypes& types) {
   const auto integer = [&](std::string_view key) { return keys.integer(key).value_or(0); };
   const auto flag = [&](std::string_view key) { return keys.boolean(key, false); };
   const auto integers = [&](std::string_view key, std::size_t count) {
-    const std::vector<std::int64_t> values =
-        keys.has(key) ? keys.integers(key) : std::vector<std::int64_t>();
-    if (keys.has(key) && values.size() != count)
-      keys.refuse(key, format_text("{} integers", count));
+    if (!keys.has(key)) return std::vector<std::int64_t>();
+    const std::vector<std::int64_t> values = keys.integers(key);
+    if (values.size() != count) keys.refuse(key, format_text("{} integers", count));
     return values;
   };
   const Words share = {"partial_rotary_factor", "rule:partial_rotary_factor"};
@@ -127,7 +99,7 @@ TextModel text_model(const ConfigKeys& keys, const ModelTypes& types) {
                      .unturned_interval = integer("unturned_interval"),
                      .is_interleaved = flag("is_interleaved"),
                      .interleaved_key = text_or_none(k, "interleaved_key"),
-                     .head = named(k, "head", k.text("head").value_or("quotient"), head_sizes),
+                     .head = HeadSize(index_of_name(k, "head", "quotient", head_sizes)),
                      .head_default = integer("head_default"),
                      .head_keys = model_keys(k, "head_keys", {"head_dim"}),
                      .rules_need_head = flag("rules_need_head"),
@@ -145,7 +117,7 @@ TextModel text_model(const ConfigKeys& keys, const ModelTypes& types) {
                      .ignores_common_rule = flag("ignores_common_rule"),
                      .needs_rope_type = flag("needs_rope_type"),
                      .scales_softmax = flag("scales_softmax"),
-                     .axes = named(k, "axes", k.text("axes").value_or("one_axis"), axis_orders),
+                     .axes = AxisOrder(index_of_name(k, "axes", "one_axis", axis_orders)),
                      .sections = integers("sections", 3),
                      .ignored = k.texts("ignored"),
                      .needs = object_or_null(k, "needs"),

@@ -1,7 +1,7 @@
 // The model types of src/posenc/model/model_types.json. Internal: not installed.
 #pragma once
 
-#include "posenc/model/internal/rotary_rules.h"
+#include "posenc/model/internal/config_keys.h"
 
 #include <cstdint>
 #include <map>
@@ -27,9 +27,8 @@ using ModelKeys = std::vector<ModelKey>;
 
 using Words = std::vector<std::string>;
 
-using ReadRule = RotaryRule (RuleReader::*)() const;
-/// The names of rules in configurations, and the reader of each rule.
-using NamedRules = std::vector<std::pair<std::string, ReadRule>>;
+/// The names of rules in configurations, and the name of the reader of each rule.
+using NamedRules = std::vector<std::pair<std::string, std::string>>;
 
 /// How the number of channels of a head is found. `quotient`: the width divided by the number of
 /// heads; head_dim must agree. `given`: head_dim or the default. `either`: head_dim, the default,
@@ -121,6 +120,9 @@ struct ModelTypes {
   /// if the text is not JSON, or if a field is not known, is missing or has a wrong value.
   void add(std::string_view json);
 };
+
+/// The text of model_types.json, which the build compiles into the library.
+extern const std::string_view known_model_types_json;
 
 /// The types of model_types.json, which every build of posenc holds.
 const ModelTypes& known_types();

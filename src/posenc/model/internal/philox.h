@@ -12,17 +12,20 @@ inline namespace internals {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
+constexpr std::uint32_t low_word(std::uint64_t value) noexcept {
+  return static_cast<std::uint32_t>(value);
+}
+constexpr std::uint32_t high_word(std::uint64_t value) noexcept {
+  return static_cast<std::uint32_t>(value >> 32);
+}
+
 /// Returns four random words, which are a pure function of the counter and the key.
 constexpr PhiloxCounter philox4x32_7(PhiloxCounter counter, PhiloxKey key) noexcept {
   for (int round = 0; round < 7; ++round) {
     const std::uint64_t product_0 = std::uint64_t{0xD2511F53} * counter[0];
     const std::uint64_t product_1 = std::uint64_t{0xCD9E8D57} * counter[2];
-    const auto high = [](std::uint64_t product) {
-      return static_cast<std::uint32_t>(product >> 32);
-    };
-    const auto low = [](std::uint64_t product) { return static_cast<std::uint32_t>(product); };
-    counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1),
-               high(product_0) ^ counter[3] ^ key[1], low(product_0)};
+    counter = {high_word(product_1) ^ counter[1] ^ key[0], low_word(product_1),
+               high_word(product_0) ^ counter[3] ^ key[1], low_word(product_0)};
     key[0] += 0x9E3779B9;
     key[1] += 0xBB67AE85;
   }
