@@ -24,17 +24,13 @@ namespace {
 
 /// Arguments of env.
 Arguments child_environment(const CommandOptions& options) {
-  Environment variables;
+  Arguments changes;
   for (char** each = environ; *each != nullptr; ++each) {
-    const std::string entry = *each;
-    const std::size_t equals = entry.find('=');
-    if (!entry.starts_with("POSENC_"))
-      variables[entry.substr(0, equals)] = entry.substr(equals + 1);
+    const std::string entry = *each, name = entry.substr(0, entry.find('='));
+    if (name.starts_with("POSENC_")) changes = changes + Arguments{"-u", name};
   }
-  for (const auto& [name, value] : options.environment) variables[name] = value;
-  Arguments entries = {"-i"};
-  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
-  return entries;
+  for (const auto& [name, value] : options.environment) changes.push_back(name + "=" + value);
+  return changes;
 }
 
 int start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
@@ -49,10 +45,8 @@ File opened(const std::filesystem::path& file, const char* mode) {
 }
 
 bool has_temporary(const std::filesystem::path& folder) {
-  for (const auto& each : std::filesystem::directory_iterator(folder)) {
-    if (each.path().extension() == ".tmp") return true;
-  }
-  return false;
+  return std::ranges::any_of(std::filesystem::directory_iterator(folder),
+                             [](const auto& each) { return each.path().extension() == ".tmp"; });
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "posenc/check/heads.h"
 #include "posenc/check/table.h"
 
-#include "cli/check_model.h"
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/little_endian.h"
@@ -29,15 +28,6 @@ using namespace suite;
 
 namespace {
 
-template <class T>
-std::vector<std::int64_t> elements_of(const InputFile& input, std::int64_t offset,
-                                      std::int64_t count) {
-  std::vector<T> elements(static_cast<std::size_t>(count));
-  input.read(offset, elements.data(), count * std::int64_t{sizeof(T)});
-  to_little_endian(std::span(elements));
-  return {elements.begin(), elements.end()};
-}
-
 /// The integers of a .npy file.
 std::vector<std::int64_t> read_positions(const std::string& file) {
   const InputFile input(file);
@@ -51,8 +41,13 @@ std::vector<std::int64_t> read_positions(const std::string& file) {
     throw_invalid("--positions is '{}'; allowed: a .npy file of int32 or int64, of one dimension",
                   file);
   }
-  return is_wide ? elements_of<std::int64_t>(input, header.bytes, header.shape[0])
-                 : elements_of<std::int32_t>(input, header.bytes, header.shape[0]);
+  const auto read = [&]<class T>(std::vector<T> elements) {
+    elements.resize(static_cast<std::size_t>(header.shape[0]));
+    input.read(header.bytes, elements.data(), present);
+    to_little_endian(std::span(elements));
+    return std::vector<std::int64_t>(elements.begin(), elements.end());
+  };
+  return is_wide ? read(std::vector<std::int64_t>()) : read(std::vector<std::int32_t>());
 }
 
 /// The arrangements that the name of the table or tensor implies: cosines for cos_cached, sines for
@@ -76,8 +71,11 @@ std::vector<check::Arrangement> arrangements_by_name(const Options& options) {
           check::Arrangement::cosines_repeated};
 }
 
-/// Positions from --first on, in steps of --step.
-RealPositions positions_in_steps(const Options& options, std::int64_t rows) {
+/// The positions in the file --positions, or from --first on in steps of --step. There are none if
+/// neither option is given.
+RealPositions given_positions(const Options& options, std::int64_t rows) {
+  if (!options.positions.empty()) return {.multiples = read_positions(options.positions)};
+  if (!options.step) return {};
   std::vector<double> positions;
   for (std::int64_t row = 0; row < rows; ++row)
     positions.push_back(static_cast<double>(options.first().value_or(0)) +
@@ -103,12 +101,21 @@ check::TableOptions expected_of(const Options& options, std::int64_t rows) {
     if (rotary.angles.axes() > 1 || !expected.spec) expected.axes = {.spec = rotary.angles};
     expected.factor = rotary.attention_factor;
     expected.first = options.first().value_or(0);
-  }
-  if (!options.axes.empty()) {
-    AxesTable grid = axes_table(options.axes, options.grid);
-    expected.axes = {.name = options.axes, .spec = std::move(grid.spec)};
-    if (options.positions.empty()) expected.axes->positions = std::move(grid.positions);
-    if (options.grid) expected.axes->grid = *options.grid;
+    // A name is evidence only for the cache of a model: other tables have names of any kind.
+    expected.arrangements = arrangements_by_name(options);
+    if (options.grid) {
+      if (!expected.axes)
+        throw_invalid("--grid is given, and the model has one axis; allowed: none");
+      expected.axes->positions = positions_on_grid(options, rotary.angles);
+      expected.spec.reset();
+      expected.first.reset();
+    }
+  } else if (!options.axes.empty()) {
+    AxesTable table = axes_table(options.axes, options.grid);
+    expected.axes = {.name = options.axes,
+                     .grid = options.grid.value_or(GridSizes()),
+                     .spec = std::move(table.spec),
+                     .positions = std::move(table.positions)};
   }
   std::optional<Layout> layout = options.layout;
   if (!options.presets.empty()) {
@@ -116,13 +123,14 @@ check::TableOptions expected_of(const Options& options, std::int64_t rows) {
     expected.spec = preset.spec;
     expected.first = options.first().value_or(preset.rows.first);
     layout = options.layout.value_or(preset.spec.layout);
+  } else if (options.base || options.spacing || options.frequencies) {
+    expected.spec.emplace();
+    expected.claimed = {.base = options.base.has_value(),
+                        .spacing = options.spacing.has_value(),
+                        .frequencies = options.frequencies.has_value()};
   }
-  if (options.base || options.spacing || options.frequencies || !options.presets.empty()) {
-    EncodingSpec& spec = expected.spec ? *expected.spec : expected.spec.emplace();
-    const bool has_preset = !options.presets.empty();
-    expected.claimed = {.base = has_preset || options.base,
-                        .spacing = has_preset || options.spacing,
-                        .frequencies = has_preset || options.frequencies};
+  if (expected.spec && options.config.empty()) {
+    EncodingSpec& spec = *expected.spec;
     spec.d_model = options.d_model.value_or(0);
     spec.base = options.base.value_or(spec.base);
     spec.spacing = options.spacing.value_or(spec.spacing);
@@ -135,22 +143,10 @@ check::TableOptions expected_of(const Options& options, std::int64_t rows) {
   if (options.is_repeated)
     expected.arrangements = {check::Arrangement::cosines_repeated,
                              check::Arrangement::sines_repeated};
-  // A name is evidence only for the cache of a model: other tables have names of any kind.
-  if (!options.config.empty() && expected.arrangements.empty())
-    expected.arrangements = arrangements_by_name(options);
-  if (!options.config.empty() && options.grid) {
-    if (!expected.axes) throw_invalid("--grid is given, and the model has one axis; allowed: none");
-    expected.axes->positions = positions_on_grid(options, expected.axes->spec);
-    expected.spec.reset();
-    expected.first.reset();
-  }
-  if (!options.positions.empty()) expected.positions = read_positions(options.positions);
-  if (options.step) {
-    const RealPositions real = positions_in_steps(options, rows);
-    expected.positions = real.multiples;
-    expected.denominator = real.denominator;
-    expected.first.reset();
-  }
+  RealPositions given = given_positions(options, rows);
+  expected.positions = std::move(given.multiples);
+  expected.denominator = given.denominator;
+  if (options.step) expected.first.reset();
   expected.max_error = options.max_error;
   expected.threads = options.thread_count(cpu().logical_cores);
   return expected;
@@ -206,18 +202,17 @@ Json document_of(const check::TableReport& report) {
 std::string page_of(const Json& document, const check::TableReport& report) {
   std::string page = wrapped(to_string(report) + "\n");
   if (!report.is_identified) return page;
+  const MeasuredError& error = report.errors.error;
   Json figures = Json::array();
-  const auto add = [&](const char* what, const char* path, auto format, const std::string& best) {
-    const Json value = at(document, path);
-    const std::string shown = value.is_null() ? "-" : format(value.get<double>());
-    figures.push_back({{"what", what}, {"this", shown}, {"best", best}});
+  const auto add = [&](const char* what, const std::string& here, const std::string& best) {
+    figures.push_back({{"what", what}, {"this", here}, {"best", best}});
   };
-  add("max |error|", "/error/max_abs", error_text, bound_text(half_ulp_of_one(report.type)));
-  add("max ulp", "/error/max_ulp", ulp_text, ulp_text(0.5));
-  add("RMS", "/error/rms", error_text, "");
-  add("correctly rounded", "/correctly_rounded", percent_text, percent_text(1));
-  add("entries off", "/entries_off", count_text, "0");
-  add("NaN or infinite", "/entries_not_finite", count_text, "0");
+  add("max |error|", error_text(error.max_abs), bound_text(half_ulp_of_one(report.type)));
+  add("max ulp", ulp_text(error.max_ulp), ulp_text(0.5));
+  add("RMS", error_text(error.rms), "");
+  add("correctly rounded", percent_text(error.correctly_rounded), percent_text(1));
+  add("entries off", count_text(static_cast<double>(report.entries_off)), "0");
+  add("NaN or infinite", count_text(static_cast<double>(report.entries_not_finite)), "0");
   const Json& details = document.at("report");
   return fmt::format("{}\n{}{}{}", page,
                      table(figures, {text("", "/what"), text("this table", "/this", Align::right),
@@ -236,10 +231,7 @@ struct Rotation {
 
 Rotation rotation_of(const Options& options, std::int64_t channels, std::int64_t rows) {
   Rotation rotation;
-  const auto set_positions = [&](std::int64_t axes) {
-    const std::int64_t count = std::ssize(rotation.positions) / std::max<std::int64_t>(axes, 1);
-    rotation.options.positions = RowPositions(rotation.positions.data(), axes, count, count);
-  };
+  std::optional<std::int64_t> axes;  // of the positions; 0 if they are the same on all axes
   if (!options.config.empty()) {
     const RotaryReading reading = reading_of(options);
     rotation.rotary = layers_of(reading, options.layers).rotary;
@@ -255,31 +247,29 @@ Rotation rotation_of(const Options& options, std::int64_t channels, std::int64_t
       add_other("short sequences", each.rotary);
     if (options.grid) {
       rotation.positions = positions_on_grid(options, rotation.rotary.angles);
-      set_positions(rotation.rotary.angles.axes());
+      axes = rotation.rotary.angles.axes();
     }
   } else if (!options.axes.empty()) {
     AxesTable grid = axes_table(options.axes, options.grid);
     rotation.rotary.angles = std::move(grid.spec);
     rotation.positions = std::move(grid.positions);
-    set_positions(rotation.rotary.angles.axes());
+    axes = rotation.rotary.angles.axes();
   } else {
     Options of_head = options;
     if (!options.d_model && options.presets.empty())
       of_head.d_model = channels - options.offset.value_or(0);
     rotation.rotary = rotary_spec(tables_of(of_head).front().spec);
   }
-  if (!options.rotary.empty())
-    rotation.rotary.channels =
-        options.rotary == "halves" ? RotaryLayout::halves : RotaryLayout::interleaved;
-  if (!options.positions.empty()) {
-    rotation.positions = read_positions(options.positions);
-    set_positions(0);
+  if (options.rotary == "interleaved") rotation.rotary.channels = RotaryLayout::interleaved;
+  if (!options.positions.empty() || options.step) {
+    RealPositions given = given_positions(options, rows);
+    rotation.positions = std::move(given.multiples);
+    rotation.options.denominator = given.denominator;
+    axes = 0;
   }
-  if (options.step) {
-    const RealPositions real = positions_in_steps(options, rows);
-    rotation.positions = real.multiples;
-    rotation.options.denominator = real.denominator;
-    set_positions(0);
+  if (axes) {
+    const std::int64_t count = std::ssize(rotation.positions) / std::max<std::int64_t>(*axes, 1);
+    rotation.options.positions = RowPositions(rotation.positions.data(), *axes, count, count);
   }
   rotation.options.offset = options.offset.value_or(0);
   rotation.options.first = options.first().value_or(0);
@@ -346,6 +336,26 @@ int check_rotation(const Options& options) {
   return report.is_good ? good : check_failed;
 }
 
+int check_table(const Options& options) {
+  if (options.grid && options.config.empty() && options.axes.empty())
+    throw InvalidArgument("--grid requires --axes or --config");
+  if (!options.conformance.empty()) return check_conformance_set(options);
+  if (options.table.empty())
+    throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
+  if (!options.rotated.empty()) return check_rotation(options);
+  if (options.tensor.empty() && !options.config.empty() &&
+      options.table.ends_with(".safetensors")) {
+    const Names tensors = model_tables(options.table);
+    if (!tensors.empty()) return check_model(options, tensors);
+  }
+  const check::TableReport report = judged_table(options);
+  const Json document = document_of(report);
+  write_document(options, document, page_of(document, report));
+  return report.is_good ? good : check_failed;
+}
+
+}  // namespace
+
 check::TableReport judged_table(const Options& options) {
   const check::TableInMemory table = check::read_table(
       options.table,
@@ -362,26 +372,6 @@ check::TableReport judged_table(const Options& options) {
   check::TableReport other = check::table(table.view(), expected_of(of_rows, rows));
   return other.is_good ? other : report;
 }
-
-int check_table(const Options& options) {
-  if (options.grid && options.config.empty() && options.axes.empty())
-    throw InvalidArgument("--grid requires --axes or --config");
-  if (!options.conformance.empty()) return check_conformance_set(options);
-  if (options.table.empty())
-    throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
-  if (!options.rotated.empty()) return check_rotation(options);
-  if (options.tensor.empty() && !options.config.empty() &&
-      options.table.ends_with(".safetensors")) {
-    const std::vector<std::string> tensors = model_tables(options.table);
-    if (!tensors.empty()) return check_model(options, tensors, judged_table);
-  }
-  const check::TableReport report = judged_table(options);
-  const Json document = document_of(report);
-  write_document(options, document, page_of(document, report));
-  return report.is_good ? good : check_failed;
-}
-
-}  // namespace
 
 void add_check_command(CLI::App& program, Options& options) {
   CLI::App& app =

@@ -1,18 +1,15 @@
-#include "cli/check_model.h"
-
+// The tables and frequencies in a model's .safetensors file.
 #include "cli/commands.h"
 
 #include "posenc/check/frequencies.h"
 #include "posenc/check/table_file.h"
 #include "posenc/error.h"
-#include "posenc/support/with_type.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <string_view>
 
 namespace posenc::cli {
@@ -56,25 +53,17 @@ Names likely_kinds(const Options& options, std::string_view name) {
   return is_sliding(name) && !sliding.empty() ? sliding : all;
 }
 
-std::vector<double> values_of(const check::TableInMemory& row) {
-  std::vector<double> values;
-  with_type(row.stored.type, [&]<class T>(T) {
-    const auto* const first = reinterpret_cast<const T*>(row.elements.get());
-    std::transform(first, first + row.stored.columns, std::back_inserter(values),
-                   [](T each) { return to_double(each); });
-  });
-  return values;
-}
-
 /// Judges the frequencies of each kind of layers; under LongRoPE with either list of factors.
 Json judged_frequencies(const Options& options, const Names& kinds) {
   const check::TableInMemory row = check::read_table(
       options.table, {.tensor = options.tensor, .holds = check::Holds::frequencies});
+  std::vector<double> values;
+  for (std::int64_t k = 0; k < row.stored.columns; ++k) values.push_back(row.view()(0, k));
   std::vector<check::FrequencyReport> reports;
   for (const std::string& kind : kinds) {
     for (const RotaryReading& reading : {reading_of(options), reading_of(options, 1)}) {
       const auto spec = spec_of_equal_positions(layers_of(reading, kind).rotary.angles);
-      reports.push_back(check::frequencies(values_of(row), spec));
+      reports.push_back(check::frequencies(values, spec));
     }
   }
   const auto right = std::ranges::find_if(reports, &check::FrequencyReport::is_good);
@@ -87,11 +76,11 @@ Json judged_frequencies(const Options& options, const Names& kinds) {
 }
 
 /// Judges a cache as the cache of each kind of layers.
-Json judged_cache(Options options, const Names& kinds, const JudgeCache& judge) {
+Json judged_cache(Options options, const Names& kinds) {
   std::vector<check::TableReport> reports;
   for (const std::string& kind : kinds) {
     options.layers = kind;
-    reports.push_back(judge(options));
+    reports.push_back(judged_table(options));
     if (reports.back().is_good) break;
   }
   const check::TableReport& report = reports.back().is_good ? reports.back() : reports.front();
@@ -103,12 +92,12 @@ Json judged_cache(Options options, const Names& kinds, const JudgeCache& judge) 
 }
 
 /// The verdict on a tensor; also if it cannot be a tensor of the model.
-Json judged(const Options& options, const JudgeCache& judge) {
+Json judged_tensor(const Options& options) {
   const Names kinds = likely_kinds(options, options.tensor);
   layers_of(reading_of(options), kinds.front());  // throws if --layers names no kind
   try {
     return is_frequencies(options.tensor) ? judged_frequencies(options, kinds)
-                                          : judged_cache(options, kinds, judge);
+                                          : judged_cache(options, kinds);
   } catch (const InvalidArgument& error) {
     return {{"dtype", ""}, {"verdict", "wrong"}, {"what", ""}, {"cause", error.what()}};
   }
@@ -116,31 +105,26 @@ Json judged(const Options& options, const JudgeCache& judge) {
 
 }  // namespace
 
-std::vector<std::string> model_tables(const std::string& file) {
-  std::vector<std::string> names = check::tensor_names(file);
+Names model_tables(const std::string& file) {
+  Names names = check::tensor_names(file);
   std::erase_if(names, [](const std::string& name) {
     return is_other_part(name) || (!is_frequencies(name) && !is_cache(name));
   });
   return names;
 }
 
-int check_model(const Options& options, const std::vector<std::string>& tensors,
-                const JudgeCache& judge) {
-  Json document = new_document();
-  Json& rows = document["tensors"] = Json::array();
+int check_model(const Options& options, const Names& tensors) {
+  Json document = new_document(), shown = Json::array();
   std::size_t wrong = 0;
   for (const std::string& name : tensors) {
     Options one = options;
     one.tensor = name;
-    Json row = judged(one, judge);
+    Json row = judged_tensor(one);
     row["name"] = name;
-    wrong += row["verdict"] != "right" ? 1 : 0;
-    rows.push_back(std::move(row));
-  }
-  Json shown = Json::array();
-  for (const Json& row : rows) {
+    document["tensors"].push_back(row);
     shown.push_back(row);
     if (row["verdict"] == "right") continue;
+    ++wrong;
     for (const char* const part : {"what", "cause"})
       for (const std::string& line : broken(row[part].get<std::string>(), 96))
         shown.push_back("    " + line);

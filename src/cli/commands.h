@@ -90,6 +90,15 @@ using TimeRows = std::function<suite::Timing(const suite::TimingRequest&)>;
 /// `why_one_process` then says why; it must outlive the result.
 TimeRows time_in_own_processes(std::string& why_one_process);
 
+/// Judges the table in a file, or the tensor of it, by what the options claim.
+check::TableReport judged_table(const Options& options);
+
+/// The tensors of a .safetensors file whose names are those of frequencies or of rotary caches.
+Names model_tables(const std::string& file);
+
+/// Judges these tensors of the file of a model, prints a line for each, and returns an exit code.
+int check_model(const Options& options, const Names& tensors);
+
 /// Prints a line on standard error for every backend that breaks its bound. Returns the exit code.
 int check_promises(const suite::Measurements& document);
 

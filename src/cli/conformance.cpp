@@ -57,36 +57,29 @@ std::vector<ConformanceTable> conformance_tables() {
       same->presets.emplace_back(preset.name);
     }
   }
-  const struct {
-    const char* name;
-    std::int64_t d_model;
-    double base;
-    const char* rule;
-  } rotary[] = {
-      {"rotary_llama_3_2", 64, 5e5, "llama3:factor=32"},
-      {"rotary_llama_4", 128, 5e5, "llama3:factor=16,high_frequency_factor=1"},
-      {"rotary_qwen_2_5", 128, 1e6, "yarn:factor=4,trained_rows=32768,attention_factor=1"},
-      {"rotary_deepseek_v3", 64, 1e4, "yarn:factor=40,trained_rows=4096,attention_factor=1"},
-      {"rotary_gpt_oss", 64, 1.5e5,
-       "yarn:factor=32,trained_rows=4096,truncate=false,attention_factor=1"},
-      // The factor is a power of two, so that products are exact. An implementation that ignores
-      // attention factors fails this table.
-      {"rotary_attention_factor_2", 128, 1e6,
-       "yarn:factor=4,trained_rows=32768,attention_factor=2"},
-      {"rotary_gemma_3", 256, 1e6, "linear:factor=8"},
-      {"rotary_code_llama", 128, 1e6, "base"},
-      {"rotary_dynamic", 128, 1e4, "ntk:factor=2"},
-      {"rotary_modernbert", 64, 1.6e5, "base"},
-      {"rotary_smollm_3", 128, 5e6, "base"},
-      {"rotary_gpt_neox", 24, 1e4, "base"},
-      {"rotary_widest_base", 64, 1e8, "base"},
-  };
-  for (const auto& [name, d_model, base, rule] : rotary)
+  const auto add = [&](const char* name, std::int64_t d_model, double base, const char* rule) {
     all.push_back({name,
                    {.d_model = d_model,
                     .base = base,
                     .layout = Layout::halves_cos_first,
                     .frequencies = parse_frequency_rule(rule)}});
+  };
+  add("rotary_llama_3_2", 64, 5e5, "llama3:factor=32");
+  add("rotary_llama_4", 128, 5e5, "llama3:factor=16,high_frequency_factor=1");
+  add("rotary_qwen_2_5", 128, 1e6, "yarn:factor=4,trained_rows=32768,attention_factor=1");
+  add("rotary_deepseek_v3", 64, 1e4, "yarn:factor=40,trained_rows=4096,attention_factor=1");
+  add("rotary_gpt_oss", 64, 1.5e5,
+      "yarn:factor=32,trained_rows=4096,truncate=false,attention_factor=1");
+  // The factor is a power of two, so that products are exact. An implementation that ignores
+  // attention factors fails this table.
+  add("rotary_attention_factor_2", 128, 1e6, "yarn:factor=4,trained_rows=32768,attention_factor=2");
+  add("rotary_gemma_3", 256, 1e6, "linear:factor=8");
+  add("rotary_code_llama", 128, 1e6, "base");
+  add("rotary_dynamic", 128, 1e4, "ntk:factor=2");
+  add("rotary_modernbert", 64, 1.6e5, "base");
+  add("rotary_smollm_3", 128, 5e6, "base");
+  add("rotary_gpt_neox", 24, 1e4, "base");
+  add("rotary_widest_base", 64, 1e8, "base");
   return all;
 }
 
@@ -252,24 +245,19 @@ std::string bytes_of(const ConformanceHeads& heads, DataType type, bool is_turne
   });
 }
 
-/// The parts of the angles, as docs/kernels.md describes them.
-Json json_of(const AxesSpec& angles) {
-  Json parts = Json::array();
-  for (const AxisPairs& part : angles.parts) {
+/// A rotation, as docs/kernels.md describes it.
+Json json_of(const ConformanceHeads& heads) {
+  const RotarySpec& rotary = heads.rotary;
+  Json positions = Json::array(), parts = Json::array();
+  for (std::int64_t axis = 0; axis < rotary.angles.axes(); ++axis)
+    positions.push_back(heads.row_positions().list(axis).list());
+  for (const AxisPairs& part : rotary.angles.parts) {
     parts.push_back({{"axis", part.axis},
                      {"d_model", part.spec.d_model},
                      {"base", part.spec.base},
                      {"frequencies", to_string(part.spec.frequencies)}});
     if (!part.pairs.empty()) parts.back()["pairs"] = part.pairs;
   }
-  return parts;
-}
-
-Json json_of(const ConformanceHeads& heads) {
-  const RotarySpec& rotary = heads.rotary;
-  Json positions = Json::array();
-  for (std::int64_t axis = 0; axis < rotary.angles.axes(); ++axis)
-    positions.push_back(heads.row_positions().list(axis).list());
   return {{"name", heads.name},
           {"before", before_of(heads)},
           {"shape", {rows_of_heads, heads_of_row, heads.channels}},
@@ -278,24 +266,43 @@ Json json_of(const ConformanceHeads& heads) {
           {"channels", rotary.channels == RotaryLayout::halves ? "halves" : "interleaved"},
           {"offset", heads.offset},
           {"attention_factor", rotary.attention_factor},
-          {"parts", json_of(rotary.angles)}};
+          {"parts", parts}};
+}
+
+/// Reads an answer to a table, and judges it.
+Json verdict_on(const std::filesystem::path& file, const ConformanceTable& table, DataType type,
+                const std::optional<double>& max_error) {
+  const check::TableInMemory answer =
+      check::read_table(file, {.type = type, .columns = table.spec.d_model});
+  const check::TableReport report =
+      check::table(answer.view(), {.spec = table.spec,
+                                   .arrangements = {check::arrangement_of(table.spec.layout)},
+                                   .positions = conformance_positions,
+                                   .max_error = max_error});
+  return {{"good", report.is_good},
+          {"verdict", report.is_good ? "good" : "wrong"},
+          {"error", cli::to_json(report.errors.error)},
+          {"correctly_rounded", report.errors.error.correctly_rounded},
+          {"cause", check::cause_text(report)}};
 }
 
 /// Reads an answer to heads, and judges it.
-check::HeadsReport judged(const ConformanceHeads& heads, const std::filesystem::path& file,
-                          DataType type) {
-  check::TableInMemory answer = check::read_table(
+Json verdict_on(const std::filesystem::path& file, const ConformanceHeads& heads, DataType type) {
+  const check::TableInMemory answer = check::read_table(
       file, {.type = type, .columns = heads.channels, .holds = check::Holds::heads});
   check::HeadsTable after = answer.heads();
   const std::array<std::int64_t, 3> shape = {rows_of_heads, heads_of_row, heads.channels};
-  if (after.sizes[0] * after.sizes[1] * after.sizes[2] == shape[0] * shape[1] * shape[2] &&
-      after.sizes[1] == 1)  // raw elements have rows only
+  const std::int64_t elements = shape[0] * shape[1] * shape[2];
+  if (after.sizes[1] == 1 && after.sizes[0] * after.sizes[2] == elements)  // rows only, if raw
     after.sizes = shape, after.strides = {shape[1] * shape[2], shape[2], 1};
-  return with_type(after.type, [&]<class T>(T) {
+  const check::HeadsReport report = with_type(after.type, [&]<class T>(T) {
     const std::vector<T> before = elements_before<T>(heads);
     return check::heads({before.data(), after.type, shape, after.strides}, after, heads.rotary,
                         {.positions = heads.row_positions(), .offset = heads.offset});
   });
+  return {{"good", report.is_good},          {"verdict", report.is_good ? "good" : "wrong"},
+          {"max", report.errors.max},        {"noise", report.errors.noise},
+          {"angles_off", report.angles_off}, {"cause", check::cause_text(report.causes)}};
 }
 
 }  // namespace
@@ -350,49 +357,25 @@ int check_conformance_set(const Options& options) {
   document["files"] = document["heads"] = Json::array();
   std::int64_t missing = 0;
   bool are_good = true;
-  const auto find = [&](const std::string& name) -> std::optional<std::filesystem::path> {
+  const auto add = [&](const char* list, const std::string& name, const auto& judge) {
     const std::filesystem::path file = std::filesystem::path(options.conformance) / name;
-    if (std::filesystem::exists(file)) return file;
-    ++missing;
-    return {};
+    if (!std::filesystem::exists(file)) {
+      ++missing;
+      return;
+    }
+    Json row = {{"file", name}};
+    row.update(judge(file));
+    are_good = are_good && row["good"];
+    document[list].push_back(std::move(row));
   };
-  for (const ConformanceTable& table : conformance_tables()) {
-    for (const DataType type : all_data_types) {
-      const std::string name = file_of(table.name, type);
-      const auto file = find(name);
-      if (!file) continue;
-      const check::TableInMemory answer =
-          check::read_table(*file, {.type = type, .columns = table.spec.d_model});
-      const check::TableReport report =
-          check::table(answer.view(), {.spec = table.spec,
-                                       .arrangements = {check::arrangement_of(table.spec.layout)},
-                                       .positions = conformance_positions,
-                                       .max_error = options.max_error});
-      are_good = are_good && report.is_good;
-      document["files"].push_back({{"file", name},
-                                   {"good", report.is_good},
-                                   {"verdict", report.is_good ? "good" : "wrong"},
-                                   {"error", to_json(report.errors.error)},
-                                   {"correctly_rounded", report.errors.error.correctly_rounded},
-                                   {"cause", check::cause_text(report)}});
-    }
-  }
-  for (const ConformanceHeads& heads : conformance_heads()) {
-    for (const DataType type : head_types) {
-      const std::string name = file_of(heads.name, type);
-      const auto file = find(name);
-      if (!file) continue;
-      const check::HeadsReport report = judged(heads, *file, type);
-      are_good = are_good && report.is_good;
-      document["heads"].push_back({{"file", name},
-                                   {"good", report.is_good},
-                                   {"verdict", report.is_good ? "good" : "wrong"},
-                                   {"max", report.errors.max},
-                                   {"noise", report.errors.noise},
-                                   {"angles_off", report.angles_off},
-                                   {"cause", check::cause_text(report.causes)}});
-    }
-  }
+  for (const ConformanceTable& table : conformance_tables())
+    for (const DataType type : all_data_types)
+      add("files", file_of(table.name, type),
+          [&](const auto& file) { return verdict_on(file, table, type, options.max_error); });
+  for (const ConformanceHeads& heads : conformance_heads())
+    for (const DataType type : head_types)
+      add("heads", file_of(heads.name, type),
+          [&](const auto& file) { return verdict_on(file, heads, type); });
   document["good"] = are_good;
   document["missing"] = missing;
   const Json &files = document["files"], &heads = document["heads"];

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace posenc::cli {
@@ -35,6 +36,7 @@ struct Table {
   std::string name = "positional_encoding";  ///< name of the tensor in .safetensors
   std::int64_t columns = 0;
   RowPositions positions = RowRange{};
+  std::vector<std::int64_t> cells = {};  ///< the positions if the rows are the cells of a grid
   /// Writes the rows of these positions.
   std::function<void(const RowPositions& positions, const OutputView& out, int threads)> encode;
   std::string description = "encoding";  ///< a line of metadata in .safetensors
@@ -101,23 +103,17 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row) {
 /// Throws InvalidArgument if the disk of the output has less space than the table needs. The space
 /// of an existing file does not count as free: the file is replaced only at the end.
 void check_space(const Options& options, double bytes) {
+  const bool is_standard = is_standard_output(options.output);
+  // The shell may redirect the standard output to a file.
+  const std::filesystem::path file = is_standard ? "/dev/stdout" : options.output;
   std::error_code error;
-  std::filesystem::path file = options.output;
-  if (is_standard_output(options.output)) {
-    file = "/dev/stdout";  // a file if the shell redirects it
-    if (!std::filesystem::is_regular_file(file, error)) return;
-  } else if (std::filesystem::is_fifo(file, error) ||
-             std::filesystem::is_character_file(file, error)) {
-    return;
-  } else {
-    file = std::filesystem::absolute(file).parent_path();
-  }
-  const auto space = std::filesystem::space(file, error);
+  if (std::filesystem::is_other(file, error)) return;  // a terminal, a pipe
+  const auto space = std::filesystem::space(
+      is_standard ? file : std::filesystem::absolute(file).parent_path(), error);
   const bool is_unknown = error || space.capacity == 0;  // a file in memory is on no disk
   if (is_unknown || options.is_forced || bytes <= static_cast<double>(space.available)) return;
   throw_invalid("the table needs {}, and the disk of {} has {} free; allowed: less, or --force",
-                bytes_text(bytes),
-                is_standard_output(options.output) ? "standard output" : options.output,
+                bytes_text(bytes), is_standard ? "standard output" : options.output,
                 bytes_text(static_cast<double>(space.available)));
 }
 
@@ -165,8 +161,8 @@ void set_rotary(Table& table, const Options& options, const RotarySpec& spec) {
 }
 
 /// Makes the table the cache of the model that --config describes, by default at all its positions.
-/// With --grid, its rows are the cells of the grid, whose positions `grid` keeps.
-void set_model(Table& table, const Options& options, std::vector<std::int64_t>& grid) {
+/// With --grid, its rows are the cells of the grid.
+void set_model(Table& table, const Options& options) {
   // The rules "dynamic" and "longrope" depend on the length of the longest sequence.
   const std::int64_t first = options.first().value_or(0);
   std::optional<std::int64_t> length;
@@ -184,17 +180,19 @@ void set_model(Table& table, const Options& options, std::vector<std::int64_t>& 
     if (options.rows)
       throw InvalidArgument("--rows is given with --grid; allowed with --config: one of them");
     const std::int64_t axes = layers.rotary.angles.axes();
-    grid = positions_on_grid(options, layers.rotary.angles);
-    const std::int64_t cells = std::ssize(grid) / axes;
-    table.positions = RowPositions(grid.data(), axes, cells, cells);
+    table.cells = positions_on_grid(options, layers.rotary.angles);
+    const std::int64_t count = std::ssize(table.cells) / axes;
+    table.positions = RowPositions(table.cells.data(), axes, count, count);
   }
   set_rotary(table, options, layers.rotary);
   const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
   table.description += ", " + to_string(read);
 }
 
-void set_grid(Table& table, const Options& options, const AxesTable& grid) {
+void set_grid(Table& table, const Options& options) {
+  AxesTable grid = axes_table(options.axes, options.grid);
   table.positions = grid.row_positions();
+  table.cells = std::move(grid.positions);  // keeps the address of the elements
   if (!options.rotary.empty()) {
     set_rotary(table, options, {.angles = grid.spec});
   } else {
@@ -240,17 +238,14 @@ int generate(const Options& options) {
   }
   const std::string format = format_of(options);
   Table table;
-  AxesTable grid;
   if (options.grid && options.config.empty() && options.axes.empty())
     throw InvalidArgument("--grid requires --axes or --config");
-  if (!options.config.empty()) {
-    set_model(table, options, grid.positions);
-  } else if (!options.axes.empty()) {
-    grid = axes_table(options.axes, options.grid);
-    set_grid(table, options, grid);
-  } else {
+  if (!options.config.empty())
+    set_model(table, options);
+  else if (!options.axes.empty())
+    set_grid(table, options);
+  else
     set_shape(table, options);
-  }
   if (table.positions.is_range())
     table.description += fmt::format(", first position {}", table.positions.first());
   const DataType type = options.data_type();

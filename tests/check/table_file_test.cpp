@@ -3,6 +3,7 @@
 #include "posenc/model/rotary_config.h"
 #include "support.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -26,6 +27,10 @@ TableInMemory read(const ScratchFolder& folder, const std::string& content) {
   return read_table(file, {});
 }
 
+StoredTable parsed(const std::string& npy, Holds holds = Holds::table) {
+  return parse_npy(npy, std::ssize(npy), holds);
+}
+
 /// 1 and -2 in every type and byte order.
 TEST(TableFile, ReadsEveryTypeInBothByteOrders) {
   const ScratchFolder folder;
@@ -41,11 +46,8 @@ TEST(TableFile, ReadsEveryTypeInBothByteOrders) {
       {">u2", {"\x3f\x80\xc0\0", 4}}};
   for (const auto& [descr, elements] : files) {
     const TableInMemory table = read(folder, npy_file(descr, "(1, 2)", elements));
-    const TableView view = table.view();
-    EXPECT_EQ(view.rows, 1) << descr;
-    EXPECT_EQ(view.columns, 2) << descr;
-    EXPECT_EQ(view(0, 0), 1) << descr;
-    EXPECT_EQ(view(0, 1), -2) << descr;
+    EXPECT_EQ(table.view()(0, 0), 1) << descr;
+    EXPECT_EQ(table.view()(0, 1), -2) << descr;
   }
 }
 
@@ -62,53 +64,42 @@ TEST(TableFile, ReadsColumnMajorOrder) {
   }
 }
 
+TEST(TableFile, LeavesOutDimensionsOfSize1) {
+  using Sizes = std::array<std::int64_t, 3>;  // rows, heads and columns
+  const auto sizes = [](const std::string& shape, Holds holds = Holds::table) {
+    const StoredTable table = parsed(npy_file("<f4", shape, std::string(24, '\0')), holds);
+    return Sizes{table.rows, table.heads, table.columns};
+  };
+  for (const char* const shape : {"(2, 3)", "(1, 2, 1, 3)", "(2L, 3L)"})
+    EXPECT_EQ(sizes(shape), (Sizes{2, 1, 3})) << shape;
+  EXPECT_EQ(sizes("(6, 1)"), (Sizes{6, 1, 1}));
+  EXPECT_EQ(sizes("(1, 6)"), (Sizes{1, 1, 6}));
+  EXPECT_EQ(sizes("(1, 2, 3)", Holds::heads), (Sizes{1, 2, 3}));
+  EXPECT_EQ(sizes("(1, 2, 1, 3)", Holds::heads), (Sizes{2, 1, 3}));
+  EXPECT_EQ(sizes("(2, 3)", Holds::heads), (Sizes{2, 1, 3}));
+  expect_refused({
+      {"shape is (6,); allowed: two dimensions", [&] { sizes("(6,)"); }},
+      {"allowed: two dimensions", [&] { sizes("()"); }},
+      {"allowed: two dimensions", [&] { sizes("(2, 1, 2, 3)"); }},
+      {"at least one row and column", [&] { sizes("(0, 3)"); }},
+      {"damaged", [&] { sizes("(-2, -3)"); }},
+      {"more than 2^63", [&] { sizes("(9223372036854775807, 9)"); }},
+  });
+}
+
 /// Cosine + i sine, or a last dimension of both; not by columns, where they are far apart.
 TEST(TableFile, ReadsPairsSideBySide) {
   const std::pair<const char*, const char*> pairs[] = {
       {"<f4", "(2, 3, 2)"}, {"<c8", "(2, 3)"}, {"<c8", "(1, 2, 3)"}, {"<c16", "(2, 3)"}};
   for (const auto& [descr, shape] : pairs) {
-    const std::size_t bytes = std::string_view(descr) == "<c16" ? 96 : 48;
-    std::string file = npy_file(descr, shape, std::string(bytes, '\0'));
-    const auto read = [&] { return parse_npy(file, static_cast<std::int64_t>(file.size())); };
-    EXPECT_EQ(read().rows, 2) << descr << shape;
-    EXPECT_EQ(read().columns, 6) << descr << shape;
-    EXPECT_EQ(read().type, bytes == 96 ? DataType::float64 : DataType::float32);
+    const bool is_float64 = std::string_view(descr) == "<c16";
+    std::string file = npy_file(descr, shape, std::string(is_float64 ? 96 : 48, '\0'));
+    const StoredTable table = parsed(file);
+    EXPECT_EQ(std::pair(table.rows, table.columns), std::pair(std::int64_t{2}, std::int64_t{6}))
+        << descr << shape;
+    EXPECT_EQ(table.type, is_float64 ? DataType::float64 : DataType::float32);
     file.replace(file.find("False"), 5, "True ");
-    EXPECT_THAT(refusal(read), HasSubstr("allowed: two dimensions"));
-  }
-}
-
-TEST(TableFile, LeavesOutDimensionsOfSize1) {
-  const auto shape = [](const std::string& text) {
-    const std::string file = npy_file("<f4", text, std::string(24, '\0'));
-    const StoredTable table = parse_npy(file, static_cast<std::int64_t>(file.size()));
-    return std::pair(table.rows, table.columns);
-  };
-  using Pair = std::pair<std::int64_t, std::int64_t>;
-  EXPECT_EQ(shape("(2, 3)"), Pair(2, 3));
-  EXPECT_EQ(shape("(1, 2, 1, 3)"), Pair(2, 3));
-  EXPECT_EQ(shape("(2L, 3L)"), Pair(2, 3));
-  EXPECT_EQ(shape("(6, 1)"), Pair(6, 1));
-  EXPECT_EQ(shape("(1, 6)"), Pair(1, 6));
-  expect_refused({
-      {"shape is (6,); allowed: two dimensions", [&] { shape("(6,)"); }},
-      {"allowed: two dimensions", [&] { shape("()"); }},
-      {"allowed: two dimensions", [&] { shape("(2, 1, 2, 3)"); }},
-      {"at least one row and column", [&] { shape("(0, 3)"); }},
-      {"damaged", [&] { shape("(-2, -3)"); }},
-      {"more than 2^63", [&] { shape("(9223372036854775807, 9)"); }},
-  });
-}
-
-TEST(TableFile, HeadsKeepTheirThreeDimensions) {
-  for (const char* const shape : {"(1, 2, 3)", "(1, 2, 1, 3)", "(2, 3)"}) {
-    const std::string file = npy_file("<f4", shape, std::string(24, '\0'));
-    const StoredTable table =
-        parse_npy(file, static_cast<std::int64_t>(file.size()), check::Holds::heads);
-    const bool is_one_row = std::string_view(shape) == "(1, 2, 3)";
-    EXPECT_EQ(table.rows, is_one_row ? 1 : 2) << shape;
-    EXPECT_EQ(table.heads, is_one_row ? 2 : 1) << shape;
-    EXPECT_EQ(table.columns, 3) << shape;
+    EXPECT_THAT(refusal([&] { parsed(file); }), HasSubstr("allowed: two dimensions"));
   }
 }
 
@@ -125,7 +116,7 @@ TEST(TableFile, NpyIsWhatNumPyReads) {
     const auto length = static_cast<unsigned>(fields.size());
     const std::string file = "\x93NUMPY" + version + static_cast<char>(length & 0xff) +
                              static_cast<char>(length >> 8) + fields;
-    return refusal([&] { parse_npy_header(file, static_cast<std::int64_t>(file.size())); });
+    return refusal([&] { parse_npy_header(file, std::ssize(file)); });
   };
   const std::string v1("\1\0", 2),
       good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}";
@@ -144,12 +135,15 @@ TEST(TableFile, NpyIsWhatNumPyReads) {
   EXPECT_THAT(refused(good + std::string(10'000, ' '), v1), HasSubstr("allowed: at most 10000"));
 }
 
-/// A .safetensors file of a header of that length, or its start if the file has more bytes.
+/// The start of a .safetensors file, which says that its header has that length.
+std::string safetensors(const std::string& header, std::uint64_t length) {
+  std::string start;
+  for (int i = 0; i < 8; ++i) start += static_cast<char>(length >> (8 * i) & 0xff);
+  return start + header;
+}
 std::string refused_safetensors(const std::string& header, std::uint64_t length,
                                 std::int64_t file_bytes) {
-  std::string file;
-  for (int i = 0; i < 8; ++i) file += static_cast<char>(length >> (8 * i) & 0xff);
-  return refusal([&] { parse_safetensors(file + header, file_bytes, ""); });
+  return refusal([&] { parse_safetensors(safetensors(header, length), file_bytes, ""); });
 }
 
 TEST(TableFile, SafetensorsAreStrictJson) {
@@ -203,9 +197,8 @@ TEST(TableFile, IsReadOnASmallStack) {
   } headers;
   const auto read = [](void* of) -> void* {
     auto& each = *static_cast<Headers*>(of);
-    each.rows = parse_npy(each.right, static_cast<std::int64_t>(each.right.size())).rows;
-    each.refused =
-        refusal([&] { parse_npy(each.wrong, static_cast<std::int64_t>(each.wrong.size())); });
+    each.rows = parsed(each.right).rows;
+    each.refused = refusal([&] { parsed(each.wrong); });
     return nullptr;
   };
   pthread_attr_t attributes;
@@ -231,10 +224,8 @@ TEST(TableFile, IsReadInTimeThatGrowsWithItsSize) {
   const auto seconds = [start = std::clock()] {
     return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
-  std::string file(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) file[i] = static_cast<char>(header.size() >> 8 * i & 0xff);
-  file += header + std::string(4, '\0');
-  EXPECT_EQ(parse_safetensors(file, static_cast<std::int64_t>(file.size()), "table").rows, 1);
+  const std::string file = safetensors(header, header.size());
+  EXPECT_EQ(parse_safetensors(file, std::ssize(file) + 4, "table").rows, 1);
   const std::string config = R"({"model_type": "llama", "head_dim": 64, "other": )" + array + "]}";
   EXPECT_NO_THROW(refusal([&] { read_rotary_config(config); }));
   EXPECT_LT(seconds(), 10);  // of the CPU, and less than one without a sanitizer

@@ -1,5 +1,6 @@
 // posenc generate: its output in every format and type.
 #include "command.h"
+#include "posenc/check/table_file.h"
 #include "posenc/encoder.h"
 #include "posenc/model/axes.h"
 #include "posenc/model/axes_presets.h"
@@ -7,12 +8,8 @@
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <utility>
 
 namespace posenc::test {
 
@@ -23,15 +20,6 @@ namespace {
 template <class T = float>
 std::string library_bytes(const Backend& backend, const EncodingSpec& spec, RowRange rows) {
   return bytes_of(encoded<T>(*backend.plan(spec), rows));
-}
-
-/// The fields of a .safetensors file, and the bytes of its elements.
-std::pair<nlohmann::json, std::string> parse_safetensors(const std::string& file) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), sizeof length);
-  to_little_endian(std::span(&length, 1));
-  return {nlohmann::json::parse(file.substr(sizeof length, length)),
-          file.substr(sizeof length + length)};
 }
 
 TEST(Generate, RawIsTheLibrarysBytes) {
@@ -62,35 +50,34 @@ TEST(Generate, TakesRulesOfFrequencies) {
   }
 }
 
-TEST(Generate, EveryTypeIsTheLibrarysBytes) {
+TEST(Generate, EveryTypeIsTheLibrarysBytesInEveryFormat) {
   for (const DataType type : all_data_types) {
     const std::string name(to_string(type));
     const std::string expected = with_type(type, [&]<class T>(T) {
-      return library_bytes<T>(backend("rotation"), {.d_model = 66},
-                              {.first = 1'000'000, .count = 33});
+      return library_bytes<T>(backend("rotation"), {.d_model = 66}, {1'000'000, 33});
     });
-    const std::string shape =
-        "generate --rows 33 --first 1000000 --d-model 66 --dtype " + name + " --format ";
-    EXPECT_EQ(run_line(shape + "raw").out, expected) << name;
-    const std::string safetensors = run_line(shape + "safetensors").out;
-    const auto [fields, elements] = parse_safetensors(safetensors);
-    EXPECT_EQ(elements, expected) << name;
-    const auto& tensor = fields.at("positional_encoding");
-    EXPECT_EQ(tensor.at("shape"), nlohmann::json::array({33, 66}));
-    EXPECT_EQ(tensor.at("dtype"),
-              type == DataType::bfloat16 ? "BF16" : "F" + std::to_string(8 * size_of(type)));
-    EXPECT_EQ(fields.at("__metadata__").at("description"),
-              "encoding, base 10000, layout interleaved, spacing paper, first position 1000000");
+    const auto generated = [&](const std::string& format) {
+      return run_line("generate --rows 33 --first 1000000 --d-model 66 --dtype " + name +
+                      " --format " + format)
+          .out;
+    };
+    EXPECT_EQ(generated("raw"), expected) << name;
+    const std::string tensors = generated("safetensors");
+    const check::StoredTable tensor =
+        check::parse_safetensors(tensors, std::ssize(tensors), "positional_encoding");
+    EXPECT_EQ(std::tuple(tensor.type, tensor.rows, tensor.columns), std::tuple(type, 33, 66));
+    EXPECT_EQ(tensors.substr(static_cast<std::size_t>(tensor.offset)), expected) << name;
+    EXPECT_THAT(tensors,
+                HasSubstr(R"({"__metadata__":{"description":"encoding, base 10000, layout )"
+                          R"(interleaved, spacing paper, first position 1000000"},)"));
     if (type == DataType::bfloat16) continue;
-    const std::string npy = run_line(shape + "npy").out;
-    ASSERT_THAT(npy, StartsWith(std::string("\x93NUMPY\x01\x00", 8)));
-    const std::size_t length =
-        static_cast<unsigned char>(npy[8]) + 256U * static_cast<unsigned char>(npy[9]);
-    EXPECT_EQ((10 + length) % 64, 0U);
-    EXPECT_THAT(npy.substr(10, length),
-                AllOf(HasSubstr("'descr': '<f" + std::to_string(size_of(type)) + "'"),
-                      HasSubstr("'fortran_order': False"), HasSubstr("'shape': (33, 66)")));
-    EXPECT_EQ(npy.substr(10 + length), expected) << name;
+    const std::string npy = generated("npy");
+    const check::NpyHeader header = check::parse_npy_header(npy, std::ssize(npy));
+    EXPECT_EQ(header.descr, "<f" + std::to_string(size_of(type)));
+    EXPECT_FALSE(header.is_column_major);
+    EXPECT_THAT(header.shape, ElementsAre(33, 66));
+    EXPECT_EQ(header.bytes % 64, 0);
+    EXPECT_EQ(npy.substr(static_cast<std::size_t>(header.bytes)), expected) << name;
   }
 }
 
@@ -126,7 +113,7 @@ TEST(Generate, RemovesItsFileIfTheSystemAllowsNoLargerOne) {
   const CommandResult refused =
       run_posenc({"-c", "ulimit -f 100; exec \"$0\" generate --rows 9999 --output \"$1\"",
                   POSENC_COMMAND, folder / "table.npy"},
-                 {.environment = {}, .out_file = {}, .program = "/bin/sh"});
+                 {.program = "/bin/sh"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("File too large"));
   EXPECT_THAT(folder.listing(), IsEmpty());
@@ -157,10 +144,8 @@ TEST(GenerateRotary, WritesTheLibrarysCachesTimesTheAttentionFactor) {
   BasicMatrix<BFloat16> half(70, 64);
   rotary.cache(RowRange{-3, 70}, RotaryLayout::interleaved, half.view());
   EXPECT_EQ(run("--rotary interleaved --format raw --dtype bfloat16"), bytes_of(half));
-  EXPECT_THAT(parse_safetensors(run("--rotary halves --format safetensors"))
-                  .first.at("__metadata__")
-                  .at("description"),
-              AllOf(StartsWith("rotary cache, halves, attention factor 1.36888794541139"),
+  EXPECT_THAT(run("--rotary halves --format safetensors"),
+              AllOf(HasSubstr("rotary cache, halves, attention factor 1.36888794541139"),
                     HasSubstr("frequencies yarn:factor=40")));
 }
 
@@ -174,8 +159,7 @@ TEST(Generate, RefusesATableThatIsLargerThanItsDisk) {
     EXPECT_THAT(folder.listing(), IsEmpty());
   }
   // A shell redirects the standard output to a file.
-  expect_refused(run_line(command, {.environment = {}, .out_file = file}),
-                 "the disk of standard output has ");
+  expect_refused(run_line(command, {.out_file = file}), "the disk of standard output has ");
 }
 
 }  // namespace

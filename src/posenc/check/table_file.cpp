@@ -200,8 +200,7 @@ StoredTable raw_table(std::int64_t file_bytes, const TableFileOptions& options) 
     throw_invalid(
         "the file is neither .npy nor .safetensors; allowed: raw elements, with --d-model for "
         "the channels of a row, and --dtype for the type of the elements");
-  if (*options.columns < 1 || *options.columns > max_d_model)
-    throw_invalid("d_model is {}; allowed: 1 to {}", *options.columns, max_d_model);
+  check_range("d_model", *options.columns, 1, max_d_model);
   const std::int64_t row_bytes = *options.columns * size_of(options.type);
   if (file_bytes % row_bytes != 0)
     throw_invalid("the file has {} bytes; allowed with d_model {} and {}: a multiple of {}",
