@@ -10,7 +10,6 @@
 #include "support.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -248,36 +247,6 @@ TEST(CheckKinds, ColumnsAndFrequenciesThatAreOffAreListed) {
                                 return (column < 64 ? by : 1) * right(row, column);
                               })),
                 HasSubstr(std::string("cause: the cosines are ") + text));
-}
-
-TEST(CheckKinds, StepsOfEntriesAndTruncatedFrequenciesAreNamed) {
-  const Matrix right = cosines_then_sines(up_to(500), paper(128));
-  for (const auto& [step, text] :
-       {std::pair(1.0 / 127, "1/127"), {1.0 / 32768, "1/32768"}, {1e-4, "1/10000"}}) {
-    const Matrix table = table_of(500, 128, [&, by = step](int row, int column) {
-      return std::round(static_cast<double>(right(row, column)) / by) * by;
-    });
-    EXPECT_THAT(to_string(check::table(table.view())),
-                HasSubstr(std::string("cause: entries are multiples of ") + text));
-  }
-  Frequencies truncated;
-  for (const double each : paper(128))
-    truncated.push_back(static_cast<double>(std::bit_cast<float>(
-        std::bit_cast<std::uint32_t>(static_cast<float>(each)) & 0xffff0000U)));
-  const check::TableReport report = check::table(cosines_then_sines(up_to(1024), truncated).view());
-  EXPECT_EQ(report.identity.spec.base, 1e4);
-  EXPECT_THAT(to_string(report), HasSubstr("cause: frequencies truncated to bfloat16"));
-}
-
-TEST(CheckKinds, PositionsThatWrapAt32BitsAreNamed) {
-  const std::vector<std::int64_t> asked = {0, 1, 40, 2048, 65536, 1048576, std::int64_t{1} << 31};
-  std::vector<std::int64_t> wrapped = asked;
-  wrapped.back() = -wrapped.back();
-  check::TableOptions claimed = vllm;
-  claimed.first.reset();
-  claimed.positions = asked;
-  EXPECT_THAT(to_string(check::table(cosines_then_sines(wrapped, paper(128)).view(), claimed)),
-              HasSubstr("cause: positions that wrap at 32 bits"));
 }
 
 TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {

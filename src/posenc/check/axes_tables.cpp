@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -22,27 +23,6 @@ inline namespace internals {
 using namespace model;
 using namespace suite;
 namespace {
-
-/// The content of one column of a table over axes.
-struct AxesColumn {
-  std::int64_t axis;
-  double frequency;
-  bool is_cosine;
-
-  double value_at(double position) const noexcept {
-    const double phase = position * frequency;
-    return is_cosine ? std::cos(phase) : std::sin(phase);
-  }
-};
-
-std::vector<AxesColumn> columns_of(const TableIdentity& is, std::int64_t columns) {
-  std::vector<AxesColumn> all(static_cast<std::size_t>(columns));
-  for (const TablePair& pair : pairs_of_table(is, columns))
-    for (const std::size_t i : {0, 1})
-      all[static_cast<std::size_t>(pair.to.columns[i])] = {pair.axis, pair.frequency,
-                                                           pair.to.is_cosine[i]};
-  return all;
-}
 
 /// Finds the grid whose cells are the rows from `first` on, in row-major order. Returns its sizes
 /// that are larger than 1, the last axis first. The columns of an axis repeat the values of the
@@ -119,16 +99,18 @@ std::vector<TableAxes> conventions_on(const GridSizes& grid, std::int64_t column
   return all;
 }
 
-/// True if every entry of the sample is right.
+/// True if the sampled rows are right.
 bool is_right(const SampledTable& sample, const TableIdentity& is) {
-  const std::vector<AxesColumn> columns = columns_of(is, sample.table.columns);
-  std::size_t i = 0;
+  const TableView& table = sample.table;
+  const std::vector<TablePair> pairs = pairs_of_table(is, table.columns);
   for (const std::int64_t row : sample.rows) {
-    for (const std::int64_t column : sample.columns) {
-      const AxesColumn& of = columns[static_cast<std::size_t>(column)];
-      const auto position = static_cast<double>(is.axes->position(of.axis, row, sample.table.rows));
-      const double limit = allowed_error(sample.type, 1, position * of.frequency);
-      if (!(std::fabs(sample.got[i++] - of.value_at(position)) <= limit)) return false;
+    for (const TablePair& pair : pairs) {
+      const auto position = static_cast<double>(is.axes->position(pair.axis, row, table.rows));
+      const double phase = position * pair.frequency, limit = allowed_error(sample.type, 1, phase);
+      for (const std::size_t i : {0, 1})
+        if (!(std::fabs(table(row, pair.to.columns[i]) - wave(pair.to.is_cosine[i], phase)) <=
+              limit))
+          return false;
     }
   }
   return true;
@@ -152,10 +134,9 @@ std::optional<TableIdentity> identify_axes(const SampledTable& sample,
           for (std::int64_t axis = 0; axis < spec.axes(); ++axis)
             positions.insert(positions.begin() + axis * rows, 0);
         }
-        for (const Arrangement each : all_arrangements) {
+        for (const Arrangement each : allowed_arrangements(options)) {
           is.arrangement = each;
-          if (allows(options, each) && each != Arrangement::alternating &&
-              (!spec.parts_have_layouts || each == arrangement_of(is.spec.layout)) &&
+          if ((!spec.parts_have_layouts || each == arrangement_of(is.spec.layout)) &&
               frequencies_in(each, columns) == spec.d_model() / 2 && is_right(sample, is))
             return is;
         }
@@ -170,38 +151,39 @@ std::vector<std::int64_t> positions_on_axes(const TableView& table, const AxesSp
   TableIdentity is;
   is.arrangement = arrangement;
   is.axes = {{}, {}, spec, {}};
-  const std::vector<AxesColumn> columns = columns_of(is, table.columns);
+  std::vector<TablePair> pairs = pairs_of_table(is, table.columns);
+  std::ranges::stable_sort(pairs, std::greater(), &TablePair::frequency);
+  const auto value = [&](const TablePair& pair, std::size_t i, std::int64_t position) {
+    return factor * wave(pair.to.is_cosine[i], static_cast<double>(position) * pair.frequency);
+  };
   std::vector<std::int64_t> positions(static_cast<std::size_t>(spec.axes() * table.rows));
   for (std::int64_t axis = 0; axis < spec.axes(); ++axis) {
-    std::vector<std::int64_t> of_axis;
-    for (std::int64_t column = 0; column < table.columns; ++column)
-      if (columns[static_cast<std::size_t>(column)].axis == axis) of_axis.push_back(column);
-    const auto frequency_of = [&](std::int64_t column) {
-      return columns[static_cast<std::size_t>(column)].frequency;
-    };
-    std::ranges::stable_sort(of_axis, std::greater(), frequency_of);
+    std::vector<TablePair> of_axis;
+    std::ranges::copy_if(pairs, std::back_inserter(of_axis),
+                         [&](const TablePair& pair) { return pair.axis == axis; });
     if (of_axis.empty()) continue;
     // Sort positions by their value in the column of the highest frequency: few are near an entry.
     constexpr std::int64_t most = 1 << 16;
-    const AxesColumn& fastest = columns[static_cast<std::size_t>(of_axis.front())];
+    const TablePair& fastest = of_axis.front();
     std::vector<std::pair<double, std::int64_t>> by_value;
     for (std::int64_t position = 0; position <= most; ++position)
-      by_value.emplace_back(factor * fastest.value_at(static_cast<double>(position)), position);
+      by_value.emplace_back(value(fastest, 0, position), position);
     std::ranges::sort(by_value);
     const double near = 2 * allowed_error(table.type, factor, static_cast<double>(most));
     for (std::int64_t row = 0; row < table.rows; ++row) {
-      const double shown = table(row, of_axis.front());
+      const double shown = table(row, fastest.to.columns[0]);
       std::int64_t& found = positions[static_cast<std::size_t>(axis * table.rows + row)];
       double least = infinity;
       for (auto each = std::ranges::lower_bound(by_value, std::pair(shown - near, std::int64_t{0}));
            each != by_value.end() && each->first <= shown + near; ++each) {
-        const auto position = static_cast<double>(each->second);
         double sum = 0;
-        for (const std::int64_t column : of_axis) {
-          const double value =
-              factor * columns[static_cast<std::size_t>(column)].value_at(position);
-          const double off = std::fabs(table(row, column) - value);
-          sum += off <= near ? off : infinity;
+        for (const TablePair& pair : of_axis) {
+          for (const std::size_t i : {0, 1}) {
+            const double off =
+                std::fabs(table(row, pair.to.columns[i]) - value(pair, i, each->second));
+            sum += off <= near ? off : infinity;
+            if (pair.to.columns[0] == pair.to.columns[1]) break;
+          }
           if (!(sum < least)) break;
         }
         if (!(sum < least)) continue;

@@ -106,24 +106,19 @@ Explained explained_by(const SampledTable& sample, const TableIdentity& found, c
                        const TableIdentity& wanted) {
   const std::vector<double> frequencies = frequencies_of(wanted.spec);
   const double factor = std::max(found.factor, wanted.factor);
-  // Largest error of a reproduced entry; 0 if the entry is not off.
-  std::vector<double> limits(sample.got.size());
+  const std::size_t columns = sample.columns.size();
   double all = 0, near = 0, before = 0, after = 0;
   for_each_entry(sample, wanted, sample.rows.size(), [&](const SampledEntry& entry) {
     const double phase = entry.phase(frequencies), off = entry.got - entry.value_at(phase),
-                 noise = sample.noise.empty() ? 0 : 6 * sample.noise[entry.index],
+                 noise = sample.noise_limit(entry.index),
                  allowed = allowed_error(sample.type, factor, phase);
     if (std::fabs(off) <= allowed + noise || !std::isfinite(off)) return true;
-    limits[entry.index] = 4 * allowed + noise;
-    before += off * off;
-    return true;
-  });
-  for_each_entry(sample, found, sample.rows.size(), [&](const SampledEntry& entry) {
-    const double limit = limits[entry.index], off = entry.got - way.value(entry);
-    if (limit == 0) return true;
+    const double rest = entry.got - way.value(entry_of(sample, found, entry.index / columns,
+                                                       entry.index % columns));
     ++all;
-    near += std::fabs(off) <= limit;
-    after += off * off;
+    before += off * off;
+    near += std::fabs(rest) <= 4 * allowed + noise;
+    after += rest * rest;
     return true;
   });
   return all > 0 ? Explained{near / all, 1 - after / before} : Explained{};
@@ -142,7 +137,7 @@ std::optional<double> shown_frequency(const SampledTable& sample, const TableIde
   for (const std::int64_t row : sample.rows) {
     for (const std::size_t i : {0, 1}) {
       const double phase = static_cast<double>(is.position(row)) * frequency;
-      const double value = is.factor * (pair.to.is_cosine[i] ? std::cos(phase) : std::sin(phase));
+      const double value = is.factor * wave(pair.to.is_cosine[i], phase);
       const double limit =
           16 * sample.entry_error + 2 * shown.uncertainty * std::fabs(static_cast<double>(row));
       near += std::fabs(sample.table(row, pair.to.columns[i]) - value) < limit;
@@ -159,7 +154,7 @@ double scale_of(const SampledTable& sample, const TableIdentity& is, std::int64_
   std::vector<double> exact;
   for (const std::int64_t row : sample.rows) {
     const double phase = static_cast<double>(is.position(row)) * frequency;
-    exact.push_back(is.factor * (is_cosine ? std::cos(phase) : std::sin(phase)));
+    exact.push_back(is.factor * wave(is_cosine, phase));
     products += sample.table(row, column) * exact.back();
     squares += exact.back() * exact.back();
   }
@@ -177,24 +172,28 @@ std::string range_text(const std::vector<double>& values, double tie) {
                             : format_text("{} to {}", digits_text(least, 4), digits_text(most, 4));
 }
 
+/// The rows or columns that have entries that are off.
+std::vector<std::int64_t> which_are_off(const std::vector<std::int64_t>& counts) {
+  std::vector<std::int64_t> which;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0) which.push_back(static_cast<std::int64_t>(i));
+  return which;
+}
+
 /// The cause if all columns that are off are multiplied by one factor.
 Cause scaled_cause(const TableIdentity& is, std::int64_t all,
                    const std::vector<std::int64_t>& columns, double factor) {
-  std::int64_t cosines = 0, of_columns = 0;
+  std::vector<std::int64_t> cosines, sines;
   for (std::int64_t column = 0; column < all; ++column)
-    cosines += content_of(is.arrangement, all, column).is_cosine;
-  for (const std::int64_t column : columns)
-    of_columns += content_of(is.arrangement, all, column).is_cosine;
-  const bool is_cosines = of_columns == cosines && of_columns == std::ssize(columns),
-             is_sines = of_columns == 0 && std::ssize(columns) == all - cosines;
+    (content_of(is.arrangement, all, column).is_cosine ? cosines : sines).push_back(column);
   const bool is_negated = std::fabs(factor + 1) < 1e-6;
   const std::string fault =
       is_negated ? "is negated"
                  : format_text("is multiplied by {}, the others are right", digits_text(factor, 6));
   return {is_negated ? CauseKind::other_arrangement : CauseKind::attention_factor,
-          is_cosines ? "the cosines are" + fault.substr(2)
-          : is_sines ? "the sines are" + fault.substr(2)
-                     : fault_text(column_noun, columns, fault)};
+          columns == cosines ? "the cosines are" + fault.substr(2)
+          : columns == sines ? "the sines are" + fault.substr(2)
+                             : fault_text(column_noun, columns, fault)};
 }
 
 }  // namespace
@@ -274,13 +273,10 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
   if (!found || !causes.empty()) return causes;
   // If most entries of some rows are off and all other rows are good, the rows hold arbitrary
   // values.
-  std::vector<std::int64_t> rows;
-  bool are_arbitrary = true;
-  for (std::int64_t row = 0; row < report.rows; ++row) {
-    const std::int64_t of_row = off.by_row[static_cast<std::size_t>(row)];
-    if (of_row > 0) rows.push_back(row);
-    are_arbitrary = are_arbitrary && (of_row == 0 || 2 * of_row > sample.table.columns);
-  }
+  const std::vector<std::int64_t> rows = which_are_off(off.by_row);
+  const bool are_arbitrary = std::ranges::all_of(off.by_row, [&](std::int64_t of_row) {
+    return of_row == 0 || 2 * of_row > sample.table.columns;
+  });
   if (are_arbitrary && 2 * rows.size() <= off.by_row.size())
     return {{CauseKind::unset_rows, fault_text(row_noun, rows, "has other values")}};
   if (const double step = quantum_of(sample); step > 0 && report.errors.error.max_abs <= step) {
@@ -296,9 +292,7 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
   constexpr double most_ulps = 64, most_spread = 8;
   const double most_errors = report.errors.quantiles[of_most].abs_error,
                ulps = most_errors / (2 * half_ulp_of_one(report.type));
-  const bool is_everywhere =
-      2 * std::ranges::count_if(off.by_column, [](std::int64_t each) { return each > 0; }) >
-      std::ssize(off.by_column);
+  const bool is_everywhere = 2 * which_are_off(off.by_column).size() > off.by_column.size();
   if (ulps <= 1 || ulps > most_ulps || report.errors.error.max_abs > most_spread * most_errors ||
       !is_everywhere)
     return {};
@@ -311,9 +305,7 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
 void add_findings(TableReport& report, const SampledTable& sample, const Deviations& off) {
   const TableIdentity& is = report.identity;
   const std::int64_t all = sample.table.columns;
-  std::vector<std::int64_t> columns;
-  for (std::int64_t column = 0; column < all; ++column)
-    if (off.by_column[static_cast<std::size_t>(column)] > 0) columns.push_back(column);
+  const std::vector<std::int64_t> columns = which_are_off(off.by_column);
   const std::int64_t right = all - std::ssize(columns);
   if (right > 0)
     report.findings.push_back(format_text("{}, the other {} {} right",
@@ -367,15 +359,13 @@ void add_findings(TableReport& report, const SampledTable& sample, const Deviati
     ratios.push_back(*shown / pair.frequency);
   }
   if (numbers.empty()) return;
-  if (numbers.size() == 1)
-    report.findings.push_back(
-        format_text("frequency {} is {}, not {}", numbers.front(), digits_text(first, 6),
-                    digits_text(pairs[static_cast<std::size_t>(numbers.front())].frequency, 6)));
-  else if (std::ranges::max(ratios) == 0)
-    report.findings.push_back(format_text("frequencies {} are 0", numbers_text(numbers)));
-  else
-    report.findings.push_back(format_text("frequencies {} are multiplied by {}",
-                                          numbers_text(numbers), range_text(ratios, ratio_tie)));
+  const std::string fault =
+      numbers.size() == 1
+          ? format_text("is {}, not {}", digits_text(first, 6),
+                        digits_text(pairs[static_cast<std::size_t>(numbers[0])].frequency, 6))
+      : std::ranges::max(ratios) == 0 ? "is 0"
+                                      : "is multiplied by " + range_text(ratios, ratio_tie);
+  report.findings.push_back(fault_text(frequency_noun, numbers, fault));
 }
 
 }  // namespace internals

@@ -6,6 +6,7 @@
 #include "posenc/suite/reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -68,6 +69,11 @@ constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns
                          : place == ColumnOrder::in_halves && is_second ? column - half
                                                                         : column;
   return {k, is_second ? second_is_cosine : first_is_cosine};
+}
+
+/// The function of a column at this phase.
+inline double wave(bool is_cosine, double phase) noexcept {
+  return is_cosine ? std::cos(phase) : std::sin(phase);
 }
 
 /// The two columns of frequency k, and the function in each. Both are equal if the frequency has

@@ -164,18 +164,18 @@ class Identification {
       const double phase = entry.phase(frequencies);
       const double off = std::fabs(entry.got - entry.value_at(phase));
       is_right = off <= allowed_error(sample_.type, identity.factor, phase) +
-                            (sample_.noise.empty() ? 0 : 6 * sample_.noise[entry.index]);
+                            sample_.noise_limit(entry.index);
       return is_right;
     });
     return is_right;
   }
 
-  /// True if more than one row in four does not follow the one before.
-  static bool is_irregular(const std::vector<std::int64_t>& positions) {
+  /// The number of listed positions that do not follow the one before.
+  static std::size_t breaks_in(const TableIdentity& is) {
     std::size_t breaks = 0;
-    for (std::size_t row = 1; row < positions.size(); ++row)
-      breaks += positions[row] != positions[row - 1] + 1;
-    return 4 * breaks > positions.size();
+    for (std::size_t row = 1; row < is.positions.size(); ++row)
+      breaks += is.positions[row] != is.positions[row - 1] + is.step;
+    return breaks;
   }
 
   /// Recognises rows in any order, in a usual convention: all pairs have one length, but they do
@@ -195,7 +195,7 @@ class Identification {
         if (!each.mistake.empty() || each.is.step != 1 || each.is.spec.d_model != 2 * count)
           continue;
         each.is.positions = positions_of_rows(sample_, each.is);
-        if (!is_irregular(each.is.positions)) continue;
+        if (4 * breaks_in(each.is) <= each.is.positions.size()) continue;
         each.open = explain(sample_, each.is, sample_.rows.size()).front().bits;
         each.explained = 1 - each.open / bits_of_constants();
         if (each.explained > 0.5) return each;
@@ -214,11 +214,11 @@ class Identification {
       TableIdentity other = run;
       if (!is_scaled) other.spec.frequencies = BaseFrequencies{};
       other.positions = positions_of_rows(sample_, other);
-      double bits = 0;  // cost of the places where runs begin
-      for (std::size_t row = 1; row < other.positions.size(); ++row)
-        bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
-      if (bits == 0) continue;
-      bits += explain(sample_, other, sample_.rows.size()).front().bits;
+      const std::size_t breaks = breaks_in(other);
+      if (breaks == 0) continue;
+      constexpr double bits_of_break = 12;  // the place where a run begins
+      const double bits = bits_of_break * static_cast<double>(breaks) +
+                          explain(sample_, other, sample_.rows.size()).front().bits;
       if (bits >= found.open) continue;
       found.open = bits;
       found.is = std::move(other);

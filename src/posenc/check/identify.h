@@ -31,6 +31,14 @@ inline bool allows(const TableOptions& options, Arrangement arrangement) {
          !is_one_of(options.excluded);
 }
 
+/// The arrangements that the options allow. The mistake is none of them.
+inline std::vector<Arrangement> allowed_arrangements(const TableOptions& options) {
+  std::vector<Arrangement> all;
+  for (const Arrangement each : all_arrangements)
+    if (each != Arrangement::alternating && allows(options, each)) all.push_back(each);
+  return all;
+}
+
 /// Identifies a table. Properties that the options claim cost no bits. The result is empty unless a
 /// known table leaves clearly fewer bits open than columns of constants.
 std::optional<Hypothesis> identify(const SampledTable& sample, const TableOptions& options);

@@ -47,6 +47,11 @@ struct SampledTable {
   DataType type;              ///< the narrowest type that holds all sampled entries
   /// Error of an entry near 1: half an ulp of `type`, or the median noise if that is larger.
   double entry_error;
+
+  /// The error that noise may add to a sampled entry; 0 if the entries were not measured.
+  double noise_limit(std::size_t index) const noexcept {
+    return noise.empty() ? 0 : 6 * noise[index];
+  }
 };
 
 /// An entry of the sample, and its expected content.
@@ -61,26 +66,30 @@ struct SampledEntry {
     return static_cast<double>(position) * frequencies[static_cast<std::size_t>(k)];
   }
   double value_at(double phase) const noexcept {
-    return scale * (is_phase ? phase : is_cosine ? std::cos(phase) : std::sin(phase));
+    return scale * (is_phase ? phase : wave(is_cosine, phase));
   }
 };
+
+/// The entry in this row and column of the sample.
+inline SampledEntry entry_of(const SampledTable& sample, const TableIdentity& identity,
+                             std::size_t row, std::size_t column) {
+  const auto [k, is_cosine] =
+      content_of(identity.arrangement, sample.table.columns, sample.columns[column]);
+  const std::size_t index = row * sample.columns.size() + column;
+  const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
+  const std::int64_t position = identity.position(sample.rows[row]);
+  return {sample.got[index], sign * identity.factor, index, position, k,
+          is_cosine,         sample.holds_phases};
+}
 
 /// Calls use(SampledEntry) for the entries of the first `rows` rows of the sample, until it returns
 /// false.
 template <class Use>
 void for_each_entry(const SampledTable& sample, const TableIdentity& identity, std::size_t rows,
                     const Use& use) {
-  for (std::size_t row = 0, i = 0; row < std::min(rows, sample.rows.size()); ++row) {
-    const std::int64_t position = identity.position(sample.rows[row]);
-    for (const std::int64_t column : sample.columns) {
-      const auto [k, is_cosine] = content_of(identity.arrangement, sample.table.columns, column);
-      const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-      if (!use(SampledEntry{sample.got[i], sign * identity.factor, i, position, k, is_cosine,
-                            sample.holds_phases}))
-        return;
-      ++i;
-    }
-  }
+  for (std::size_t row = 0; row < std::min(rows, sample.rows.size()); ++row)
+    for (std::size_t column = 0; column < sample.columns.size(); ++column)
+      if (!use(entry_of(sample, identity, row, column))) return;
 }
 
 }  // namespace internals

@@ -48,6 +48,11 @@ bool claims_positions(const TableOptions& options) {
   return options.first || !options.positions.empty();
 }
 
+/// True if the options claim positions that do not start at 0 as usual.
+bool claims_other_positions(const TableOptions& options) {
+  return options.first.value_or(0) != 0 || !options.positions.empty();
+}
+
 // The identity that a table is judged by: what is claimed, and what is found where nothing is.
 
 /// The wanted spec for a table in this arrangement. Throws unless it is allowed and fits.
@@ -84,8 +89,7 @@ Arrangement nearest_arrangement(const SampledTable& sample, const TableOptions& 
                                 TableIdentity is) {
   double least = infinity;
   Arrangement best = is.arrangement;
-  for (const Arrangement each : all_arrangements) {
-    if (!allows(options, each) || each == Arrangement::alternating) continue;
+  for (const Arrangement each : allowed_arrangements(options)) {
     const auto spec = spec_for(*options.spec, each, sample.table.columns);
     if (!spec) continue;
     is.arrangement = each;
@@ -311,22 +315,23 @@ std::optional<Hypothesis> other_reading(const TableView& table, double explained
   constexpr double least_explained = 0.9;
   constexpr std::int64_t most_channels = 16384, least_rows = 4;
   if (explained > 0.5) return {};
+  const auto explains = [](const std::optional<Hypothesis>& found) {
+    return found && found->explained >= least_explained;
+  };
   TableView transposed = table, even = table;
   std::swap(transposed.rows, transposed.columns);
   std::swap(transposed.row_stride, transposed.column_stride);
+  std::optional<Hypothesis> found;
+  if (transposed.columns <= most_channels) found = identify(SampledTable(transposed), {});
+  if (explains(found)) {
+    found->mistake = "the table is transposed: each column is a position";
+    return found;
+  }
   even.rows = (table.rows + 1) / 2;
   even.row_stride *= 2;
-  if (transposed.columns <= most_channels) {
-    auto found = identify(SampledTable(transposed), {});
-    if (found && found->explained >= least_explained) {
-      found->mistake = "the table is transposed: each column is a position";
-      return found;
-    }
-  }
   if (even.rows < least_rows) return {};
-  auto found = identify(SampledTable(even), {});
-  if (!found || found->explained < least_explained || has_both_functions(found->is.arrangement))
-    return {};
+  found = identify(SampledTable(even), {});
+  if (!explains(found) || has_both_functions(found->is.arrangement)) return {};
   found->mistake =
       format_text("sines and cosines alternate by row instead of by column: even rows are {}",
                   to_string(found->is.arrangement));
@@ -366,40 +371,32 @@ TableReport judged_as_found(const SampledTable& sample, const TableOptions& opti
   return report;
 }
 
-/// The report if the table is right as claimed, so that no search is needed.
-std::optional<TableReport> good_as_claimed(const SampledTable& sample,
-                                           const TableOptions& options) {
-  if (!options.spec || !claims_positions(options)) return {};
-  TableReport report = judged_as(sample, options, judged_identity(sample, options, {})).report;
-  return report.is_good ? std::optional(std::move(report)) : std::nullopt;
-}
-
-/// True if every axis has the base, the spacing and the rule of the spec.
-bool has_frequencies_of(const TableAxes& axes, const EncodingSpec& spec) {
-  return std::ranges::all_of(axes.spec.parts, [&](const AxisPairs& part) {
-    return part.spec.base == spec.base && part.spec.spacing == spec.spacing &&
-           part.spec.frequencies == spec.frequencies;
+/// The identity of a table over several axes, by a convention that posenc knows. On every axis, the
+/// convention has the base, the spacing and the rule of a claimed spec.
+std::optional<TableIdentity> known_axes(const SampledTable& sample, const TableOptions& options) {
+  const std::optional<EncodingSpec>& claimed = options.spec;
+  if (claims_other_positions(options) || (claimed && claimed->d_model != 0)) return {};
+  std::optional<TableIdentity> found = identify_axes(sample, options);
+  if (!found || !claimed) return found;
+  const bool has_claimed = std::ranges::all_of(found->axes->spec.parts, [&](const AxisPairs& part) {
+    return part.spec.base == claimed->base && part.spec.spacing == claimed->spacing &&
+           part.spec.frequencies == claimed->frequencies;
   });
-}
-
-/// The report if the table is right over several axes, by a convention that posenc knows.
-std::optional<TableReport> good_over_known_axes(const SampledTable& sample,
-                                                const TableOptions& options) {
-  if (!options.positions.empty() || options.first.value_or(0) != 0 ||
-      (options.spec && options.spec->d_model != 0))
-    return {};
-  const std::optional<TableIdentity> found = identify_axes(sample, options);
-  if (!found || (options.spec && !has_frequencies_of(*found->axes, *options.spec))) return {};
-  TableReport report = judged_as(sample, options, *found).report;
-  return report.is_good ? std::optional(std::move(report)) : std::nullopt;
+  return has_claimed ? found : std::nullopt;
 }
 
 /// Checks a table by a spec that is claimed as a whole, or not at all: as claimed, over the axes of
 /// a known convention, and at last by a search.
 TableReport check_whole_spec(const TableView& table, const TableOptions& options) {
   const SampledTable sample(table);
-  if (auto report = good_as_claimed(sample, options)) return *std::move(report);
-  if (auto report = good_over_known_axes(sample, options)) return *std::move(report);
+  if (options.spec && claims_positions(options)) {
+    TableReport report = judged_as(sample, options, judged_identity(sample, options, {})).report;
+    if (report.is_good) return report;
+  }
+  if (const auto over_axes = known_axes(sample, options)) {
+    TableReport report = judged_as(sample, options, *over_axes).report;
+    if (report.is_good) return report;
+  }
   return judged_as_found(sample, options);
 }
 
@@ -428,10 +425,8 @@ TableReport check_axes(const TableView& table, const TableOptions& options) {
   const SampledTable sample(table);
   const AxesSpec& spec = options.axes->spec;
   std::optional<Judged> best;
-  for (const Arrangement each : all_arrangements) {
-    if (!allows(options, each) || each == Arrangement::alternating ||
-        frequencies_in(each, table.columns) != spec.d_model() / 2)
-      continue;
+  for (const Arrangement each : allowed_arrangements(options)) {
+    if (frequencies_in(each, table.columns) != spec.d_model() / 2) continue;
     TableIdentity identity = {.spec = spec.parts.front().spec,
                               .arrangement = each,
                               .factor = options.factor.value_or(1),
@@ -470,8 +465,7 @@ std::optional<TableReport> check_equal_positions(const TableView& table,
 /// Checks a table over claimed axes. Positions that are equal on all axes, as in text, come first.
 TableReport check_claimed_axes(const TableView& table, const TableOptions& options) {
   const auto equal = check_equal_positions(table, options);
-  const bool are_claimed = options.first.value_or(0) != 0 || !options.positions.empty();
-  if (equal && (equal->is_good || are_claimed)) return *equal;
+  if (equal && (equal->is_good || claims_other_positions(options))) return *equal;
   TableReport different = check_axes(table, options);
   const bool is_better = !equal || different.is_good || different.entries_off < equal->entries_off;
   return is_better ? different : *equal;
@@ -485,10 +479,9 @@ TableOptions in_whole_steps(TableOptions options) {
   check_positive("denominator", denominator);
   if (denominator == 1) return options;
   const std::int64_t step = positions.size() > 1 ? positions[1] - positions[0] : 0;
-  bool is_run = step > 0 && positions[0] % step == 0;
-  for (std::size_t row = 1; row < positions.size(); ++row)
-    is_run = is_run && positions[row] - positions[row - 1] == step;
-  if (is_run) {
+  const auto is_uneven = [&](std::int64_t one, std::int64_t next) { return next - one != step; };
+  if (step > 0 && positions[0] % step == 0 &&
+      std::ranges::adjacent_find(positions, is_uneven) == positions.end()) {
     denominator /= static_cast<double>(step);
     options.first = positions[0] / step;
     positions.clear();

@@ -247,7 +247,7 @@ std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way,
 /// rounding in `entries`.
 std::vector<Way> ways_of(const EncodingSpec& spec, const std::vector<double>& exact,
                          const std::vector<std::int64_t>& frequencies,
-                         std::span<const Rounding> entries) {
+                         const std::vector<Rounding>& entries) {
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
   const double scale = linear != nullptr ? linear->factor : 1;
@@ -363,10 +363,9 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
       each.share += open_bits(sample, entry.index, entry.position, value) == 0;
       const double phase = entry.phase(frequencies), exact = entry.value_at(phase);
       // Measured entries come from float32 cosines and sines.
-      const bool is_measured = !sample.noise.empty();
+      const DataType type = sample.noise.empty() ? sample.type : DataType::float32;
       const double limit =
-          allowed_error(is_measured ? DataType::float32 : sample.type, identity.factor, phase) +
-          (is_measured ? 6 * sample.noise[entry.index] : 0);
+          allowed_error(type, identity.factor, phase) + sample.noise_limit(entry.index);
       if (std::fabs(entry.got - exact) <= limit) return true;
       ++off;
       // Sines of different libraries differ by an ulp or two.
@@ -376,11 +375,10 @@ std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identi
     each.explained = off > 0 ? each.explained / off : 1;
     each.share /= static_cast<double>(std::min(rows, sample.rows.size()) * sample.columns.size());
   };
-  constexpr Rounding entries_of_type[] = {Rounding::truncated}, entries_with_noise[] = {bf16, f16};
-  std::span<const Rounding> entries;
-  if (!sample.noise.empty()) entries = entries_with_noise;
+  std::vector<Rounding> entries;
+  if (!sample.noise.empty()) entries = {bf16, f16};
   if (sample.type == DataType::bfloat16 && sample.table.type != DataType::bfloat16)
-    entries = entries_of_type;
+    entries = {Rounding::truncated};
   std::set<std::int64_t> sampled;
   for (const std::int64_t column : sample.columns)
     sampled.insert(content_of(identity.arrangement, sample.table.columns, column).k);
