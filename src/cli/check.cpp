@@ -104,9 +104,8 @@ check::TableOptions expected_of(const Options& options, std::int64_t rows) {
     // A name is evidence only for the cache of a model: other tables have names of any kind.
     expected.arrangements = arrangements_by_name(options);
     if (options.grid) {
-      if (!expected.axes)
-        throw_invalid("--grid is given, and the model has one axis; allowed: none");
-      expected.axes->positions = positions_on_grid(options, rotary.angles);
+      auto positions = positions_on_grid(options, rotary.angles);
+      expected.axes = {.spec = rotary.angles, .positions = std::move(positions)};
       expected.spec.reset();
       expected.first.reset();
     }

@@ -287,7 +287,8 @@ Json verdict_on(const std::filesystem::path& file, const ConformanceTable& table
 }
 
 /// Reads an answer to heads, and judges it.
-Json verdict_on(const std::filesystem::path& file, const ConformanceHeads& heads, DataType type) {
+Json verdict_on(const std::filesystem::path& file, const ConformanceHeads& heads, DataType type,
+                const std::optional<double>& max_error) {
   const check::TableInMemory answer = check::read_table(
       file, {.type = type, .columns = heads.channels, .holds = check::Holds::heads});
   check::HeadsTable after = answer.heads();
@@ -297,8 +298,9 @@ Json verdict_on(const std::filesystem::path& file, const ConformanceHeads& heads
     after.sizes = shape, after.strides = {shape[1] * shape[2], shape[2], 1};
   const check::HeadsReport report = with_type(after.type, [&]<class T>(T) {
     const std::vector<T> before = elements_before<T>(heads);
-    return check::heads({before.data(), after.type, shape, after.strides}, after, heads.rotary,
-                        {.positions = heads.row_positions(), .offset = heads.offset});
+    return check::heads(
+        {before.data(), after.type, shape, after.strides}, after, heads.rotary,
+        {.positions = heads.row_positions(), .offset = heads.offset, .max_error = max_error});
   });
   return {{"good", report.is_good},          {"verdict", report.is_good ? "good" : "wrong"},
           {"max", report.errors.max},        {"noise", report.errors.noise},
@@ -375,7 +377,7 @@ int check_conformance_set(const Options& options) {
   for (const ConformanceHeads& heads : conformance_heads())
     for (const DataType type : head_types)
       add("heads", file_of(heads.name, type),
-          [&](const auto& file) { return verdict_on(file, heads, type); });
+          [&](const auto& file) { return verdict_on(file, heads, type, options.max_error); });
   document["good"] = are_good;
   document["missing"] = missing;
   const Json &files = document["files"], &heads = document["heads"];

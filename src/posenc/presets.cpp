@@ -2,7 +2,6 @@
 
 #include "posenc/support/format.h"
 
-#include <array>
 #include <vector>
 
 namespace posenc {
@@ -11,12 +10,10 @@ namespace {
 using enum Layout;
 using enum Spacing;
 
-}  // namespace
-
-std::span<const Preset> presets() noexcept {
-  // The list is never freed, so that it stays valid while the process exits. tests/presets_test.cpp
-  // compares each preset with the formula of its system.
-  static const auto& all = *new auto(std::to_array<Preset>({
+/// The list is built by the compiler and never destroyed, so that it is valid at any time.
+/// tests/presets_test.cpp compares each preset with the formula of its system.
+union Kept {
+  Preset all[25] = {
       // Tables that are added to embeddings.
       {"tutorial", "PyTorch's tutorial", {512, 1e4, interleaved, paper}, {0, 5000}},
       {"tensor2tensor", "tensor2tensor", {512, 1e4, halves, inclusive}, {0, 256}},
@@ -48,9 +45,14 @@ std::span<const Preset> presets() noexcept {
        {128, 5e5, halves_cos_first, paper, Llama3Scaling{}},
        {0, 131072}},
       {"vllm", "vLLM, rotary", {128, 1e4, halves_cos_first, paper}, {0, 4096}},
-  }));
-  return all;
-}
+  };
+  ~Kept() {}
+};
+constinit const Kept kept;
+
+}  // namespace
+
+std::span<const Preset> presets() noexcept { return kept.all; }
 
 const Preset& preset(std::string_view name) {
   std::vector<std::string_view> names;

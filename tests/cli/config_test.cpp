@@ -80,6 +80,8 @@ TEST_F(GenerateConfig, TypesComeFromAFile) {
             "models[0].rules is 'mine'; allowed: an object of rules and readers, or a set: "},
            {R"({"models": [{"types": ["x"], "rules": {"linear": "lin"}}]})",
             "models[0].rules.linear is 'lin'; allowed: none, alpha, "},
+           {R"({"models": [{"types": ["x"], "dependent": "a"}]})",
+            "has no models[0].dependent_on, which is needed"},
            {"[]", "types: the configuration is []; allowed: an object"}}) {
     write_file(types, bad);
     expect_refused(generated(mine, options), named);

@@ -65,10 +65,14 @@ TEST_F(ConformanceSet, JudgesHeads) {
            {"heads_partial", "heads_descending", "as if the turned share were ignored"}}) {
     const ScratchFolder answers;
     std::filesystem::copy(folder / (answered + ".float32"), answers / (asked + ".float32"));
-    const nlohmann::json wrong = json_of("check --conformance " + answers.path().string());
+    const std::string judged = "check --conformance " + answers.path().string();
+    const nlohmann::json wrong = json_of(judged);
     ASSERT_EQ(wrong.at("heads").size(), 1U);
     EXPECT_EQ(wrong.at("heads").at(0).at("good"), false);
     EXPECT_THAT(wrong.at("heads").at(0).at("cause").get<std::string>(), HasSubstr(cause)) << asked;
+    if (cause == "not recognised") {  // only angles are wrong, and any angle is allowed
+      EXPECT_EQ(json_of(judged + " --max-error 4").at("heads").at(0).at("good"), true) << asked;
+    }
   }
   // A shape in the file may be any of the allowed ones.
   const std::string elements = read_file(folder / "heads_llama.float32");

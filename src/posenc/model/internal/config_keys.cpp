@@ -2,10 +2,13 @@
 
 #include "posenc/error.h"
 #include "posenc/model/internal/json_text.h"
+#include "posenc/support/made_once.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 
 namespace posenc::detail {
 namespace {
@@ -15,7 +18,9 @@ constexpr std::int64_t max_integer = std::int64_t{1} << 53;
 /// Keys that some models do not read, with the value that changes nothing. An array stands for an
 /// array of any length with the same element.
 const ConfigJson& neutral_keys() {
-  static const ConfigJson& all = *new ConfigJson(ConfigJson::parse(R"({
+  static std::atomic<const ConfigJson*> kept;
+  return made_once(kept, [] {
+    return std::make_unique<const ConfigJson>(ConfigJson::parse(R"({
     "alibi": false, "compression_ratio": 1, "fuse_rope": false, "mrope_interleaved": false,
     "no_rope_layers": [1], "original_rope": true, "partial_rotary_factor": 1,
     "position_embedding_xdrope": false, "rope_interleaved": false, "rope_ratio": 1,
@@ -23,7 +28,7 @@ const ConfigJson& neutral_keys() {
     "rotary_emb_interleaved": false, "rotary_pct": 1, "rotary_scaling_factor": 1,
     "swa_rope_theta": -1, "use_alibi": false, "use_mrope": false, "use_nope": false,
     "use_rope": true, "use_rotary_pos_emb": true})"));
-  return all;
+  });
 }
 
 /// A key whose name contains one of these words may belong to a rotary embedding.

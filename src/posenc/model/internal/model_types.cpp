@@ -129,6 +129,7 @@ TextModel text_model(const ConfigKeys& keys, const ModelTypes& types) {
                                   {"width_keys", &model.width_keys},
                                   {"heads_keys", &model.heads_keys}})
     if (each->empty()) keys.refuse(key, "at least one key");
+  if (!model.dependent.empty()) needed(k.path("dependent_on"), k.text("dependent_on"));
   keys.check_all_read(Scope::rule);
   return model;
 }
