@@ -346,8 +346,7 @@ std::vector<const Backend*> backends_of(const Options& options, DataType type) {
 }
 
 std::vector<std::int64_t> positions_on_grid(const Options& options, const AxesSpec& axes) {
-  if (axes.axes() == 1)
-    throw_invalid("--grid is given, and the model has one axis; allowed: none");
+  if (axes.axes() == 1) throw_invalid("--grid is given, and the model has one axis; allowed: none");
   const auto& [time, height, width] = *options.grid;
   std::vector<std::int64_t> sizes = {time, height, width};
   if (axes.axes() == 2 && time == 1) sizes.erase(sizes.begin());
