@@ -68,7 +68,7 @@ struct Turn {
 /// Some heads of one row, head after head.
 struct HeadsOfRow {
   std::int64_t row = 0;               ///< the number of the row
-  std::size_t channels = 0;           ///< of each head
+  std::size_t channels = 0;           ///< channels of each head
   DataType type = DataType::float32;  ///< the type of the elements after the kernel
   std::vector<double> before = {}, after = {};
 
