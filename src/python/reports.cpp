@@ -97,20 +97,17 @@ py::dict check_table(const Arg<check::TableView, "table">& table,
                      const Rotary* rotary, Optional<double, "max_error"> max_error,
                      Threads threads) {
   check::TableOptions options;
-  options.spec = spec;
-  options.claimed = {.base = claimed[0], .spacing = claimed[1], .frequencies = claimed[2]};
-  if (layout.value) options.arrangements = {*layout.value};
-  options.first = first;
   if (rotary != nullptr) {
-    options.spec = spec_of_equal_positions(rotary->spec().angles);
-    if (rotary->spec().angles.axes() > 1 || !options.spec)
-      options.axes = check::TableAxes{.spec = rotary->spec().angles};
-    options.claimed = {};
-    if (!layout.value && rotary->spec().channels == RotaryLayout::halves)
-      options.excluded = {check::Arrangement::cosines_repeated, check::Arrangement::sines_repeated};
-    options.factor = rotary->spec().attention_factor;
-    options.first = first.value.value_or(0);
+    options = check::cache_of(rotary->spec());
+  } else {
+    options.spec = spec;
+    options.claimed = {.base = claimed[0], .spacing = claimed[1], .frequencies = claimed[2]};
   }
+  if (layout.value) {
+    options.arrangements = {*layout.value};
+    options.excluded.clear();
+  }
+  if (first.value) options.first = first;
   if (rows.value) {
     const RowPositions& positions = *rows.value;
     const bool are_equal = positions.axes() == 0;
@@ -130,14 +127,15 @@ py::dict check_table(const Arg<check::TableView, "table">& table,
   }();
   const suite::AccuracyReport& errors = report.errors;
   return py::dict(
-      "is_good"_a = report.is_good, "is_identified"_a = report.is_identified,
-      "verdict"_a = check::verdict_text(report), "description"_a = check::identity_text(report),
-      "cause"_a = check::cause_text(report), "causes"_a = causes_of(report.causes),
-      "findings"_a = report.findings, "identity"_a = identity_of(report),
-      "allowed_error"_a = report.allowed_error, "entries"_a = errors.entries,
-      "entries_off"_a = report.entries_off, "entries_not_finite"_a = report.entries_not_finite,
-      "max_abs"_a = errors.error.max_abs, "max_ulp"_a = errors.error.max_ulp,
-      "rms"_a = errors.error.rms, "correctly_rounded"_a = errors.error.correctly_rounded,
+      "is_good"_a = report.is_good, "is_inexact"_a = report.is_inexact(),
+      "is_identified"_a = report.is_identified, "verdict"_a = check::verdict_text(report),
+      "description"_a = check::identity_text(report), "cause"_a = check::cause_text(report),
+      "causes"_a = causes_of(report.causes), "findings"_a = report.findings,
+      "identity"_a = identity_of(report), "allowed_error"_a = report.allowed_error,
+      "entries"_a = errors.entries, "entries_off"_a = report.entries_off,
+      "entries_not_finite"_a = report.entries_not_finite, "max_abs"_a = errors.error.max_abs,
+      "max_ulp"_a = errors.error.max_ulp, "rms"_a = errors.error.rms,
+      "correctly_rounded"_a = errors.error.correctly_rounded,
       "worst_position"_a = errors.worst().position, "worst_column"_a = errors.worst().channel,
       "text"_a = to_string(report));
 }

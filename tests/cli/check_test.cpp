@@ -326,8 +326,20 @@ TEST_F(CheckModel, JudgesTheFrequenciesAndCachesOfAModel) {
   EXPECT_THAT(wrong.out, AllOf(HasSubstr("3 tensors of frequencies and rotary caches, 2 of them"),
                                HasSubstr("model.rotary_emb.inv_freq  wrong"),
                                HasSubstr("frequencies are those of base 10000"),
-                               HasSubstr("model.layers.0.sin_cached  right")));
+                               HasSubstr("model.layers.0.sin_cached  good")));
   EXPECT_EQ(report(model).at("tensors").size(), 3U);
+  // A cache as Transformers computes it is right, but inexact.
+  std::vector<float> phases_in_float32;
+  for (int row = 0; row < 64; ++row)
+    for (int column = 0; column < 8; ++column)
+      phases_in_float32.push_back(std::cos(
+          static_cast<float>(row) * static_cast<float>(std::pow(5e5, -0.25 * (column % 4)))));
+  const CommandResult inexact =
+      judged(inv_freq(5e5, 4), bytes_of(std::span<const float>(phases_in_float32)));
+  EXPECT_EQ(inexact.exit_code, 0);
+  EXPECT_THAT(inexact.out, AllOf(HasSubstr("caches, 0 of them wrong"),
+                                 HasSubstr("model.layers.0.cos_cached  inexact"),
+                                 HasSubstr("phases in float32")));
   EXPECT_THAT(judged(std::string(16, '\0'), cache.cosines).out,
               HasSubstr("frequencies 0 .. 3 are zero or nearly zero"));
 }

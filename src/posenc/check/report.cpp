@@ -82,6 +82,19 @@ std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; 
 
 std::string_view to_string(Verdict verdict) noexcept { return verdict_names[verdict]; }
 
+bool TableReport::is_inexact() const noexcept {
+  // The error of a float32 phase grows with the position, and each function adds some. A float32 in
+  // a table of float64 is off by less than 2^-23.
+  double limit = 0x1p-22 * static_cast<double>(rows) + 0x1p-20;
+  for (const Cause& each : causes) {
+    if (each.kind == CauseKind::narrow_entries)
+      limit = 0x1p-23;
+    else if (each.kind != CauseKind::float32_phases && each.kind != CauseKind::inexact_functions)
+      return false;
+  }
+  return is_identified && !causes.empty() && errors.error.max_abs <= limit;
+}
+
 std::string verdict_text(const TableReport& report) {
   if (!report.is_identified)
     return "not recognised: no convention that posenc knows agrees with most of the entries";

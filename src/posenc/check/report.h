@@ -232,6 +232,10 @@ struct TableReport {
   Verdict verdict() const noexcept {
     return is_good ? Verdict::right : is_identified ? Verdict::wrong : Verdict::not_recognised;
   }
+
+  /// True if the right table was computed in float32, which makes it wrong: its causes are float32
+  /// phases, inexact functions or float32 entries, and its errors are no larger than these cost.
+  bool is_inexact() const noexcept;
 };
 
 /// The verdict: one line of any length.

@@ -513,6 +513,18 @@ bool has_zero_column(const TableView& table) noexcept {
 
 }  // namespace
 
+TableOptions cache_of(const RotarySpec& rotary) {
+  TableOptions claim = {.spec = spec_of_equal_positions(rotary.angles),
+                        .first = 0,
+                        .factor = rotary.attention_factor};
+  // Models that rotate halves never cache a cosine twice in adjacent columns. Some models that
+  // rotate neighbours cache two equal halves and exchange channels instead.
+  if (rotary.channels == RotaryLayout::halves)
+    claim.excluded = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+  if (rotary.angles.axes() > 1 || !claim.spec) claim.axes = {.spec = rotary.angles};
+  return claim;
+}
+
 TableReport table(const TableView& table, const TableOptions& given) {
   const TableOptions options = in_whole_steps(given);
   check_arguments(table, options);

@@ -26,8 +26,13 @@
 #pragma once
 
 #include "posenc/check/report.h"
+#include "posenc/model/rotary.h"
 
 namespace posenc::check {
+
+/// The claim that a table is the cache of a rotary embedding, in any arrangement that its kernels
+/// read, and that its rows are at positions 0, 1, 2, ...
+TableOptions cache_of(const model::RotarySpec& rotary);
 
 /// Checks a table. Throws InvalidArgument if the table is empty, or if the options do not fit its
 /// shape.

@@ -23,6 +23,7 @@ class CheckReport:
     """
 
     is_good: bool
+    is_inexact: bool  # wrong, but the right table computed in float32
     is_identified: bool
     verdict: str
     description: str

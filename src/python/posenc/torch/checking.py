@@ -35,8 +35,6 @@ _SLIDING = re.compile(r"(^|[._])(local|sliding|swa)([._]|$)")
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d+)(?:\.|$)")
 # The tolerance of a factor, which a model may compute in float32.
 _CLOSE = 1e-6
-# How right tables are computed in float32, as opposed to tables of something else.
-_INEXACT = {"float32_phases", "inexact_functions", "narrow_entries"}
 # The largest cost of float32: an error of each phase that grows with the position, and of each
 # function.
 _OF_PHASES, _OF_FUNCTIONS = 2.0**-22, 2.0**-20
@@ -536,12 +534,8 @@ def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
     other = ("sines" if has_cosines and not has_sines else
              "cosines" if has_sines and not has_cosines else "")
     if not table.is_good:
-        kinds = {kind for kind, _ in table.causes}
-        limit = (2.0**-23 if "narrow_entries" in kinds
-                 else _OF_PHASES * max(values.shape[:-1]) + _OF_FUNCTIONS)
-        is_inexact = kinds and kinds <= _INEXACT and table.max_abs <= limit
         verdict = ("not recognised" if not table.is_identified and rotary is None
-                   else "inexact" if is_inexact else "wrong")
+                   else "inexact" if table.is_inexact else "wrong")
         cause = table.cause.removeprefix("cause: ")
     elif other and layout.startswith(other):
         verdict, cause = "wrong", f"the table holds {other}"
