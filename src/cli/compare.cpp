@@ -49,8 +49,8 @@ Json shown(const ComparedRow& row) {
 /// row.
 Json reports_in(const std::string& origin, const std::string& file) {
   Json reports = Json::array();
-  const Json document = parse_json_text<Json>(read_document(file), "the document");
-  for (Json row : document.at("measurements")) {
+  const auto document = parse_json_text<Json>(read_document(file), "the document");
+  for (Json row : document.json.at("measurements")) {
     if (!row.contains("report")) continue;
     row["origin"] = origin;
     reports.push_back(std::move(row));

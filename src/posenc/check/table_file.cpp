@@ -151,8 +151,8 @@ std::vector<Tensor> tensors_of(std::string_view header) {
   std::vector<Tensor> all;
   try {
     const auto fields = parse_json_text<Json>(header, "the header of the .safetensors file");
-    if (!fields.is_object()) refuse_header(format, "it is not an object");
-    for (const auto& [name, json] : fields.items()) {
+    if (!fields.json.is_object()) refuse_header(format, "it is not an object");
+    for (const auto& [name, json] : fields.json.items()) {
       if (name == "__metadata__") continue;
       all.push_back({name, json.at("dtype").get<std::string>(), sizes(json, "shape", format),
                      sizes(json, "data_offsets", format)});
@@ -262,7 +262,8 @@ NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes) {
                                                 file_bytes, max_npy_header_bytes, ".npy");
   const std::string text = json_of_python(fields.substr(0, fields.find_last_not_of(" \n") + 1));
   try {
-    const auto json = parse_json_text<Json>(text, "the header of the .npy file");
+    const auto parsed = parse_json_text<Json>(text, "the header of the .npy file");
+    const Json& json = parsed.json;
     if (json.size() == 3)
       return {json.at("descr").get<std::string>(), json.at("fortran_order").get<bool>(),
               sizes(json, "shape", ".npy"),

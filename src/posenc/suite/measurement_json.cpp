@@ -242,8 +242,8 @@ Json context_of(const Measurements& document) {
 }  // namespace
 
 Measurements measurements_from(const std::string& text) {
-  const auto json = parse_json_text<Json>(text, "it");
-  const Reader root = {json, ""};
+  const auto parsed = parse_json_text<Json>(text, "it");
+  const Reader root = {parsed.json, ""};
   int version = 0;
   root("version", version, 1, 1 << 20);
   if (version != Measurements::format_version)

@@ -1,7 +1,6 @@
 #include "posenc/model/internal/config_keys.h"
 
 #include "posenc/error.h"
-#include "posenc/model/internal/json_text.h"
 #include "posenc/support/made_once.h"
 
 #include <algorithm>
@@ -29,6 +28,14 @@ const ConfigJson& neutral_keys() {
     "swa_rope_theta": -1, "use_alibi": false, "use_mrope": false, "use_nope": false,
     "use_rope": true, "use_rotary_pos_emb": true})"));
   });
+}
+
+/// True if the value is the neutral one, or a list of its only element.
+bool is_neutral(const ConfigJson& value, const ConfigJson& neutral) {
+  const bool is_list = neutral.is_array() && value.is_array() && !value.empty();
+  return value == neutral ||
+         (is_list && std::all_of(value.begin(), value.end(),
+                                 [&](const ConfigJson& each) { return each == neutral[0]; }));
 }
 
 /// A key whose name contains one of these words may belong to a rotary embedding.
@@ -114,10 +121,10 @@ bool is_rope_like(std::string_view key) {
          });
 }
 
-ConfigJson parse_config(std::string_view text) {
+HeldJson<ConfigJson> parse_config(std::string_view text) {
   try {
-    ConfigJson config = parse_json_text<ConfigJson>(with_quoted_numbers(text), "the configuration");
-    if (!config.is_object()) refuse("the configuration", config, "an object");
+    auto config = parse_json_text<ConfigJson>(with_quoted_numbers(text), "the configuration");
+    if (!config.json.is_object()) refuse("the configuration", config.json, "an object");
     return config;
   } catch (const ConfigJson::parse_error& error) {
     throw_invalid("the configuration is not JSON near byte {}; allowed: the text of a config.json",
@@ -167,7 +174,8 @@ bool ConfigKeys::is_null(std::string_view key) const {
 
 void ConfigKeys::refuse(std::string_view key, std::string_view allowed) const {
   const ConfigJson* const value = find(key);
-  detail::refuse(path(key), value == nullptr ? ConfigJson() : *value, allowed);
+  const ConfigJson none;
+  detail::refuse(path(key), value == nullptr ? none : *value, allowed);
 }
 
 template <class T, class IsAllowed>
@@ -255,13 +263,11 @@ void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path
       check_all_read(inner, inner_path, scope);
       continue;
     }
-    const ConfigJson neutral = neutral_keys().value(key, ConfigJson());
-    const bool is_list = neutral.is_array() && inner.is_array() && !inner.empty();
-    if (inner.is_null() || inner == neutral ||
-        (is_list && inner == ConfigJson(inner.size(), neutral[0])))
-      continue;
+    const auto neutral = neutral_keys().find(key);
+    const bool has_neutral = neutral != neutral_keys().end();
+    if (inner.is_null() || (has_neutral && is_neutral(inner, *neutral))) continue;
     detail::refuse(this->path(inner_path), inner,
-                   neutral.is_null() ? "none, since it is not read" : text_of(neutral));
+                   has_neutral ? text_of(*neutral) : "none, since it is not read");
   }
 }
 

@@ -1,6 +1,7 @@
 // JSON of a configuration, whose keys are each read or refused. Internal: not installed.
 #pragma once
 
+#include "posenc/model/internal/json_text.h"
 #include "posenc/support/format.h"
 
 #include <cstdint>
@@ -22,7 +23,7 @@ using ConfigJson = nlohmann::json;
 /// Infinity and numbers beyond double become texts, so that only a key that needs a number refuses
 /// them. Throws InvalidArgument unless the text is an object, nested at most max_json_depth deep,
 /// in which no object has a key twice.
-ConfigJson parse_config(std::string_view text);
+HeldJson<ConfigJson> parse_config(std::string_view text);
 
 /// The value as a line of printable characters, shortened if it is long: 'linear', 4.0, [16, 24].
 std::string text_of(const ConfigJson& value);

@@ -56,7 +56,7 @@ class ModelReader {
   void check_requirements() const {
     for (const std::string& key : model_.ignored) config_.mark(key);
     for (const bool is_needed : {true, false}) {
-      for (const auto& [key, wanted] : (is_needed ? model_.needs : model_.allows).items()) {
+      for (const auto& [key, wanted] : (is_needed ? model_.needs : model_.allows).json.items()) {
         const ConfigJson* const value = config_.get(key);
         if (value == nullptr ? is_needed : *value != wanted)
           config_.refuse(key,
@@ -98,7 +98,7 @@ class ModelReader {
     const ConfigJson* const rules = newer == nullptr ? older : newer;
     const bool has_kinds = kinds_.size() > 1;
     if (rules == nullptr) {
-      if (!has_kinds && !model_.default_rule.is_null() && config_.is_null(name))
+      if (!has_kinds && !model_.default_rule.json.is_null() && config_.is_null(name))
         config_.refuse(name,
                        "a rule; without one, Transformers 4 applies none, Transformers 5 the rule "
                        "of the class");
@@ -137,7 +137,8 @@ class ModelReader {
 
   /// Removes the kinds that the model does not have. Returns the layers without a rotary embedding.
   std::string choose_kinds() {
-    const ConfigJson types = config_.json().value("layer_types", ConfigJson());
+    const HeldJson<ConfigJson> held(config_.json().value("layer_types", ConfigJson()));
+    const ConfigJson& types = held.json;
     if (!types.is_null() && !types.is_array())
       config_.refuse("layer_types", "a list of kinds of layers");
     if (model_.all_if_no_window && config_.is_null("sliding_window")) {
@@ -200,7 +201,8 @@ class ModelReader {
     if (!config_.has(key)) return {};
     const ConfigJson* const values = &config_.json()[key];
     if (values->is_number()) return {key};
-    const ConfigJson kinds = config_.json().value("layer_types", ConfigJson());
+    const HeldJson<ConfigJson> held(config_.json().value("layer_types", ConfigJson()));
+    const ConfigJson& kinds = held.json;
     if (kinds.empty() && !kind.empty()) refuse_absence(config_.path("layer_types"));
     const std::size_t layers = kind.empty() ? values->size() : kinds.size();
     std::vector<std::string> names;
@@ -304,9 +306,9 @@ class ModelReader {
   // A rotary embedding.
 
   model::RotaryReading::Layers layers_of(const TextModel& kind) const {
-    const bool has_default = !kind.default_rule.is_null();
+    const bool has_default = !kind.default_rule.json.is_null();
     const ConfigJson none = ConfigJson::object();
-    const ConfigKeys class_rule(has_default ? kind.default_rule : none,
+    const ConfigKeys class_rule(has_default ? kind.default_rule.json : none,
                                 has_default ? "the rule of its class" : "");
     const ConfigKeys* const given = keys_of(kind);
     const ConfigKeys& rule = given == nullptr ? class_rule : *given;
@@ -424,9 +426,9 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const std::str
   };
   for (const auto& [key, value] : outer.json().items()) {
     if (!is_rope_like(key) || value.is_null() || outer.is_read(key)) continue;
-    ConfigJson json = text.json();
-    json[key] = value;
-    if (json == text.json() || is_read_alike(json)) {
+    HeldJson<ConfigJson> with_key(text.json());
+    with_key.json[key] = value;
+    if (with_key.json == text.json() || is_read_alike(with_key.json)) {
       outer.mark(key);
     } else if (text.json().contains(key)) {
       outer.refuse(key, text_of(text.json()[key]) + ", as in " + text.path());
@@ -444,9 +446,9 @@ model::RotaryReading read_as(const ConfigKeys& config, const std::string& type,
   const ConfigJson* const text = config.object(wrapper->text);
   if (text == nullptr && wrapper->may_be_flat) return read_as(config, usual, context);
   if (text == nullptr) refuse_absence(config.path(wrapper->text));
-  ConfigJson json = wrapper->defaults.is_null() ? ConfigJson::object() : wrapper->defaults;
-  json.update(*text);
-  const ConfigKeys keys(json, config.path(wrapper->text));
+  HeldJson<ConfigJson> completed = wrapper->defaults;  // may be null
+  completed.json.update(*text);
+  const ConfigKeys keys(completed.json, config.path(wrapper->text));
   const bool is_given = keys.has("model_type");
   if (wrapper->is_only_type && is_given && *keys.get("model_type") != usual)
     keys.refuse("model_type", usual);
@@ -475,8 +477,8 @@ namespace posenc::model {
 RotaryReading read_rotary_config(std::string_view text, std::optional<std::int64_t> rows,
                                  std::string_view types) {
   if (rows) check_range("rows", *rows, 1, max_position);
-  const detail::ConfigJson json = detail::parse_config(text);
-  const detail::ConfigKeys config(json);
+  const auto parsed = detail::parse_config(text);
+  const detail::ConfigKeys config(parsed.json);
   const auto read = [&](const detail::ModelTypes& all) {
     return detail::read_as(config, detail::type_of(config, all), {all, rows});
   };

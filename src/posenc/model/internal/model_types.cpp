@@ -34,9 +34,9 @@ std::string text_or_none(const ConfigKeys& keys, std::string_view key) {
 }
 
 /// An object, or null if the key is absent.
-ConfigJson object_or_null(const ConfigKeys& keys, std::string_view key) {
+HeldJson<ConfigJson> object_or_null(const ConfigKeys& keys, std::string_view key) {
   const ConfigJson* const object = keys.object(key);
-  return object == nullptr ? ConfigJson() : *object;
+  return object == nullptr ? HeldJson<ConfigJson>() : HeldJson<ConfigJson>(*object);
 }
 
 /// A number whose absence and whose null differ: null stands for 0.
@@ -163,8 +163,8 @@ WrapperModel wrapper(const ConfigKeys& keys) {
 }  // namespace
 
 void ModelTypes::add(std::string_view json) {
-  const ConfigJson parsed = parse_config(json);
-  const ConfigKeys file(parsed);
+  const auto parsed = parse_config(json);
+  const ConfigKeys file(parsed.json);
   // A name has one meaning, so a new type removes the older type of its name.
   const auto add_all = [&](std::string_view list, const auto& read, auto& map) {
     for (const ConfigKeys& each : file.objects(list)) {

@@ -74,20 +74,20 @@ struct TextModel {
   /// JSON has an object with the name of each rule and its reader, or the name of a rule set
   /// (default: usual).
   NamedRules rules;
-  ConfigJson default_rule;   ///< rule of the class; null if it has none
-  bool ignores_common_rule;  ///< takes no rule that is meant for all kinds of layers
-  bool needs_rope_type;      ///< "type", the older name of "rope_type", is not enough
+  HeldJson<ConfigJson> default_rule;  ///< rule of the class; null if it has none
+  bool ignores_common_rule;           ///< takes no rule that is meant for all kinds of layers
+  bool needs_rope_type;               ///< "type", the older name of "rope_type", is not enough
   /// The square of YaRN's logarithm of mscale_all_dim multiplies the scale of the softmax.
   bool scales_softmax;
 
   AxisOrder axes;
   std::vector<std::int64_t> sections;  ///< default pairs of each axis
 
-  Words ignored;          ///< keys that have no effect
-  ConfigJson needs;       ///< keys that must have these values
-  ConfigJson allows;      ///< keys that must be absent or have these values
-  std::string not_null;   ///< key that may be absent, but not null
-  std::string dependent;  ///< key that needs the other key `dependent_on`
+  Words ignored;                ///< keys that have no effect
+  HeldJson<ConfigJson> needs;   ///< keys that must have these values
+  HeldJson<ConfigJson> allows;  ///< keys that must be absent or have these values
+  std::string not_null;         ///< key that may be absent, but not null
+  std::string dependent;        ///< key that needs the other key `dependent_on`
   std::string dependent_on;
 };
 
@@ -97,15 +97,15 @@ using TextModels = std::vector<TextModel>;
 
 /// A model type whose configuration holds the configuration of a text model.
 struct WrapperModel {
-  std::string text;       ///< key of the text model; default: text_config
-  std::string text_type;  ///< model type of the text model if it does not say
-  std::string suffix;     ///< or the type of the wrapper, and this suffix
-  bool is_only_type;      ///< no other model type is allowed
-  bool is_forced_type;    ///< the text model has this type, whatever it says
-  bool may_be_flat;       ///< without `text`, the keys of the text model are at the top
-  ConfigJson defaults;    ///< defaults of the wrapper for the text model
-  std::string twin;       ///< key of a part that must have the same rotary embedding
-  Words ignored;          ///< keys of the wrapper that have no effect
+  std::string text;               ///< key of the text model; default: text_config
+  std::string text_type;          ///< model type of the text model if it does not say
+  std::string suffix;             ///< or the type of the wrapper, and this suffix
+  bool is_only_type;              ///< no other model type is allowed
+  bool is_forced_type;            ///< the text model has this type, whatever it says
+  bool may_be_flat;               ///< without `text`, the keys of the text model are at the top
+  HeldJson<ConfigJson> defaults;  ///< defaults of the wrapper for the text model
+  std::string twin;               ///< key of a part that must have the same rotary embedding
+  Words ignored;                  ///< keys of the wrapper that have no effect
 };
 
 /// Model types by name.
