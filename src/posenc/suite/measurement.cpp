@@ -65,7 +65,8 @@ bool Measurement::keeps_its_promise() const noexcept {
 }
 
 std::string leave_out_large(std::vector<MeasuredTable>& tables, std::int64_t most_bytes) {
-  if (most_bytes <= 0) most_bytes = memory_bytes() / 2;
+  const bool is_half = most_bytes <= 0;
+  if (is_half) most_bytes = memory_bytes() / 2;
   // A copy reads a finished table and writes another one.
   constexpr std::int64_t copies_in_memory = 2;
   std::vector<std::string> names;
@@ -76,8 +77,8 @@ std::string leave_out_large(std::vector<MeasuredTable>& tables, std::int64_t mos
   });
   if (names.empty()) return "";
   const std::string why =
-      format_text("{}: a table and its copy would need more than {} bytes, half of the memory",
-                  join(names, "; "), most_bytes);
+      format_text("{}: a table and its copy would need more than {} bytes{}", join(names, "; "),
+                  most_bytes, is_half ? ", half of the memory" : "");
   if (tables.empty()) throw_invalid("nothing is left to measure: {}", why);
   return why;
 }
