@@ -23,9 +23,9 @@ packages_of() {
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio \
       busybox-static" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint libclang-rt-dev python3-torch \
-      chromium debootstrap pkg-config python3-venv doxygen rustc $python libsleef-dev" ;;
+      debootstrap pkg-config python3-venv doxygen rustc $python libsleef-dev" ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
-    wasm32) echo "emscripten googletest nodejs chromium" ;;
+    wasm32) echo "emscripten googletest nodejs" ;;
     x86_64-w64-mingw32) echo "g++-mingw-w64-x86-64-posix googletest wine64" ;;
     *)
       echo "install_dependencies.sh: group is '$1'; allowed: build test report python pip torch" \

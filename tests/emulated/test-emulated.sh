@@ -64,8 +64,7 @@ if [[ ! -f $prefix/lib/libgmock.a ]]; then
 fi
 
 targets=(posenc_tests)
-[[ $emulator != wine64 ]] || targets+=(posenc_cli)
-[[ $emulator != node ]] || targets=(all)  # the command, and its page
+[[ $emulator != wine64 && $emulator != node ]] || targets+=(posenc_cli)
 ./scripts/build.sh "$target" "${targets[@]}"
 
 if [[ $emulator == wine64 ]]; then
@@ -81,12 +80,6 @@ if [[ $emulator == wine64 ]]; then
 elif [[ $emulator == node ]]; then
   run() { timeout 1200 node "$@"; }
   left_out+=':*Threads*:ParallelFor*'  # there are no threads
-  step "The page of posenc check"
-  if chromium=$(command -v chromium); then
-    tests/emulated/page_test.py "$chromium" build/$target/bin
-  else
-    echo "Skipped: there is no chromium."
-  fi
 else
   run() { timeout 1200 "$emulator" -L "/usr/$target-linux-gnu" "$@"; }
 fi
