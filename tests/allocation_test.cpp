@@ -185,6 +185,13 @@ TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
   expect([&] { return posenc_cursor_next(cursor, row.data(), 64); });
   posenc_cursor_free(cursor);
   posenc_encoder_free(encoder);
+  constexpr std::int64_t sizes[] = {8, 12, 12};
+  posenc_axes* axes = nullptr;
+  expect([&] { return posenc_axes_create(POSENC_AXES_IN_SECTIONS, sizes, 3, &spec, &axes); });
+  posenc_axes_free(axes);
+  posenc_positional_encoding* layer = nullptr;
+  expect([&] { return posenc_positional_encoding_create(&spec, 16, 0.5, nullptr, &layer); });
+  posenc_positional_encoding_free(layer);
   posenc_rotary* rotary = nullptr;
   const char* const config = R"({"model_type": "llama", "head_dim": 64, "x": [[1], {"y": [2]}]})";
   const auto read = [&] {

@@ -276,7 +276,7 @@ TEST(CApi, CachesInEveryFormAsCppDoes) {
 }
 
 TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
-  const std::vector<std::int64_t> blocks(3, d_model / 3), sections(3, d_model / 6);
+  const std::vector<std::int64_t> blocks = {26, 22, 18}, sections = {13, 10, 10};
   const AxesSpec in_cpp[] = {axes_in_blocks(blocks, {}), axes_in_sections(sections, {d_model}),
                              axes_interleaved(sections, {d_model}),
                              axes_alternating(sections, {d_model})};

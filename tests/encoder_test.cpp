@@ -130,6 +130,17 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderRows,
 
 class EveryEncoder : public testing::TestWithParam<const Backend*> {};
 
+TEST_P(EveryEncoder, StartsFromZeroAndOne) {
+  for (const Spacing spacing : all_spacings) {
+    for (const std::int64_t d_model : {4, 34}) {
+      const Matrix row =
+          encoded(*GetParam()->plan({.d_model = d_model, .spacing = spacing}), {0, 1});
+      for (std::int64_t k = 0; k < d_model; ++k)
+        EXPECT_EQ(bits(row(0, k)), bits(k % 2 == 0 ? 0.0F : 1.0F)) << k;
+    }
+  }
+}
+
 TEST_P(EveryEncoder, WritesNoSpareRowsAndColumnsOfAView) {
   const auto encoder = GetParam()->plan({.d_model = 98});
   const RowRange rows{5, 3};

@@ -129,6 +129,12 @@ TYPED_TEST(CheckRotated, AcceptsRightKernelsAndKnowsTheirNoise) {
       const HeadsReport report =
           heads.turned(rotary, RowRange{first, 300}).checked(rotary, {.first = first});
       expect_good(report);
+      const RotaryLayout other =
+          layout == RotaryLayout::halves ? RotaryLayout::interleaved : RotaryLayout::halves;
+      expect_cause(heads.turned(rotary_spec({.d_model = 64}, other), RowRange{first, 300})
+                       .checked(rotary, {.first = first}),
+                   {layout == RotaryLayout::halves ? "the pairs of channels are (2k, 2k + 1)"
+                                                   : "the pairs of channels are (k, 32 + k)"});
       // Cosines and sines are rounded to float32, besides.
       EXPECT_LT(report.errors.rms, 1.2 * report.errors.noise + 1.3e-8);
       EXPECT_GT(report.errors.rms, 0.8 * report.errors.noise);
@@ -162,6 +168,7 @@ TYPED_TEST(CheckRotated, NamesWhatIsWrong) {
        "every entry is multiplied by 1.2"},
       {[](auto, auto) { return 1; }, "nothing is turned"},
   };
+  expect_good(heads.turned(exact, 32, 32, first).checked(usual, {.first = first}));
   for (const auto& [kernel, cause] : kernels)
     expect_cause(heads.turned(kernel, 32, 32, first).checked(usual, {.first = first}), {cause});
   expect_cause(heads.turned(usual, RowRange{first, 300})
@@ -274,9 +281,12 @@ TEST(CheckRotatedHeads, RightHeadsOfAnyShapeAreGood) {
   for (const std::int64_t rows : {1, 2, 3, 7, 40})
     for (const std::int64_t heads : {1, 2, 3, 40})
       for (const std::int64_t channels : {64, 128})
-        expect_good(Floats(channels, rows, heads)
-                        .turned(usual, RowRange{5, rows})
-                        .checked(usual, {.first = 5}));
+        for (const RotaryLayout layout : {RotaryLayout::halves, RotaryLayout::interleaved}) {
+          const RotarySpec rotary = rotary_spec({.d_model = 64}, layout);
+          expect_good(Floats(channels, rows, heads)
+                          .turned(rotary, RowRange{5, rows})
+                          .checked(rotary, {.first = 5}));
+        }
 }
 
 TEST(CheckHeadMistakes, OtherDistancesOfPairs) {

@@ -70,7 +70,7 @@ TEST(Check, FindsWhatATableIs) {
         EncodingSpec{.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{.factor = 3.5}},
         EncodingSpec{.d_model = 64, .frequencies = LinearScaling{4}},
         EncodingSpec{.d_model = 64, .base = 12345}})
-    all.push_back({rule, {0, 2048}});
+    for (const DataType type : all_data_types) all.push_back({rule, {0, 2048}, type});
   // Bases that no list has, far first positions, and few rows, in types that show little.
   const Known unusual[] = {
       {{.d_model = 80, .base = 20000, .layout = cos_first}, {1000, 3000}, bfloat16},
@@ -188,6 +188,16 @@ TEST(Check, ReadsWhatMayBeSeveralAsTheArrangementAskedFor) {
     EXPECT_THAT(report.causes, SizeIs(1)) << to_string(report);
     EXPECT_THAT(to_string(report), HasSubstr("cause: the sines are negated"));
   }
+}
+
+TEST(Check, KnowsATableWithEntriesThatAreNotFinite) {
+  Matrix table = exact_table({.d_model = 32}, some_rows);
+  table(7, 3) = std::numeric_limits<float>::quiet_NaN();
+  table(9, 4) = std::numeric_limits<float>::infinity();
+  const check::TableReport report = check::table(table.view());
+  EXPECT_EQ(report.verdict(), Verdict::wrong);
+  EXPECT_EQ(report.entries_not_finite, 2);
+  EXPECT_EQ(report.entries_off, 2);
 }
 
 TEST(Check, OnlyConventionsWithAPaddingIndexMayHaveARowOfZeros) {

@@ -52,6 +52,8 @@ TEST_F(GenerateConfig, LayersAreChosenByTheirKind) {
                  "full_attention, sliding_attention");
   expect_cache(Rotary(8, 1e4), {0, 2}, gemma, "--rows 2 --layers sliding_attention");
   expect_cache(Rotary(8, 1e6), {0, 2}, gemma, "--rows 2 --layers full_attention");
+  EXPECT_THAT(generated(gemma, "--rows 2 --layers full_attention --rotary interleaved").out,
+              StartsWith("1,0,1,0,1,0,1,0\n0.5403023,0.84147096,"));
 }
 
 TEST_F(GenerateConfig, IsRefusedInALine) {

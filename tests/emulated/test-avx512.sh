@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # The avx512 tests that prove the numerics and are short enough for an emulator, which runs 45
 # million instructions per second.
 emulated=(
-  '*RotationHash.*/avx512_*' '*RotationBits.*/avx512'
+  '*RotationErrors.OfAnchors/avx512' '*RotationHash.*/avx512_*' '*RotationBits.*/avx512'
   'Bounds.HoldNextToMidpoints'
   '*EveryEncoder.*/*avx512'
 )

@@ -26,8 +26,9 @@ esac
 # are tested, because the reference is slow on these processors: long double is emulated in
 # software, or is no wider than double, and the reference then computes in integers.
 selection=(
-  'FrequencyRule*' 'HalfTypes*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*'
-  '*RotationType.*' '*Rotation32*' 'CApi*' '*EncoderRows.*'
+  '*RotationErrors.OfAnchors/*' 'FrequencyRule*' 'HalfTypes*'
+  '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*'
+  '*Rotation32*' 'CApi*' '*EncoderRows.*'
   '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*' 'Bounds.*'
   '*BoundsOfPreset.*/whisper' '*BoundsOfPreset.*/tutorial'
   'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*'

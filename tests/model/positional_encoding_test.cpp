@@ -134,6 +134,9 @@ TEST(PositionalEncoding, PicksItsSourceByShape) {
   EXPECT_EQ(small.source(1, 64), EncodingSource::cached);
   EXPECT_EQ(small.source(1 << 20, 64), EncodingSource::fused);
   EXPECT_EQ(PositionalEncoding({.d_model = 4096}, 1 << 20).source(1, 1), EncodingSource::fused);
+  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached})
+    for (const std::int64_t batch : {1, 1 << 20})
+      EXPECT_EQ(PositionalEncoding({.d_model = 64}, 64, 0, source).source(batch, 64), source);
 }
 
 TEST(PositionalEncoding, AcceptsTheLastPosition) {

@@ -69,9 +69,13 @@ class CheckTest(unittest.TestCase):
             self.assertTrue(posenc.check(each, base=10000.0, first=0).is_good)
 
     def test_positions_of_rows(self):
-        encoder = posenc.Encoder(D_MODEL, frequencies="linear:factor=4")
-        for quarters in ([12, 4, 16, 4, 20], np.arange(90) * 3 + 6):
-            table, positions = encoder.encode(quarters), np.asarray(quarters) / 4
+        frequencies = 10000.0 ** (-np.arange(0, D_MODEL, 2) / D_MODEL)
+        for positions in ([3, 1, 4, 1, 5], np.arange(90) * 0.75 + 1.5,
+                          np.random.default_rng(2).uniform(0, 1000, 40)):
+            positions = np.asarray(positions)
+            phases = np.outer(positions, frequencies)
+            table = np.stack([np.sin(phases), np.cos(phases)], -1).reshape(len(phases), -1)
+            table = table.astype(np.float32)
             report = posenc.check(table, base=10000.0, positions=positions)
             self.assertTrue(report.is_good, str(report))
             report = posenc.check(table, base=10000.0, positions=positions + 0.5)

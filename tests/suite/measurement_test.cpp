@@ -90,6 +90,13 @@ TEST(Measurements, OlderOnesComparedSomeEntries) {
   EXPECT_EQ(measurement_from(old["measurements"][0], "").error->checked, 0);
 }
 
+TEST(Measurements, SpeedsAreOfTheMedian) {
+  Measurement row = measured("x", 1);
+  row.table = table_of({.d_model = 64}, {0, 1000});
+  row.seconds = {1e-3, 2e-3, 9e-3};
+  EXPECT_DOUBLE_EQ(row.gfloats_per_second(), 64e3 / 2e-3 / 1e9);
+}
+
 TEST(Measurements, ATableWithoutAPromiseKeptIsSeen) {
   Measurement row = measured("x", 1);
   EXPECT_TRUE(row.keeps_its_promise());
