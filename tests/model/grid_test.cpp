@@ -15,20 +15,20 @@ namespace posenc::test {
 using namespace model;
 namespace {
 
-constexpr std::int64_t grid_rows = 9, grid_columns = 14, d_model = 64;
+constexpr std::int64_t grid_rows = 9, grid_columns = 14, grid_width = 64;
 constexpr double rounding = 0x1p-25 + 1e-12;
 
-/// `formula` gives the d_model values that a system computes for the cell of a row and a column.
+/// `formula` gives the values that a system computes for the cell of a row and a column.
 template <class Formula>
 void expect_formula(GridConvention convention, const Formula& formula) {
-  Matrix table(grid_rows * grid_columns, d_model);
-  encode_grid(convention, grid_rows, grid_columns, d_model, table.view());
+  Matrix table(grid_rows * grid_columns, grid_width);
+  encode_grid(convention, grid_rows, grid_columns, grid_width, table.view());
   for (std::int64_t row = 0; row < grid_rows; ++row) {
     for (std::int64_t column = 0; column < grid_columns; ++column) {
       const std::vector<double> expected =
           formula(static_cast<double>(row), static_cast<double>(column));
-      ASSERT_EQ(static_cast<std::int64_t>(expected.size()), d_model);
-      for (std::int64_t i = 0; i < d_model; ++i) {
+      ASSERT_EQ(static_cast<std::int64_t>(expected.size()), grid_width);
+      for (std::int64_t i = 0; i < grid_width; ++i) {
         ASSERT_NEAR(static_cast<double>(table(row * grid_columns + column, i)),
                     expected[static_cast<std::size_t>(i)], rounding)
             << row << ", " << column << ", channel " << i;
@@ -41,7 +41,8 @@ void expect_formula(GridConvention convention, const Formula& formula) {
 /// its cosines.
 void expect_column_first(GridConvention convention, double denominator) {
   std::vector<double> omega;
-  for (int k = 0; k < d_model / 4; ++k) omega.push_back(1.0 / std::pow(10000.0, k / denominator));
+  for (int k = 0; k < grid_width / 4; ++k)
+    omega.push_back(1.0 / std::pow(10000.0, k / denominator));
   expect_formula(convention, [&](double row, double column) {
     std::vector<double> values;
     for (const double position : {column, row}) {
@@ -53,11 +54,11 @@ void expect_column_first(GridConvention convention, double denominator) {
 }
 
 // models_mae's util/pos_embed.py: get_2d_sincos_pos_embed, where w goes first.
-TEST(Grid, IsThatOfMae) { expect_column_first(GridConvention::mae, d_model / 4.0); }
+TEST(Grid, IsThatOfMae) { expect_column_first(GridConvention::mae, grid_width / 4.0); }
 
 // vit-pytorch's simple_vit.py and Big Vision's vit.py: posemb_sincos_2d.
 TEST(Grid, IsThatOfSimpleVit) {
-  expect_column_first(GridConvention::simple_vit, d_model / 4.0 - 1);
+  expect_column_first(GridConvention::simple_vit, grid_width / 4.0 - 1);
 }
 
 // detr's models/position_encoding.py: PositionEmbeddingSine with normalize=True and no padding.
@@ -67,7 +68,7 @@ TEST(Grid, IsThatOfDetr) {
     for (const auto& [position, size] : {std::pair(row, grid_rows), {column, grid_columns}}) {
       const double embed =
           (position + 1) / (static_cast<double>(size) + 1e-6) * 2 * std::numbers::pi;
-      constexpr int features = d_model / 2;
+      constexpr int features = grid_width / 2;
       for (int i = 0; i < features; ++i) {
         const double dim_t = std::pow(10000.0, 2.0 * (i / 2) / features);
         values.push_back(i % 2 == 0 ? std::sin(embed / dim_t) : std::cos(embed / dim_t));
