@@ -193,7 +193,7 @@ TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
   expect([&] { return posenc_positional_encoding_create(&spec, 16, 0.5, nullptr, &layer); });
   posenc_positional_encoding_free(layer);
   posenc_rotary* rotary = nullptr;
-  const char* const config = R"({"model_type": "llama", "head_dim": 64, "x": [[1], {"y": [2]}]})";
+  const char* config = R"({"model_type": "llama", "head_dim": 64, "x": [[1], {"y": [2]}]})";
   const auto read = [&] {
     return posenc_rotary_create_from_config(config, nullptr, nullptr, &rotary);
   };
@@ -201,6 +201,12 @@ TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
   posenc_rotary_free(rotary);
   expect(read);  // every allocation, now that the model types are known
   posenc_rotary_free(rotary);
+  rotary = nullptr;
+  config = R"({"model_type": "llama", "head_dim": 64, "x": [[1], {"y": [2]})";
+  expect([&] {  // of text that is not JSON
+    const posenc_status status = read();
+    return status == POSENC_INVALID_ARGUMENT ? POSENC_OK : status;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(running_backends()), of_backend);

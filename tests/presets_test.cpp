@@ -199,6 +199,7 @@ INSTANTIATE_TEST_SUITE_P(All, PresetGolden, testing::ValuesIn(goldens),
 
 TEST(Preset, EachHasAFormulaAndIsFoundByItsNameAndUnknownNamesAreRefused) {
   for (const Preset& each : presets()) {
+    EXPECT_FALSE(each.name.empty());
     EXPECT_EQ(std::ranges::count(goldens, each.name, &Golden::preset), 1) << each.name;
     EXPECT_NO_THROW(validate(each.spec)) << each.name;
     EXPECT_NO_THROW(validate(each.rows)) << each.name;

@@ -10,7 +10,8 @@ namespace {
 using enum Layout;
 using enum Spacing;
 
-/// The list is built by the compiler and never destroyed, so that it is valid at any time.
+/// The list is built by the compiler, and its destructor does nothing, so that it is valid at any
+/// time.
 /// tests/presets_test.cpp compares each preset with the formula of its system.
 union Kept {
   Preset all[25] = {

@@ -457,17 +457,21 @@ TEST(CheckHeadMistakes, Axes) {
 
 TEST(CheckHeadMistakes, HalvesInTheBlockOfEachAxis) {
   const std::vector<std::int64_t> cells = grid_positions({12, 8});
-  Floats heads;
-  for (std::int64_t row = 0; row < 96; ++row)
-    for (std::int64_t axis = 0; axis < 2; ++axis)
-      for (std::int64_t k = 0; k < 16; ++k) {
-        const Complex by = turns_of(1e4, 32)(axis == 0 ? row / 8 : row % 8, k);
-        heads.turn(row, 32 * axis + k, 32 * axis + 16 + k, by, by);
-      }
-  expect_cause(heads.checked({.angles = axes_in_blocks({32, 32}, {})},
-                             {.positions = RowPositions(cells.data(), 2, 96, 96)}),
-               {"the pairs of channels are (k, n + k) in the block of each axis, whose n pairs are "
-                "halves, not (k, 32 + k), halves"});
+  for (const bool is_width_first : {false, true}) {
+    RotarySpec claimed = {.angles = axes_in_blocks({32, 32}, {})};
+    if (is_width_first) std::swap(claimed.angles.parts[0].axis, claimed.angles.parts[1].axis);
+    Floats heads;
+    for (std::int64_t row = 0; row < 96; ++row)
+      for (std::int64_t block = 0; block < 2; ++block)
+        for (std::int64_t k = 0; k < 16; ++k) {
+          const bool is_width = (block == 1) != is_width_first;
+          const Complex by = turns_of(1e4, 32)(is_width ? row % 8 : row / 8, k);
+          heads.turn(row, 32 * block + k, 32 * block + 16 + k, by, by);
+        }
+    expect_cause(heads.checked(claimed, {.positions = RowPositions(cells.data(), 2, 96, 96)}),
+                 {"the pairs of channels are (k, n + k) in the block of each axis, whose n pairs "
+                  "are halves, not (k, 32 + k), halves"});
+  }
 }
 
 TEST(CheckHeadMistakes, SeveralAtOnce) {

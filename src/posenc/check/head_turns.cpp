@@ -67,7 +67,11 @@ std::vector<Pairing> pairings_of(const RotarySpec& rotary, std::int64_t channels
   for (const auto& [turned, distance] : {std::pair(count, channels / 2), {turning, turning}})
     if (distance != count && distance >= turned && offset + distance + turned <= channels)
       all.emplace_back(RotaryLayout::halves, turned, distance, offset);
-  if (rotary.angles.axes() == 1 || !std::ranges::is_sorted(pairs, {}, &TablePair::axis)) return all;
+  std::int64_t blocks_of_axes = 1;
+  for (std::size_t place = 1; place < pairs.size(); ++place)
+    blocks_of_axes += pairs[place].axis != pairs[place - 1].axis;
+  const std::int64_t axes = rotary.angles.axes();
+  if (axes == 1 || blocks_of_axes != axes) return all;
   // Each axis has a block of channels with halves of its own.
   Pairing& blocks = all.emplace_back(all.front());
   blocks.text = "(k, n + k) in the block of each axis, whose n pairs are halves";

@@ -145,7 +145,7 @@ class Judge {
   void compare() {
     const std::int64_t half = std::ssize(angles_.pairs);
     BasicMatrix<double> exact(heads_.rows(), 2 * half);
-    Rotary(angles_.rotary).cache(positions_, RotaryLayout::halves, exact.view());
+    Rotary(angles_.rotary).cache(positions_, RotaryLayout::halves, exact.view(), options_.threads);
     std::map<std::size_t, HeadsReport::Octave> by_octave;
     double worst = -1;
     for (std::int64_t row = 0; row < heads_.rows(); ++row) {

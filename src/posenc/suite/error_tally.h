@@ -45,7 +45,7 @@ class Histogram {
   double quantile(double share, std::int64_t entries) const noexcept {
     const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(entries)));
     std::size_t i = 0;
-    for (std::int64_t seen = counts_[0]; seen < rank; seen += counts_[i]) ++i;
+    for (std::int64_t seen = counts_[0]; seen < rank && i + 1 < bins; seen += counts_[i]) ++i;
     return i == 0 ? 0.0 : upper_end(i);
   }
 
@@ -121,7 +121,7 @@ class WorstEntries {
 
   void add(const WorstEntry& entry) {
     if (all_.size() == most_) {
-      if (entry.*measure_ <= all_.back().*measure_) return;
+      if (!(entry.*measure_ > all_.back().*measure_)) return;
       all_.pop_back();
     }
     all_.insert(std::ranges::upper_bound(all_, entry.*measure_, std::greater(), measure_), entry);

@@ -101,8 +101,12 @@ void add_errors(Rows& rows, const MeasuredTable& table, const std::vector<const 
 /// Adds rows for the limits of the memory system, which are measured with the table's number of
 /// threads.
 void add_limits(Rows& rows, const MeasuredTable& table) {
-  for (const char* const name : {"store", "non_temporal_store", "copy"})
-    rows.push_back({{{.backend = name, .isa = {}, .role = Role::limit}, table}});
+  for (const char* const name : {"store", "non_temporal_store", "copy"}) {
+    Measurement& row = rows.emplace_back();
+    row.backend = name;
+    row.role = Role::limit;
+    row.table = table;
+  }
 }
 
 bool can_be_timed(const Measurement& row) {

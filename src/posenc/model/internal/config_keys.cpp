@@ -17,17 +17,22 @@ constexpr std::int64_t max_integer = std::int64_t{1} << 53;
 /// Keys that some models do not read, with the value that changes nothing. An array stands for an
 /// array of any length with the same element.
 const ConfigJson& neutral_keys() {
-  static std::atomic<const ConfigJson*> kept;
-  return made_once(kept, [] {
-    return std::make_unique<const ConfigJson>(ConfigJson::parse(R"({
+  using Held = const HeldJson<ConfigJson>;
+  static std::atomic<Held*> kept;
+  return made_once(kept,
+                   [] {
+                     return std::make_unique<Held>(
+                         parse_json_text<ConfigJson>(R"({
     "alibi": false, "compression_ratio": 1, "fuse_rope": false, "mrope_interleaved": false,
     "no_rope_layers": [1], "original_rope": true, "partial_rotary_factor": 1,
     "position_embedding_xdrope": false, "rope_interleaved": false, "rope_ratio": 1,
     "rope_reorder": false, "rotary": true, "rotary_emb_fraction": 1,
     "rotary_emb_interleaved": false, "rotary_pct": 1, "rotary_scaling_factor": 1,
     "swa_rope_theta": -1, "use_alibi": false, "use_mrope": false, "use_nope": false,
-    "use_rope": true, "use_rotary_pos_emb": true})"));
-  });
+    "use_rope": true, "use_rotary_pos_emb": true})",
+                                                     "the list of neutral keys"));
+                   })
+      .json;
 }
 
 /// True if the value is the neutral one, or a list of its only element.

@@ -69,8 +69,11 @@ class JsonBuilder final : public nlohmann::json_sax<AnyJson> {
   bool number_float(double value, const std::string&) override { return add(value); }
   bool string(std::string& value) override { return add(std::move(value)); }
   bool binary(typename AnyJson::binary_t&) override { return false; }  // not in texts
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
-    return false;
+  bool parse_error(std::size_t, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    if (const auto* const of_syntax = dynamic_cast<const typename AnyJson::parse_error*>(&error))
+      throw *of_syntax;
+    throw dynamic_cast<const typename AnyJson::out_of_range&>(error);  // a number
   }
 
  private:
@@ -111,8 +114,7 @@ HeldJson<AnyJson> parse_json_text(std::string_view text, std::string_view what) 
     throw_invalid("{} has a NUL byte at byte {}; allowed: none", what, at + 1);
   HeldJson<AnyJson> document;
   JsonBuilder<AnyJson> builder(what, document.json);
-  if (!AnyJson::sax_parse(text, &builder)) [[maybe_unused]]
-    const auto throws_the_error = AnyJson::parse(text);
+  AnyJson::sax_parse(text, &builder);
   return document;
 }
 

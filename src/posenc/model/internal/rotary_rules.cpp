@@ -39,7 +39,9 @@ struct RuleReader : RuleKeys {
 
   // A rule of classes whose versions differ.
   RotaryRule unsettled() const {
-    refuse("rope_type", keys.json().value("rope_type", keys.json().value("type", ConfigJson())),
+    const ConfigJson none;
+    const ConfigJson* const type = keys.get(keys.has("rope_type") ? "rope_type" : "type");
+    refuse("rope_type", type == nullptr ? none : *type,
            "a rule for all lengths; Transformers 4 follows the length of sequences, Transformers 5 "
            "does not");
   }
@@ -57,8 +59,9 @@ struct RuleReader : RuleKeys {
   // base. Only the name of the model tells them apart.
   RotaryRule rope_ratio() const {
     const double ratio = config.real("rope_ratio").value_or(1);
-    const ConfigJson name = config.json().value("_name_or_path", ConfigJson());
-    if (ratio != 1 && name.dump().find("chatglm2") != std::string::npos)
+    const auto name = config.json().find("_name_or_path");
+    if (ratio != 1 && name != config.json().end() &&
+        name->dump().find("chatglm2") != std::string::npos)
       config.refuse("rope_ratio", "1 for ChatGLM2, whose ratio would divide positions");
     RotaryRule rule = none();
     rule.base_ratio = ratio;

@@ -495,6 +495,7 @@ def _frequency_finding(blank: Finding, values: torch.Tensor, rotaries: list[Rota
             if torch.equal(right.float().to(getattr(torch, dtype)).double(), values):
                 fault = (f"the values are rounded to {dtype}, as by a cast of the model; "
                          "frequencies need float32")
+                break
     is_known = bool(fault) or report["is_identified"]
     return found._replace(verdict="wrong" if is_known else "not recognised",
                           cause=fault or report["cause"])
