@@ -202,6 +202,10 @@ TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
   expect(read);  // every allocation, now that the model types are known
   posenc_rotary_free(rotary);
   rotary = nullptr;
+  config = R"({"model_type": "llava", "text_config": {"model_type": "llama", "head_dim": 64}})";
+  expect(read);
+  posenc_rotary_free(rotary);
+  rotary = nullptr;
   config = R"({"model_type": "llama", "head_dim": 64, "x": [[1], {"y": [2]})";
   expect([&] {  // of text that is not JSON
     const posenc_status status = read();

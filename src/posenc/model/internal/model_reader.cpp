@@ -447,7 +447,9 @@ model::RotaryReading read_as(const ConfigKeys& config, const std::string& type,
   const ConfigJson* const text = config.object(wrapper->text);
   if (text == nullptr && wrapper->may_be_flat) return read_as(config, usual, context);
   if (text == nullptr) refuse_absence(config.path(wrapper->text));
-  HeldJson<ConfigJson> completed = wrapper->defaults;  // may be null
+  HeldJson<ConfigJson> completed = wrapper->defaults;
+  // update() of null leaves an object without memory if there is none.
+  if (completed.json.is_null()) completed.json = ConfigJson::object();
   completed.json.update(*text);
   const ConfigKeys keys(completed.json, config.path(wrapper->text));
   const bool is_given = keys.has("model_type");
