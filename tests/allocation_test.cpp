@@ -5,12 +5,16 @@
 #include "posenc/model/axes.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
 #include "posenc/registry.h"
 #include "support.h"
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 namespace {
@@ -211,6 +215,33 @@ TEST(Allocation, ThatFailsIsAStatusOfTheCInterface) {
     const posenc_status status = read();
     return status == POSENC_INVALID_ARGUMENT ? POSENC_OK : status;
   });
+}
+
+/// Reads the configuration with each allocation failing together with all later ones.
+void expect_an_end(const std::string& config) {
+  bool is_done = false;
+  failure_lasts = true;
+  for (std::int64_t failures = 0; !is_done; ++failures) {
+    until_failure = failures;
+    try {
+      read_rotary_config(config);
+      is_done = true;
+    } catch (const std::bad_alloc&) {
+    } catch (const InvalidArgument&) {
+      is_done = true;
+    }
+    until_failure = -1;
+  }
+}
+
+TEST(Allocation, ThatFailsEndsNoReadingOfAConfiguration) {
+  read_rotary_config(R"({"model_type": "llama", "head_dim": 64})");  // reads the model types, too
+  const auto data = nlohmann::json::parse(
+      read_file(std::filesystem::path(POSENC_TEST_DATA) / "rotary_readings.json"));
+  std::size_t number = 0;
+  for (const auto& each : data.at("models"))
+    if (number++ % (sanitized ? 16 : 1) == 0) expect_an_end(each.at("config").dump());
+  EXPECT_GT(number, 250U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(running_backends()), of_backend);

@@ -49,6 +49,9 @@ union Kept {
   };
   ~Kept() {}
 };
+#ifdef __clang__
+[[clang::no_destroy]]
+#endif
 constinit const Kept kept;
 
 }  // namespace

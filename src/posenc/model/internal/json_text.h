@@ -27,14 +27,29 @@ void dismantle(AnyJson& json) noexcept {
   json.clear();
 }
 
+/// Copies a value. If memory runs out, the copy is incomplete and can still be dismantled.
+template <class AnyJson>
+void copy(const AnyJson& from, AnyJson& to) {
+  dismantle(to);
+  if (from.is_array()) {
+    to = AnyJson::array();
+    for (const AnyJson& each : from) copy(each, to.emplace_back());
+  } else if (from.is_object()) {
+    to = AnyJson::object();
+    for (const auto& [key, each] : from.items()) copy(each, to[key]);
+  } else {
+    to = from;
+  }
+}
+
 /// A value that can be destroyed when no memory is left.
 template <class AnyJson>
 struct HeldJson {
   AnyJson json = {};
 
   HeldJson() = default;
-  explicit HeldJson(AnyJson value) : json(std::move(value)) {}
-  HeldJson(const HeldJson&) = default;
+  explicit HeldJson(const AnyJson& value) : HeldJson() { copy(value, json); }
+  HeldJson(const HeldJson& other) : HeldJson(other.json) {}
   HeldJson(HeldJson&&) = default;
   HeldJson& operator=(HeldJson other) noexcept {
     json.swap(other.json);

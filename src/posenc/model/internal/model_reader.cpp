@@ -116,7 +116,9 @@ class ModelReader {
     if (!has_kinds) config_.refuse(name, "one rule, since the model has one rotary embedding");
     for (const auto& [kind, rule] : rules->items()) {
       // Transformers itself writes this key into the rules of ZAYA1, and its class deletes it.
-      if (kind == "rope_type" && rule == "default") continue;
+      if (kind == "rope_type" && rule.is_string() &&
+          rule.get_ref<const std::string&>() == "default")
+        continue;
       if (of_kinds.object(kind) == nullptr) continue;
       if (std::ranges::count(kinds_, kind, &TextModel::layers) == 0)
         of_kinds.refuse(kind, "a rule for a kind of layers: " + kinds);
@@ -135,10 +137,15 @@ class ModelReader {
 
   // Kinds of layers.
 
+  /// The list of the kinds of all layers; null if there is none.
+  const ConfigJson& layer_types() const {
+    const auto found = config_.json().find("layer_types");
+    return found == config_.json().end() ? none_ : *found;
+  }
+
   /// Removes the kinds that the model does not have. Returns the layers without a rotary embedding.
   std::string choose_kinds() {
-    const HeldJson<ConfigJson> held(config_.json().value("layer_types", ConfigJson()));
-    const ConfigJson& types = held.json;
+    const ConfigJson& types = layer_types();
     if (!types.is_null() && !types.is_array())
       config_.refuse("layer_types", "a list of kinds of layers");
     if (model_.all_if_no_window && config_.is_null("sliding_window")) {
@@ -170,8 +177,7 @@ class ModelReader {
   std::string layers_without_rope() const {
     const std::string_view key = model_.turned_layers;
     const ConfigJson* const given = config_.get(key);
-    const HeldJson<ConfigJson> held(given == nullptr ? ConfigJson::array() : *given);
-    const ConfigJson& turned = held.json;
+    const ConfigJson none = ConfigJson::array(), &turned = given == nullptr ? none : *given;
     if (!turned.is_array() || !std::ranges::all_of(turned, &ConfigJson::is_number))
       config_.refuse(key, "a list of numbers, where 0 marks a layer without a rotary embedding");
     if (model_.unturned_interval != 0) {
@@ -202,8 +208,7 @@ class ModelReader {
     if (!config_.has(key)) return {};
     const ConfigJson* const values = &config_.json()[key];
     if (values->is_number()) return {key};
-    const HeldJson<ConfigJson> held(config_.json().value("layer_types", ConfigJson()));
-    const ConfigJson& kinds = held.json;
+    const ConfigJson& kinds = layer_types();
     if (kinds.empty() && !kind.empty()) refuse_absence(config_.path("layer_types"));
     const std::size_t layers = kind.empty() ? values->size() : kinds.size();
     std::vector<std::string> names;
@@ -377,7 +382,9 @@ class ModelReader {
     const bool is_default = !rule.has(key) && !kind.sections.empty();
     const Pairs pairs = is_default ? kind.sections : rule.integers(key);
     if (pairs.size() != axes || std::reduce(pairs.begin(), pairs.end()) != spec.d_model / 2) {
-      refuse(rule.path(key), pairs,
+      HeldJson<ConfigJson> shown;
+      shown.json = pairs;
+      refuse(rule.path(key), shown.json,
              format_text("a list whose sum is {}, the number of pairs, in {} sections",
                          spec.d_model / 2, axes));
     }
@@ -390,6 +397,7 @@ class ModelReader {
   }
 
   const ConfigKeys& config_;
+  const ConfigJson none_ = nullptr;
   const std::string type_;
   const Rows rows_;
   TextModels kinds_;       ///< the kinds of layers that the configuration has
@@ -428,7 +436,7 @@ void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const std::str
   for (const auto& [key, value] : outer.json().items()) {
     if (!is_rope_like(key) || value.is_null() || outer.is_read(key)) continue;
     HeldJson<ConfigJson> with_key(text.json());
-    with_key.json[key] = value;
+    copy(value, with_key.json[key]);
     if (with_key.json == text.json() || is_read_alike(with_key.json)) {
       outer.mark(key);
     } else if (text.json().contains(key)) {
@@ -448,9 +456,8 @@ model::RotaryReading read_as(const ConfigKeys& config, const std::string& type,
   if (text == nullptr && wrapper->may_be_flat) return read_as(config, usual, context);
   if (text == nullptr) refuse_absence(config.path(wrapper->text));
   HeldJson<ConfigJson> completed = wrapper->defaults;
-  // update() of null leaves an object without memory if there is none.
   if (completed.json.is_null()) completed.json = ConfigJson::object();
-  completed.json.update(*text);
+  for (const auto& [key, value] : text->items()) copy(value, completed.json[key]);
   const ConfigKeys keys(completed.json, config.path(wrapper->text));
   const bool is_given = keys.has("model_type");
   if (wrapper->is_only_type && is_given && *keys.get("model_type") != usual)
