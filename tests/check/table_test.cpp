@@ -195,7 +195,7 @@ TEST(Check, KnowsATableWithEntriesThatAreNotFinite) {
   table(7, 3) = std::numeric_limits<float>::quiet_NaN();
   table(9, 4) = std::numeric_limits<float>::infinity();
   const check::TableReport report = check::table(table.view());
-  EXPECT_EQ(report.verdict(), Verdict::wrong);
+  EXPECT_EQ(report.verdict(), check::Verdict::wrong);
   EXPECT_EQ(report.entries_not_finite, 2);
   EXPECT_EQ(report.entries_off, 2);
 }
