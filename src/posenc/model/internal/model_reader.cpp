@@ -177,7 +177,8 @@ class ModelReader {
   std::string layers_without_rope() const {
     const std::string_view key = model_.turned_layers;
     const ConfigJson* const given = config_.get(key);
-    const ConfigJson none = ConfigJson::array(), &turned = given == nullptr ? none : *given;
+    const ConfigJson none = ConfigJson::array();
+    const ConfigJson& turned = given == nullptr ? none : *given;
     if (!turned.is_array() || !std::ranges::all_of(turned, &ConfigJson::is_number))
       config_.refuse(key, "a list of numbers, where 0 marks a layer without a rotary embedding");
     if (model_.unturned_interval != 0) {
