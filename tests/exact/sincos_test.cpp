@@ -39,6 +39,9 @@ void expect_exact(const Turns& phase) {
   }
 }
 
+// A power below the last bit is 0, and writes behind no limb.
+static_assert(!is_zero(power_of_2<4>(-256)) && is_zero(power_of_2<4>(-257)));
+
 /// Zeros follow the last limb, whether the leading bit begins a limb or not.
 TEST(ExactTest, LeadingBitsOfTheLastLimb) {
   for (const std::uint64_t limb : {std::uint64_t{3}, std::uint64_t{3} << 62}) {

@@ -44,6 +44,7 @@ TEST(StorePlans, FollowFromAlignmentAndLength) {
        realigned},
       {"rows begin within lines", 256, 259, 0, interleaved, Writer::tiles, avx512, realigned},
       {"too short to be realigned", 252, 259, 0, interleaved, Writer::tiles, avx512, staged},
+      {"halves too short to be realigned", 510, 515, 0, halves, Writer::tiles, avx512, staged},
       {"vectors of half a line", 512, 512, 1, interleaved, Writer::tiles, avx2, staged},
       {"pairs of rows are not realigned", 512, 512, 1, interleaved, Writer::pairs, avx512, staged},
       {"halves that end within a line", 520, 528, 0, halves, Writer::pairs, avx2, staged},
