@@ -48,8 +48,9 @@ class Backend {
   bool runs_here() const noexcept;
   /// Throws InvalidArgument, listing the ISAs that this CPU supports, unless runs_here().
   void check_runs_here() const;
-  /// Throws InvalidArgument if the spec is not allowed, if its rule of frequencies has an attention
-  /// factor other than 1, which no encoding applies, or if the backend does not run here.
+  /// Throws InvalidArgument if the spec is not allowed, or if the backend does not run here. Also
+  /// throws if the spec's rule of frequencies has an attention factor other than 1, because only
+  /// Rotary applies attention factors.
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
   /// Name and ISA: "rotation:avx2".
   std::string full_name() const;

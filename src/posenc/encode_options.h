@@ -15,9 +15,10 @@ namespace posenc {
 enum class StorePolicy {
   automatic,  ///< non-temporal if larger than most_cached_bytes()
   cached,     ///< plain stores
-  /// Non-temporal stores, if the backend has them and every segment has at least 256 bytes, or
-  /// begins and ends at multiples of 64 bytes. A segment is a row, or one half of a row in halves.
-  /// For float64, only the second condition counts. If no condition holds, plain stores.
+  /// Non-temporal stores, if the backend has them and every segment either has at least 256 bytes,
+  /// or begins and ends at multiples of 64 bytes. For float64, only the second condition counts. If
+  /// neither holds, plain stores. A segment is a whole row if the layout is interleaved. Otherwise
+  /// it is one half of a row.
   non_temporal,
 };
 

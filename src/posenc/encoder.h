@@ -39,7 +39,7 @@ class Encoder {
   const Backend& backend() const noexcept { return *backend_; }
 
   /// Writes rows.count rows of spec().d_model channels to the first rows of `out`: row r holds the
-  /// encoding of position rows.first + r. Allocates nothing.
+  /// encoding of position rows.first + r. A call with one thread allocates nothing.
   ///
   /// Throws InvalidArgument, before anything is written, if the range or the number of threads is
   /// not allowed. A view is refused if it is too small, if its stride is less than its columns, if
@@ -77,7 +77,7 @@ class Encoder {
   /// An upper bound of |entry - exact value| over these rows, which is proven, not measured.
   double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
-  /// The same in ulp, the spacing of the type at the exact value; infinity if there is none.
+  /// The same bound in ulp, the spacing of the type at the exact value; infinity if there is none.
   double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
  private:

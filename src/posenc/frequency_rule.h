@@ -6,8 +6,9 @@
 ///         .d_model = 128, .base = 5e5, .frequencies = posenc::Llama3Scaling{}};
 ///
 /// Below, w_k is the frequency of the base (see Spacing), and s is the factor. Every rule yields
-/// exactly the real number that its formula states; nothing is rounded. Correctly rounded encoders
-/// therefore stay correctly rounded at every position.
+/// exactly the real number that its formula states. Only the range of YaRN's indices and the factor
+/// of dynamic_ntk_scaling() are rounded to double, and these doubles count as exact. Correctly
+/// rounded encoders therefore stay correctly rounded at every position.
 #pragma once
 
 #include "posenc/cxx20.h"
@@ -41,8 +42,8 @@ struct LinearScaling {
   bool operator==(const LinearScaling&) const = default;
 };
 
-/// "NTK-aware" scaling. The base becomes base s^(d / (d - 2)) with d = d_model, which divides the
-/// lowest frequency by s and keeps the highest. Requires Spacing::paper.
+/// "NTK-aware" scaling. The base is multiplied by s^(d / (d - 2)), where d = d_model. This divides
+/// the lowest frequency by s and keeps the highest. Requires Spacing::paper.
 struct NtkScaling {
   double factor = 1;  ///< 1 to 2^20
 

@@ -1,5 +1,5 @@
 /// @file
-/// The largest rows, positions and factors.
+/// Limits: the largest number of channels, the largest position and the largest scaling factor.
 #pragma once
 
 #include "posenc/cxx20.h"

@@ -22,7 +22,7 @@ struct MatrixView {
   /// A dense matrix: each row follows the previous one.
   MatrixView(T* first, std::int64_t row_count, std::int64_t column_count) noexcept
       : MatrixView(first, row_count, column_count, column_count) {}
-  /// A matrix with that stride.
+  /// A matrix with `row_stride` elements from one row to the next.
   MatrixView(T* first, std::int64_t row_count, std::int64_t column_count,
              std::int64_t row_stride) noexcept
       : data(first), rows(row_count), columns(column_count), stride(row_stride) {}

@@ -28,10 +28,9 @@ struct Method {
   Isa isa = Isa::portable;  ///< the instruction set that it is compiled for
   /// The element types that it writes.
   std::vector<DataType> types = {std::begin(all_data_types), std::end(all_data_types)};
-  /// True if every entry of every table is the value of its type nearest to the exact one, with the
-  /// same bits on every ISA and compiler, for every row and spec. In float64, this requires
-  /// frequencies of 0 or at least 2^-100 radians per position. docs/how-it-works.md says how far
-  /// this is proven.
+  /// True if every entry, for every row and spec, is the value of its type nearest to the exact
+  /// value, with the same bits on every ISA and compiler. In float64, this requires frequencies of
+  /// 0 or at least 2^-100 radians per position. docs/how-it-works.md says how far this is proven.
   bool is_correctly_rounded = false;
   /// False for a method that is registered for comparison only: it is never selected or picked.
   bool can_be_picked = true;

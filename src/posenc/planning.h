@@ -13,15 +13,16 @@
 namespace posenc::detail {
 
 struct Planning {
-  /// Plans a spec. The frequencies are those of the spec, unless other ones are given.
+  /// Plans a spec. If `frequencies` is null, the spec's own frequencies are used.
   using MakeWriter = std::function<std::unique_ptr<const RowWriter>(
       const EncodingSpec& spec, const std::shared_ptr<const Frequencies>& frequencies)>;
 
   /// The backend of a method without Method::make_writer.
   static std::unique_ptr<Backend> make_backend(Method method, MakeWriter make);
 
-  /// Plans rows of that layout with these frequencies. The encoder's spec has the nearest doubles
-  /// of them. Throws InvalidArgument unless the backend is one of posenc's own, and runs here.
+  /// Plans rows of this layout with these frequencies. The encoder's spec holds each frequency
+  /// rounded to double. Throws InvalidArgument unless the backend is one of posenc's own and runs
+  /// here.
   static std::unique_ptr<const Encoder> plan(const Backend& backend, Layout layout,
                                              const std::shared_ptr<const Frequencies>& frequencies);
 };

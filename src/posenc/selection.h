@@ -25,7 +25,7 @@
 
 namespace posenc {
 
-/// The requirements that a table has for its backend.
+/// The requirements that a backend must meet.
 struct SelectionOptions {
   Accuracy accuracy = {};             ///< the accuracy that the backend must promise
   DataType type = DataType::float32;  ///< the element type of the table
@@ -75,8 +75,8 @@ bool promises(const Backend& backend, const EncodingSpec& spec, RowRange rows,
               const SelectionOptions& options);
 
 /// The correctly rounded encodings of these rows, by the backend that is selected for this shape.
-/// Throws InvalidArgument if the spec, the rows or the options are not allowed, as select_backend()
-/// does, and std::bad_alloc.
+/// Throws as select_backend() does, and std::bad_alloc. Also throws InvalidArgument if the spec,
+/// the rows or the options are not allowed.
 Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options = {});
 
 /// The encodings of these rows with another accuracy. Throws as above.

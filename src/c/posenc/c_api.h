@@ -23,7 +23,8 @@
 /// with POSENC_C_ABI.
 ///
 /// Sized structs: specs and options begin with their size, so that newer versions can add members
-/// at the end. Set `size` to sizeof the struct. In all other members, 0 means the default:
+/// at the end. Set `size` to sizeof the struct. In all other members, 0 means the default, unless
+/// the comment of the member says what is allowed:
 ///
 ///     posenc_options options = {.size = sizeof(posenc_options), .threads = 4};
 ///
@@ -196,7 +197,8 @@ posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
                                    posenc_cursor** cursor);
 /// Moves the cursor to any position.
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
-/// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
+/// Writes the next row to `row`, which has `elements` elements of the cursor's type. The number of
+/// elements must be d_model.
 posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
 void posenc_cursor_free(posenc_cursor* cursor);  ///< accepts null
 
@@ -322,14 +324,15 @@ posenc_status posenc_rotary_create_from_config(const char* config,
 int64_t posenc_rotary_dimension(const posenc_rotary* rotary);
 /// The channels that are rotated: POSENC_ROTARY_HALVES ...; -1 for null.
 int32_t posenc_rotary_channels(const posenc_rotary* rotary);
-/// The factor of cosines and sines, which caches and rotated heads have; 0 for null.
+/// The factor of cosines and sines, which caches and rotated heads include; 0 for null.
 double posenc_rotary_attention_factor(const posenc_rotary* rotary);
-/// The factor of the softmax's scale, 1 / sqrt(channels of a query), which YaRN has in models with
-/// latent attention. An engine applies it, no function here does; 1 if there is none, 0 for null.
+/// The factor by which an engine must multiply the usual scale of the softmax, 1 / sqrt(channels of
+/// a query). Models with latent attention that use YaRN have such a factor. No function here
+/// applies it. The result is 1 if there is no such factor, and 0 for null.
 double posenc_rotary_softmax_factor(const posenc_rotary* rotary);
-/// beta, if an engine multiplies the rotated query at position p by
-/// 1 + beta ln(1 + floor(p / *trained_rows)), as Ministral 3 does; 0 if it does not. trained_rows
-/// may be null.
+/// Returns beta, and sets *trained_rows unless the pointer is null. An engine must multiply the
+/// rotated query at position p by 1 + beta ln(1 + floor(p / *trained_rows)), as in Ministral 3. The
+/// result is 0 if queries are not scaled.
 double posenc_rotary_query_beta(const posenc_rotary* rotary, int64_t* trained_rows);
 /// One line: dimension, base and rule. For a model, also the kinds of layers, the layers without a
 /// rotary embedding, and additional steps of the model. Valid as long as the rotary embedding.

@@ -12,7 +12,7 @@ namespace posenc::check {
 
 /// The verdict on a list of frequencies in radians per position, such as inv_freq of Transformers.
 struct FrequencyReport {
-  /// True if no relative error exceeds 2^-19, which an exponent computed in float32 costs.
+  /// True if no relative error exceeds 2^-19, an error that an exponent in float32 may cause.
   bool is_good = false;
   /// False if no spec was claimed and no convention fits. The spec and the error then mean nothing.
   bool is_identified = false;

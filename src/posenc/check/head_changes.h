@@ -44,7 +44,7 @@ Angles claimed_angles(const model::RotarySpec& rotary, const model::RowPositions
 struct ShownAngle {
   std::int64_t row, place;
   double angle, length;
-  double limit;  ///< error of a good angle
+  double limit;  ///< largest error of a good angle
 };
 
 /// The angles of a kernel, as far as the heads show them.
@@ -55,14 +55,15 @@ struct Shown {
   std::vector<double> frequencies = {};
 };
 
-/// Returns the fewest changes that explain the shown angles and lengths, if there are any that
-/// explain them better than chance. `others` are embeddings that the kernel may have confused with
-/// the claimed one.
+/// Returns the angles after the fewest changes that explain the shown angles and lengths. Empty if
+/// no changes explain them better than chance. `others` are embeddings that the kernel may have
+/// confused with the claimed one.
 std::optional<Angles> find_changes(const Angles& claimed, const model::RowPositions& positions,
                                    const Shown& shown, const NamedRotaries& others);
 
 /// The cause if pairs of one convention turn by the angles of another one: each of the two channels
-/// of a pair then has an angle of its own. `unexplained` is the share that the best pairs leave.
+/// of a pair then has an angle of its own. `unexplained` is the share of the squared elements that
+/// turns of the best pairs leave unexplained.
 std::optional<Cause> mixed_conventions(const std::vector<HeadsOfRow>& sample, const Angles& claimed,
                                        std::int64_t offset, double unexplained);
 

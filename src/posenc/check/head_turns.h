@@ -21,11 +21,11 @@ using Complex = std::complex<double>;
 /// The noise of a length is the noise of an angle times this.
 inline constexpr double length_noise = 0.73 / 0.42;
 
-/// The error of the mean angle of many heads that rounding of their elements causes. An angle far
-/// below an ulp leaves every element unchanged. Near a multiple of a quarter turn, every element
-/// becomes the other element of its pair. All heads then stick to that angle. Angles of some ulp
-/// are dithered by the elements. A normal spread of s ulp leaves 2 exp(-2 pi^2 s^2) of the error;
-/// here s is half of the angle.
+/// The error that the rounding of elements causes in the mean angle of many heads. An angle far
+/// below an ulp leaves every element unchanged. As near to another multiple of a quarter turn,
+/// every element becomes the other element of its pair. All heads then stick to that multiple. At a
+/// distance of some ulp, the different elements act as dither. A normal spread of s ulp leaves
+/// 2 exp(-2 pi^2 s^2) of the error; here s is half of the distance.
 double sticking(double angle, DataType type) noexcept;
 
 /// The pairs of angles, by their places.
@@ -36,7 +36,7 @@ struct Pairing {
   std::vector<std::array<std::size_t, 2>> channels = {};  ///< the two channels of each pair
   std::string text = {};                                  ///< "(k, 64 + k), halves"
 
-  /// Pairs k and k + distance, or 2 k and 2 k + 1, behind the first `offset` channels.
+  /// Pairs k and k + distance, or 2 k and 2 k + 1, after the first `offset` channels.
   Pairing(model::RotaryLayout layout, std::int64_t count, std::int64_t distance,
           std::int64_t offset);
   bool operator==(const Pairing& other) const { return channels == other.channels; }
@@ -52,8 +52,8 @@ struct Reading {
   int differences = 0;     ///< the number of differences from the claim
 };
 
-/// The claimed reading first, and then the readings that kernels are known to confuse with it, the
-/// ones with the fewest differences first.
+/// Returns the claimed reading, followed by the readings that kernels are known to confuse with it.
+/// Readings with fewer differences come first.
 std::vector<Reading> readings_of(const model::RotarySpec& claimed, std::int64_t channels,
                                  std::int64_t offset);
 
@@ -91,8 +91,8 @@ struct Heads {
 /// Some rows of heads, from which the pairs are found.
 std::vector<HeadsOfRow> sample_of(const Heads& heads);
 
-/// The share of the squared elements that turns of these pairs leave unexplained, if all pairs have
-/// one length. Channels beside the pairs should be unchanged.
+/// The share of the squared elements that turns of these pairs leave unexplained. All turns are
+/// taken to scale lengths by one common factor, and all other channels to be unchanged.
 double unexplained(const std::vector<HeadsOfRow>& sample, const Pairing& pairing);
 
 /// The share that rounding to this type may leave unexplained.

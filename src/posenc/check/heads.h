@@ -10,11 +10,11 @@
 ///
 ///     c = sum conj(before) after / sum |before|^2
 ///
-/// Elements are rounded. The noise is the standard deviation of the angle of c, which falls with
-/// the square root of the number of heads. The error of an angle may be one ulp of float32 at 1,
-/// the cost of a phase in double (table.h), and six times the noise. An angle that the rounding of
-/// elements hides is good, too. Heads should hold random numbers: zeros show nothing, and equal
-/// heads count as one.
+/// Because elements are rounded, the angle of c is noisy. The noise is the standard deviation of
+/// this angle, which falls with the square root of the number of heads. The error of an angle may
+/// be as large as the sum of one ulp of float32 at 1, the cost of a phase in double (table.h), and
+/// six times the noise. An angle that the rounding of elements hides is good, too. Heads should
+/// hold random numbers: zeros show nothing, and equal heads count as one.
 #pragma once
 
 #include "posenc/check/report.h"
@@ -31,7 +31,7 @@ namespace posenc::check {
 
 /// The claims about the kernel besides the rotary embedding, and how it is checked.
 struct HeadsOptions {
-  std::int64_t first = 0;  ///< the position of row 0; the next ones follow
+  std::int64_t first = 0;  ///< the position of row 0; the next rows follow
   /// Positions of all rows, in place of `first`.
   std::optional<model::RowPositions> positions = {};
   /// Positions count multiples of 1 / denominator: RealPositions::denominator.
@@ -59,7 +59,7 @@ struct AngleErrors {
 struct HeadsReport {
   /// True if every angle and every length is good, and exactly the claimed channels are turned.
   bool is_good = false;
-  std::int64_t rows = 0;              ///< number of rows, in the order of dimensions that was found
+  std::int64_t rows = 0;              ///< number of rows, once the order of dimensions was found
   std::int64_t heads = 0;             ///< number of heads in each row
   DataType type = DataType::float32;  ///< type of the elements after the kernel
   model::RotarySpec rotary = {};      ///< the rotary embedding that the kernel was judged by

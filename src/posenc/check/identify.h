@@ -31,7 +31,7 @@ inline bool allows(const TableOptions& options, Arrangement arrangement) {
          !is_one_of(options.excluded);
 }
 
-/// The arrangements that the options allow. The mistake is none of them.
+/// The arrangements that the options allow, without Arrangement::alternating, which is a mistake.
 inline std::vector<Arrangement> allowed_arrangements(const TableOptions& options) {
   std::vector<Arrangement> all;
   for (const Arrangement each : all_arrangements)

@@ -165,7 +165,7 @@ std::string_view to_string(CauseKind kind) noexcept;
 struct Cause {
   CauseKind kind = CauseKind::float32_phases;  ///< the kind of mistake
   std::string text;                            ///< "the first row is position 2, not 0"
-  /// True if other causes with is_rival fit as well. One of them is the cause.
+  /// True if several causes fit equally well. Only one of the causes with is_rival is the real one.
   bool is_rival = false;
 };
 
@@ -184,7 +184,7 @@ struct TableOptions {
   ClaimedParts claimed = {};                   ///< the parts of the spec that are claimed
   std::vector<Arrangement> arrangements = {};  ///< allowed arrangements; empty: all
   std::vector<Arrangement> excluded = {};      ///< arrangements that are not allowed
-  std::optional<std::int64_t> first = {};      ///< position of row 0; the next ones follow
+  std::optional<std::int64_t> first = {};      ///< position of row 0; the next rows follow
   std::vector<std::int64_t> positions = {};    ///< positions of all rows, in place of `first`
   /// Positions count multiples of 1 / denominator: RealPositions::denominator.
   double denominator = 1;
@@ -233,8 +233,8 @@ struct TableReport {
     return is_good ? Verdict::right : is_identified ? Verdict::wrong : Verdict::not_recognised;
   }
 
-  /// True if the right table was computed in float32, which makes it wrong: its causes are float32
-  /// phases, inexact functions or float32 entries, and its errors are no larger than these cost.
+  /// True if the table is wrong only because it was computed in float32. All causes are then
+  /// float32 phases, inexact functions or float32 entries, and no error exceeds their cost.
   bool is_inexact() const noexcept;
 };
 

@@ -17,7 +17,7 @@ inline namespace internals {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The state of a row, apart from how near its entries are to exact values.
+/// The kind of values in a row, regardless of how accurate they are.
 enum class RowState : std::uint8_t { set, zero, not_finite };
 
 /// At most `most` of the numbers 0 .. count - 1: the first ones, the last one, and others at

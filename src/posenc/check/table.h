@@ -16,8 +16,8 @@
 /// of the exact value, or within `max_error` if the options set it. The ulp is 6.0e-8 for float32,
 /// 4.9e-4 for float16 and 3.9e-3 for bfloat16. Half of this ulp allows for sines that are not
 /// correctly rounded. The second term allows for phases (position times frequency in radians) in
-/// double. The errors of phases in float32 exceed the sum within a few rows. Beyond 2^39 radians,
-/// doubles are too coarse to hold phases.
+/// double. The errors of phases in float32 exceed this limit within a few rows. Beyond 2^39
+/// radians, doubles are too coarse to hold phases.
 ///
 /// The cause is either a way of computing the table or a difference from a claim, such as another
 /// base or exchanged halves. A way says how frequencies are formed and how each part is rounded.

@@ -46,7 +46,7 @@ struct Way {
   std::vector<FrequencyOperand> operands = {};
   bool divides = false;  ///< true if the position is divided by the operand
   Rounding position = Rounding::none, product = Rounding::none, entry = Rounding::none;
-  double step = 0;        ///< step of products from channel to channel; 0 if there are none
+  double step = 0;        ///< factor of the phase from channel to channel; 0 if not computed so
   bool is_exact = false;  ///< true if nothing but the entries is rounded
   double share = 0;       ///< share of the entries that it reproduces bit for bit
   double explained = 0;   ///< explained share of the entries that are off
@@ -62,9 +62,10 @@ struct Way {
 double open_bits_of(const SampledTable& sample, const TableIdentity& identity,
                     const std::vector<double>& frequencies, double limit);
 
-/// Finds the ways that leave the fewest bits of the first `rows` rows of the sample open, and
-/// returns those within one bit, the best first. If `may_be_recurrence`, rows may be computed from
-/// the rows before, which takes one step per row of the table.
+/// Finds the ways that leave the fewest bits of the first `rows` rows of the sample open. Returns
+/// the best way and all ways within one bit of it, the best first. If `may_be_recurrence`, also
+/// tries recurrences, which compute rows from the rows before. A recurrence takes one step per row
+/// of the table.
 std::vector<Way> explain(const SampledTable& sample, const TableIdentity& identity,
                          std::size_t rows, bool may_be_recurrence = false);
 

@@ -76,9 +76,9 @@ std::vector<AxisPair> pairs_of(const AxesSpec& spec);
 /// How the axes share the pairs: "in sections of 16, 24, 24 pairs".
 std::string to_string(const AxesSpec& spec);
 
-/// The encoding of rows whose positions are equal on all axes, as in text. It has no value if the
-/// frequencies are not those of one encoding in their order, or if the parts have layouts. Throws
-/// InvalidArgument unless the spec is allowed.
+/// The encoding of rows whose positions are equal on all axes, as in text. Empty unless the pairs
+/// of a row, in their order, have the frequencies of one encoding. Also empty if the parts have
+/// layouts. Throws InvalidArgument unless the spec is allowed.
 std::optional<EncodingSpec> spec_of_equal_positions(const AxesSpec& spec);
 
 /// The encoding `spec` on one axis. The spec is not validated.

@@ -21,8 +21,8 @@ namespace posenc::model {
 ///     of the counter (8 (i / 128) + r % 64 / 8, 0, 0), where r = i % 128.
 ///
 /// With this mapping, vectors of counters give consecutive elements. An element is dropped if its
-/// byte is below floor(256 p). If they are equal, word 0 of the counter (i, 1, 0) is compared with
-/// the next 32 bits of p in the same way. The probability is thus p within 2^-40.
+/// byte is below floor(256 p). If the byte equals floor(256 p), word 0 of the counter (i, 1, 0) is
+/// compared with the next 32 bits of p in the same way. The probability is thus p within 2^-40.
 class Dropout {
  public:
   /// Throws InvalidArgument unless 0 <= probability < 1.

@@ -20,16 +20,18 @@ namespace posenc::model {
 /// The contents of a cell of d_model channels. d_model is a multiple of 4, and each axis has half
 /// of the channels.
 enum class GridConvention {
-  /// MAE and its derivatives (get_2d_sincos_pos_embed). The half of the column comes first. Sines
-  /// come before cosines. The frequencies are the paper's for d_model / 2 channels.
+  /// MAE and its derivatives (get_2d_sincos_pos_embed). The first half of the channels encodes the
+  /// column, and the second half encodes the row. In each half, sines come before cosines. The
+  /// frequencies are the paper's for d_model / 2 channels.
   mae,
   /// SimpleViT and Big Vision (posemb_sincos_2d). As MAE, but with frequencies from 1 to 1 / base,
   /// inclusive. d_model is at least 8.
   simple_vit,
-  /// DETR (PositionEmbeddingSine with normalize=True), without padding. The half of the row comes
-  /// first. Sines and cosines are interleaved. Positions count from 1 and are multiplied by
-  /// 2 pi / (size + 10^-6). The frequencies that include this factor are rounded to double. The
-  /// grid must have at least one cell.
+  /// DETR (PositionEmbeddingSine with normalize=True), without padding. The first half of the
+  /// channels encodes the row, and the second half encodes the column. In each half, sines and
+  /// cosines are interleaved. Positions count from 1 and are multiplied by 2 pi / (size + 10^-6).
+  /// The frequencies that include this factor are rounded to double. The grid must have at least
+  /// one cell.
   detr,
 };
 

@@ -44,9 +44,10 @@ struct ForwardOptions {
 /// the result is rounded once more.
 class PositionalEncoding {
  public:
-  /// Plans the backend that is selected for (max_rows, d_model), preferably one that can add.
-  /// Computes the table if the source is cached. Throws InvalidArgument if the spec, max_rows (0 to
-  /// 2^53 + 1) or dropout (0 <= p < 1) is not allowed, or if no backend promises the accuracy.
+  /// Plans the backend that is selected for (max_rows, d_model). Computes the table if the source
+  /// is cached. If the source is automatic, computes the table unless it is too large for the
+  /// last-level cache. Throws InvalidArgument if the spec, max_rows (0 to 2^53 + 1) or dropout
+  /// (0 <= p < 1) is not allowed, or if no backend promises the accuracy.
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
                      EncodingSource source = EncodingSource::automatic,
                      const Accuracy& accuracy = {});

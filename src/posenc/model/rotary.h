@@ -23,8 +23,8 @@
 
 namespace posenc::model {
 
-/// The positions of the cosine and the sine of frequency k in a row of a cache, or of the two
-/// channels of a head that frequency k rotates. h = dimension / 2.
+/// The two columns of a cache that hold the cosine and the sine of frequency k, or the two channels
+/// of a head that frequency k rotates. h = dimension / 2.
 enum class RotaryLayout {
   /// Columns or channels k and h + k: caches of vLLM, with cosines before sines; channels of
   /// GPT-NeoX and Llama.
@@ -53,11 +53,11 @@ struct RotarySpec {
   /// The factor of cosines and sines: 2^-20 to 2^20.
   double attention_factor = 1;
 
-  // Factors beside the rotation. Cosines and sines do not have them, and no function here applies
-  // them: an engine does.
+  // The following factors are not part of the rotation, and no function here applies them: an
+  // engine must.
 
-  /// The factor of the softmax's scale, which is 1 / sqrt(channels of a query) without it: 2^-20 to
-  /// 2^20. YaRN in models with latent attention has such a factor.
+  /// The factor by which the usual scale of the softmax, 1 / sqrt(channels of a query), is
+  /// multiplied: 2^-20 to 2^20. Models with latent attention that use YaRN have such a factor.
   double softmax_factor = 1;
   QueryScaling queries = {};  ///< the factor of rotated queries
 
@@ -75,7 +75,7 @@ void validate(const RotarySpec& spec);
 /// rule needs an attention factor and none is given.
 RotarySpec rotary_spec(const EncodingSpec& spec, RotaryLayout channels = RotaryLayout::halves);
 
-/// The columns in which a row of cosines alone, or of sines alone, holds the value of frequency k.
+/// The columns that hold the value of frequency k in a table of cosines only, or of sines only.
 /// h = dimension / 2.
 enum class Repeat {
   once,         ///< column k of h columns: ONNX RotaryEmbedding, TensorRT
@@ -141,7 +141,7 @@ class Rotary {
   void cache(const RowPositions& positions, RotaryLayout layout, OutputView out,
              EncodeOptions options = {}) const;
 
-  /// Writes the same values with cosines and sines apart. Each table has shape
+  /// Writes the same values to separate tables of cosines and sines. Each table has shape
   /// (rows, dimension / 2), or (rows, dimension) if values repeat. Both tables have the same type
   /// and must not overlap. Throws as cache() does.
   void cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
@@ -149,10 +149,11 @@ class Rotary {
 
   /// Rotates heads in place, without a cache in memory. Several tensors of the same batch and rows,
   /// such as queries and keys, share angles that are computed once. Either each row has a position,
-  /// shared by all sequences, or each row of each sequence has one: row r of sequence b has
-  /// position number b * rows + r. Throws InvalidArgument, before anything is written, if a
-  /// position or the number of positions is not allowed, if a tensor has fewer columns than the
-  /// dimension or is of float64, if heads overlap, or if threads < 1.
+  /// shared by all sequences, or each row of each sequence has a position of its own. In the second
+  /// case, position number b * rows + r belongs to row r of sequence b. Throws InvalidArgument,
+  /// before anything is written, if a position or the number of positions is not allowed, if a
+  /// tensor has fewer columns than the dimension or is of float64, if heads overlap, or if
+  /// threads < 1.
   void apply(std::span<const HeadsView> x, const RowPositions& positions,
              const RotateOptions& options = {}) const;
   /// Rotates one tensor.

@@ -77,7 +77,7 @@ class RowPositions {
   IntegerView list_ = {};
   std::int64_t axes_ = 0;
   std::int64_t axis_stride_ = 0;
-  bool is_range_ = false;  ///< stored, because an empty list may also be null
+  bool is_range_ = false;  ///< stored, because the memory of an empty list may be null
 };
 
 /// Throws InvalidArgument unless the positions are on `axes` axes or equal on all axes, their

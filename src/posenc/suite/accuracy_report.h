@@ -43,8 +43,8 @@ struct UlpCount {
 
 /// A picture of the errors: the largest one in each cell of a grid over the table.
 struct ErrorMap {
-  std::int64_t rows = 0;     ///< number of parts of the positions, which differ by at most one row
-  std::int64_t columns = 0;  ///< number of parts of the channels, which differ by at most one
+  std::int64_t rows = 0;       ///< number of bands of positions, equal in size to within one row
+  std::int64_t columns = 0;    ///< number of bands of channels, equal in size to within one channel
   std::vector<float> largest;  ///< largest absolute errors, row by row
 };
 

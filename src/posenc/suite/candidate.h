@@ -16,7 +16,7 @@ namespace posenc::suite {
 struct PairedRatio {
   double ratio = 1;  ///< geometric mean over the processes
   double low = 0;    ///< lower end of its 95 % interval; 0 if there are fewer than two processes
-  /// Upper end of this interval; infinity if there are fewer than two.
+  /// Upper end of this interval; infinity if there are fewer than two processes.
   double high = std::numeric_limits<double>::infinity();
 };
 
@@ -33,7 +33,7 @@ struct Candidate : MeasuredBackend {
   // Set by pick():
   /// True if it promises and keeps the accuracy and is timed, on all tables.
   bool compared = false;
-  bool tied = false;  ///< true if it ties with the fastest; for the pick, if any other one does
+  bool tied = false;  ///< true if it ties with the fastest; for the pick, if another candidate does
   PairedRatio time;   ///< time over the pick's time; set if compared
 };
 

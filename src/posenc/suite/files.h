@@ -44,8 +44,8 @@ class OutputFile {
 /// A regular file that is open for reading.
 class InputFile {
  public:
-  /// Opens a file. Throws InvalidArgument if the file is not regular, and otherwise
-  /// std::system_error, whose message names it.
+  /// Opens a file. Throws InvalidArgument if the file is not regular. Throws std::system_error,
+  /// whose message names the file, if it cannot be opened.
   explicit InputFile(const std::filesystem::path& file);
 
   std::int64_t bytes() const noexcept { return bytes_; }

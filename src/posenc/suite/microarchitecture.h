@@ -68,11 +68,11 @@ struct KnownCpu {
   std::string why;
 };
 
-/// Finds the newest document of the wanted CPU. If it was not measured, finds a document of the
-/// nearest CPU that was. `wanted` is the name of a design ("Zen 5", in any case, with or without
-/// blanks), another name of the design ("znver5"), or a text with family and model ("family 26,
-/// model 2"). Throws InvalidArgument, which lists the allowed names, if the CPU is not recognised
-/// or no measured CPU is near it.
+/// Finds the newest document of the wanted CPU. If the wanted CPU was not measured, finds a
+/// document of the nearest measured CPU. `wanted` is the name of a design ("Zen 5", in any case,
+/// with or without blanks), another name of the design ("znver5"), or a text with family and model
+/// ("family 26, model 2"). Throws InvalidArgument, which lists the allowed names, if the CPU is not
+/// recognised or no measured CPU is near it.
 KnownCpu find_cpu(std::string_view wanted, std::span<const Measurements> documents);
 
 }  // namespace posenc::suite

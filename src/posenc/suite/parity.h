@@ -5,9 +5,9 @@
 ///     encoder->encode({.first = 0, .count = 4096}, table.view());
 ///
 /// Frequencies and phases are computed in float32, operation for operation as the system computes
-/// them. Each entry is the float32 nearest to the sine or cosine of the phase. Narrower types
-/// are rounded from that float32, as in the systems. A model that was trained with such phases may
-/// need them rather than the exact ones, from which they differ by 1e-2 at position 131072.
+/// them. Each entry is the float32 nearest to the sine or cosine of the phase. Narrower types are
+/// rounded from that float32, as in the systems. A model that was trained with float32 phases may
+/// need them in place of exact phases. At position 131072, they differ by up to 1e-2.
 ///
 /// A system's own expf, powf, sinf and cosf may be off by an ulp or two. This is not reproduced:
 /// all functions here are correctly rounded, with the same bits on every machine.

@@ -60,10 +60,10 @@ struct Verdict {
 /// Returns one verdict for each group of the document. If `counts` is given, only backends for
 /// which it returns true are candidates; the noise floor still comes from all rows.
 ///
-/// Two backends tie unless the 95 % interval of their ratio, paired by process, excludes 1, and the
-/// ratio differs from 1 by more than 2 % and by more than the noise floor. Among the backends that
-/// tie with the fastest and cost little more, the simplest method is picked, at its best ISA. Peers
-/// are compared, but never picked.
+/// Two backends differ if the 95 % interval of their ratio, paired by process, excludes 1, and the
+/// ratio also differs from 1 by more than 2 % and by more than the noise floor. Otherwise, they
+/// tie. Among the backends that tie with the fastest and cost little more, the simplest method is
+/// picked, at its best ISA. Peers are compared, but never picked.
 std::vector<Verdict> pick(const Measurements& document, const Accuracy& accuracy = {},
                           Grouping grouping = Grouping::levels,
                           const std::function<bool(const MeasuredBackend&)>& counts = {});

@@ -28,9 +28,10 @@ class Profile {
   static Profile load(const std::filesystem::path& file);
 
   /// The fastest measured backend that promises the accuracy, for a table of this shape and this
-  /// number of threads; in a tie, the simplest method. POSENC_BACKEND does not change it. If the
-  /// profile has no such backend, this returns the result of select_backend(), which POSENC_BACKEND
-  /// may decide. Throws InvalidArgument if threads < 1, and as select_backend() does.
+  /// number of threads; in a tie, the simplest method. POSENC_BACKEND does not affect this choice.
+  /// If the profile has no such backend, returns the result of select_backend(), which
+  /// POSENC_BACKEND may decide. Throws InvalidArgument if threads < 1, and throws as
+  /// select_backend() does.
   Selection select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options = {},
                    int threads = 1) const;
 

@@ -47,8 +47,8 @@ inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_
                                                         ? ReferenceMethod::long_double
                                                         : ReferenceMethod::integers;
 
-/// A value as the sum of two parts: its leading bits, as many as a long double has but at most 64,
-/// and the rounded rest.
+/// A value as the sum of two parts. The leading part has as many bits as a long double, but at most
+/// 64. The rest is rounded to double.
 struct SplitValue {
   long double leading;
   double rest;
@@ -66,9 +66,9 @@ class Reference {
 
   ReferencePair operator()(std::int64_t k, std::int64_t position) const noexcept;
 
-  /// The value of this type nearest to the exact one. `value` is the sine or cosine from
-  /// operator(). It is rounded if its rounding is certain. Otherwise the entry is rounded in
-  /// integers (entry.h).
+  /// The value of this type nearest to the exact value. `value` is the sine or cosine from
+  /// operator(). If its rounding is certain, `value` is rounded. Otherwise the entry is computed
+  /// and rounded in integers (entry.h).
   double nearest(std::int64_t k, std::int64_t position, bool cosine, long double value,
                  DataType type = DataType::float32) const noexcept;
 
@@ -91,8 +91,8 @@ struct ExactEntry {
   double nearest;
   double ulps_per_unit;  ///< 1 / the spacing of the type at the value
 
-  /// The distance of a value from the exact one, with a relative error of 2^-52. The first
-  /// difference is exact if the two are within a factor of two of each other.
+  /// The distance between `value` and the exact entry, with a relative error of 2^-52. The first
+  /// difference is exact if `value` and `high` are within a factor of two of each other.
   double distance(double value) const noexcept { return std::fabs((value - high) - low); }
 };
 

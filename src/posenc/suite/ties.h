@@ -21,8 +21,8 @@ inline constexpr double indistinguishable = 0.02;
 PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other,
                          std::size_t comparisons = 1);
 
-/// True unless the interval excludes 1 and the ratio differs from 1 by more than 2 % and by more
-/// than the noise floor.
+/// False if the interval excludes 1, and the ratio also differs from 1 by more than 2 % and by more
+/// than the noise floor. Otherwise true.
 bool is_tie(const PairedRatio& ratio, double noise_floor) noexcept;
 
 /// The largest distance from 1 of the ratios of a candidate to itself (A/A). In each list, the
@@ -30,14 +30,14 @@ bool is_tie(const PairedRatio& ratio, double noise_floor) noexcept;
 /// process also widens the intervals. 0 if there are no lists.
 double noise_floor_of(std::span<const std::vector<double>> self_ratios);
 
-/// The noise floor of a session in which two builds took turns. It is the distance from 1 of the
-/// mean ratio of a row to itself. The fifth of the rows that is furthest from 1 is ignored.
+/// The noise floor of a session in which two builds took turns: the largest distance from 1 of a
+/// row's mean ratio to itself. The fifth of the rows that is furthest from 1 is ignored.
 double session_floor_of(std::span<const std::vector<double>> self_ratios);
 
-/// How much slower a machine was in one document than in another. The store limits and copies have
-/// code that does not change. The result is the median of their ratios, or the median of all
-/// ratios, whichever is closer to 1. It is 1 if the two are on different sides of 1, or if there
-/// are no limits. If all backends became slower and the limits did not, the code is the reason.
+/// How much slower a machine was in one document than in another. The result is the median ratio of
+/// the store limits and copies, whose code does not change, or the median of all ratios, whichever
+/// is closer to 1. It is 1 if the two medians are on different sides of 1, or if there are no
+/// limits. If all backends became slower and the limits did not, the code is the reason.
 double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios);
 
 /// The fastest candidate, and the preferred one: among the candidates that tie with the fastest and

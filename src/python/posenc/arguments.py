@@ -82,7 +82,7 @@ def expect(value: Any, kind: type, name: str) -> None:
 
 
 def accuracy_of(given: Any) -> Any:
-    """A number as float, so that objects that have it can be compared."""
+    """Returns a number as a float, so that objects with equal accuracies compare equal."""
     return float(given) if hasattr(given, "__float__") else given
 
 
@@ -119,7 +119,7 @@ def frequencies_of(given: Any) -> str | tuple[float, ...] | None:
 
 
 class Rows(NamedTuple):
-    """The positions of rows: consecutive ones from `first` on, or those of a dense array."""
+    """The positions of rows: consecutive positions from `first` on, or those in a dense array."""
 
     first: int
     shape: tuple[int, ...]  # (rows), or (batch, rows)
@@ -133,7 +133,7 @@ class Rows(NamedTuple):
 
 def rows_of(given: Any, axes: int = 1, first: int | None = None,
             name: str = "positions") -> Rows:
-    """Converts a range, an array, or a sequence; also a number of rows, from `first` on.
+    """Converts a range, an array, or a sequence. With `first`, also converts a number of rows.
 
     An array has shape (rows) or (batch, rows). If there are several axes, a dimension for them may
     come first.
@@ -164,7 +164,7 @@ def rows_of(given: Any, axes: int = 1, first: int | None = None,
 
 
 def real_rows_of(given: Any, axes: int = 1) -> tuple[Rows, float]:
-    """The same for positions that may be fractions: multiples of 1 / the second value."""
+    """Like rows_of(), for positions that may be fractions: (multiples of 1 / n, n)."""
     if _is_count(given) or isinstance(given, range):
         return rows_of(given, axes, first=0), 1.0
     array = values_of(given, "positions", "an array or a sequence of numbers, a range, or a number "
@@ -285,7 +285,7 @@ def table_of(given: Any, shape: tuple[int, ...], dtype: Any = None, name: str = 
 
 
 def complex_table_of(given: Any, shape: tuple[int, ...], dtype: Any) -> Memory:
-    """The same for complex numbers, whose memory is written as pairs of real numbers."""
+    """Like table_of(), for complex numbers, whose memory is written as pairs of real numbers."""
     if given is None:
         given = np.empty(shape, np.result_type(_numpy_type(type_name(dtype)), "complex64"))
     array = _shared(given, "out")
@@ -328,7 +328,7 @@ def _is_tensor(given: Any) -> bool:
 
 
 def _array_of_tensor(tensor: Any, name: str) -> NDArray[Any]:
-    """An array that shares the memory of a tensor. That of bfloat16 has 16-bit integers."""
+    """An array that shares the memory of a tensor. For bfloat16, it has 16-bit integers."""
     if tensor.requires_grad:
         raise ValueError(f"{name} requires a gradient, which would be lost; allowed: a tensor that "
                          "does not, such as the result of detach()")

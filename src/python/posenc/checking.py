@@ -16,10 +16,10 @@ from posenc.rotary import Config, Rotary, rotary_from_config
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class CheckReport:
-    """What check() says of a table.
+    """The report of check() on a table.
 
-    Printed, it is three lines: the verdict, what the table is, and why it is wrong; and one for
-    each finding.
+    Printed, it has three lines: the verdict, the identity of the table, and the cause of its
+    errors. Each finding adds a line.
     """
 
     is_good: bool
@@ -49,9 +49,10 @@ class CheckReport:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class RotatedReport:
-    """What check_rotated() says of a kernel.
+    """The report of check_rotated() on a kernel.
 
-    Printed, it is three lines: the verdict, what was judged, and the causes.
+    Printed, it has three lines: the verdict, the shape and the rotary embedding, and the causes.
+    Each finding adds a line.
     """
 
     is_good: bool
@@ -75,17 +76,17 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
           first: int | None = None, positions: Any = None) -> CheckReport:
     """Judges a table, identifies it, and says what is wrong with it.
 
-    table: an array or tensor in CPU memory, with any strides, and with two dimensions besides
+    table: an array or tensor in CPU memory, with any strides, and with two dimensions, not counting
     dimensions of size 1. It may also hold pairs, of shape (n, d / 2, 2), or complex numbers, cosine
     + i sine. preset_name: the convention that the table should have. d_model, base, layout,
-    spacing, frequencies, first: parts of the convention, as in Encoder(). layout may also be
-    "interleaved_cos_first". positions: the position of each row, in place of first; numbers may
-    have fractions. If the model has several axes, their shape may be (axes, rows). Parts that no
-    argument names are found from the values. config, layers: a model's config.json, as in
-    rotary_from_config(); the table should then be the cache of its rotary embedding. rotary: the
-    same embedding, as an object. max_error: the allowed error of each entry, by default an ulp of
-    the type at 1, and the cost of phases in double. Raises ValueError if an argument is not
-    allowed.
+    spacing, frequencies, first: parts of the convention, as in Encoder(). Parts that no argument
+    names are found from the values. layout may also be "interleaved_cos_first". positions: the
+    position of each row, in place of first. Positions may be fractions. If the model has several
+    axes, positions may have shape (axes, rows). config, layers: a model's config.json, as in
+    rotary_from_config(). The table should then be the cache of the model's rotary embedding.
+    rotary: this embedding as an object, in place of config. max_error: the allowed error of each
+    entry. The default is an ulp of the type at 1, plus the cost of phases in double. Raises
+    ValueError if an argument is not allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
     """
@@ -131,12 +132,13 @@ def check_rotated(before: Any, after: Any, positions: Any, rotary: Rotary, *,
     """Judges a kernel that rotates queries or keys, by the heads before and after it.
 
     before, after: arrays or tensors from any device, of shape (rows, heads, channels), or with rows
-    and heads exchanged, besides dimensions of size 1. Random numbers in many heads show the most.
-    positions: as in Rotary.apply(), or the number of rows, from position 0 on; numbers may have
-    fractions. offset: the channels before the pairs, as in latent attention. others: embeddings
-    that the kernel may have confused with this one, and their names. max_error: the
-    allowed error of an angle in radians, besides the noise of rounded elements; by default, an ulp
-    of float32. Raises ValueError if an argument is not allowed.
+    and heads exchanged, not counting dimensions of size 1. Random numbers in many heads show the
+    most. positions: as in Rotary.apply(), or the number of rows, from position 0 on. Positions may
+    be fractions. offset: the number of channels before the pairs, as in latent attention. others:
+    embeddings that the kernel may have confused with this one, by their names. max_error: the
+    allowed error of an angle in radians, besides the noise of rounded elements. The default is an
+    ulp of float32 at 1, plus the cost of phases in double. Raises ValueError if an argument is not
+    allowed.
 
     >>> posenc.check_rotated(q, kernel(q, positions), positions, posenc.Rotary(128))
     """

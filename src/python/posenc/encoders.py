@@ -40,7 +40,7 @@ class _Encoding(Immutable):
         has the shape of the result, the type float32, float64, float16 or bfloat16, and a
         contiguous last dimension.
         dtype: the type of a new array: "float32" (also None), "float64", "float16", "bfloat16", or
-        such a type of NumPy or PyTorch. If both are given, `out` must have this type. NumPy has
+        the same type of NumPy or PyTorch. If `out` is given, too, it must have this type. NumPy has
         bfloat16 only with the package ml_dtypes. "bfloat16_bits" returns the bits of bfloat16 in an
         array of uint16.
         """
@@ -92,7 +92,7 @@ class Encoder(_Encoding):
         return bound
 
     def is_correctly_rounded(self, dtype: Any = "float32") -> bool:
-        """True if every entry is proven to be the value nearest to the exact one."""
+        """True if every entry is proven to be the value of `dtype` nearest to the exact value."""
         return bool(self._core.is_correctly_rounded(type_name(dtype)))
 
 
@@ -100,7 +100,7 @@ def encode(positions: Any, d_model: int, *, base: float = 10000.0, layout: Layou
            spacing: Spacing = "paper", frequencies: Any = None, first: int = 0,
            backend: str | None = None, accuracy: Any = None, dtype: Any = "float32",
            threads: int = 1) -> NDArray[Any]:
-    """Returns correctly rounded encodings: an array of shape (rows, d_model).
+    """Returns encodings, correctly rounded by default: an array of shape (rows, d_model).
 
     positions: the number of rows, from position `first` on, or positions as in Encoder.encode().
     base, layout, spacing, frequencies, first, backend, accuracy: as in Encoder().
@@ -112,15 +112,16 @@ def encode(positions: Any, d_model: int, *, base: float = 10000.0, layout: Layou
 
 
 def pick(file: str, accuracy: Any = None) -> list[dict[str, Any]]:
-    """The fastest backends that promise an accuracy, by a document of measurements.
+    """Picks the fastest backends that promise an accuracy, from a document of measurements.
 
-    file: JSON of `posenc measure`.
+    file: the path of a document that `posenc measure` wrote.
     accuracy: as in Encoder().
 
-    Returns a list with a dictionary for each class of table sizes: its "pick" (None if no backend
-    promises the accuracy) and the "others", the fastest first, each with its speed, the ratio of
-    its time to that of the pick, and its error. "disturbed" says why the times are not reliable, or
-    is empty. Raises ValueError if the file is not such a document.
+    Returns a list with a dictionary for each class of table sizes. "pick" is the picked backend, or
+    None if no backend promises the accuracy. "others" lists the other backends that promise and
+    keep it, the fastest first. Each backend has its speed, the ratio of its time to the time of the
+    pick, and its error. "disturbed" says why the times are not reliable; it is empty if they are.
+    Raises ValueError if the file is not such a document.
     """
     classes: list[dict[str, Any]] = _posenc.pick(file, accuracy)
     return classes
@@ -181,10 +182,10 @@ def encode_grid(rows: int, columns: int, d_model: int, convention: str = "mae", 
 class AxisPairs:
     """Pairs of channels that share an axis and take their frequencies from one encoding.
 
-    d_model, base, layout, spacing, frequencies: the encoding, as in Encoder(). indices: the
-    frequency of each pair, by its number in the encoding; all of them in their order if it is
-    empty. pairs: the place of each pair in a row; after the pairs of the part before if it is
-    empty.
+    d_model, base, layout, spacing, frequencies: the encoding, as in Encoder(). indices: for each
+    pair, the index of its frequency in the encoding. If empty, the pairs have all frequencies in
+    their order. pairs: the place of each pair in a row. If empty, the pairs follow the pairs of the
+    previous part.
     """
 
     axis: int
@@ -211,11 +212,11 @@ class AxisPairs:
 
 @dataclasses.dataclass(frozen=True)
 class Axes:
-    """Which pairs of a row's channels are on which axis: axes_in_blocks() and others make it.
+    """The axis of each pair of channels in a row. axes_in_blocks() and similar functions make it.
 
     parts: every pair of a row belongs to exactly one part. layout: the order of all channels.
-    parts_have_layouts: instead, the channels of the parts follow one another, each part in its own
-    layout. Raises ValueError if an argument is not allowed.
+    parts_have_layouts: if true, `layout` has no effect. The channels of the parts follow one
+    another, each part in its own layout. Raises ValueError if an argument is not allowed.
     """
 
     parts: Iterable[AxisPairs]  # a tuple
@@ -274,14 +275,14 @@ def axes_in_sections(sections: Sequence[int], *, base: float = 10000.0,
 def axes_interleaved(sections: Sequence[int], *, base: float = 10000.0,
                      layout: Layout = "interleaved", spacing: Spacing = "paper",
                      frequencies: Any = None) -> Axes:
-    """As many pairs, with the axes interleaved (Qwen3-VL's mrope_interleaved)."""
+    """Interleaves the axes, with sections[axis] pairs on each (Qwen3-VL's mrope_interleaved)."""
     return _arranged("interleaved", sections, base, layout, spacing, frequencies)
 
 
 def axes_alternating(sections: Sequence[int], *, base: float = 10000.0,
                      layout: Layout = "interleaved", spacing: Spacing = "paper",
                      frequencies: Any = None) -> Axes:
-    """As many pairs, with axes 1 and 2 alternating before axis 0 (ERNIE 4.5-VL)."""
+    """Alternates axes 1 and 2, then axis 0, with sections[axis] pairs on each (ERNIE 4.5-VL)."""
     return _arranged("alternating", sections, base, layout, spacing, frequencies)
 
 

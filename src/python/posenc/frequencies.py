@@ -1,4 +1,4 @@
-"""Rules of frequencies, as models with a long context have them, and real positions.
+"""The rules of frequencies of long-context models, and real positions.
 
 The argument `frequencies` of Encoder and Rotary takes a rule, the text of a rule, or a sequence of
 d_model / 2 frequencies in radians per position. Parameters and defaults are the same as in the
@@ -54,13 +54,13 @@ LinearScaling = _rule(
 NtkScaling = _rule("NtkScaling", "ntk", "NTK-aware scaling: a larger base.")
 YarnScaling = _rule("YarnScaling", "yarn", """YaRN.
 
-    attention_factor: what Rotary multiplies its cosines and sines by; 0 stands for 0.1 ln factor +
-    1. Encodings apply none and take 1 alone.""")
+    attention_factor: the factor of Rotary's cosines and sines. 0 stands for 0.1 ln factor + 1.
+    Encodings apply no factor and accept only 1.""")
 Llama3Scaling = _rule("Llama3Scaling", "llama3", "The rule of Llama 3.1.")
 LongRopeScaling = _rule("LongRopeScaling", "longrope", """LongRoPE, with the factors of a model.
 
-    attention_factor: as of YarnScaling, but it has to be given: sqrt(1 + ln s / ln rows) for a
-    model that was trained with that many rows and extended by s.""")
+    attention_factor: as in YarnScaling, but it must be given. For a model that was trained with
+    `rows` rows and extended by s, it is sqrt(1 + ln s / ln rows).""")
 ProportionalScaling = _rule("ProportionalScaling", "proportional",
                             "Divides the first `turned` frequencies; the others are 0 (Gemma 4).")
 TurnFrequencies = _rule("TurnFrequencies", "turns",

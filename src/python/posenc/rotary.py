@@ -29,12 +29,13 @@ class Rotary(Immutable):
     channels k and k + dimension / 2 (GPT-NeoX, Llama), "interleaved" channels 2k and 2k + 1 (the
     paper, GPT-J). base: 10000 if it is None. frequencies, accuracy: as in Encoder. axes: the Axes
     of positions on several axes, instead of a base and frequencies. attention_factor: the factor of
-    cosines and sines; by default, the factor of the frequencies. softmax_factor: the factor of the
-    softmax's scale, 1 / sqrt(channels of a query). query_scaling: (beta, trained_rows) if the
-    rotated query at position p is multiplied by 1 + beta ln(1 + floor(p / trained_rows)). An engine
-    applies these two; no method here does. said: the text that repr() shows
-    in parentheses; by default, a description of the embedding. posenc.rotary_from_config() reads
-    all of these from a model's config.json. Immutable.
+    cosines and sines; by default, the factor of the rule of frequencies. softmax_factor: the factor
+    by which the usual scale of the softmax, 1 / sqrt(channels of a query), is multiplied.
+    query_scaling: (beta, trained_rows) if the rotated query at position p is multiplied by
+    1 + beta ln(1 + floor(p / trained_rows)). An engine must apply softmax_factor and query_scaling;
+    no method here does. said: the text that repr() shows in parentheses; by default, a description
+    of the embedding. posenc.rotary_from_config() reads these arguments from a model's config.json.
+    Immutable.
     """
 
     axes: Axes
@@ -130,9 +131,9 @@ class Rotary(Immutable):
                           dtype: Any = None, threads: int = 1) -> Any:
         """Returns (cosines, sines), each of shape (rows, dimension / 2) or (rows, dimension).
 
-        repeat: "once" has each value once (ONNX, TensorRT), "halves" all values and then all again
-        (Transformers), and "interleaved" each value twice side by side (diffusers). positions,
-        dtype: as in cache(). out: a pair of arrays.
+        repeat: "once" has each value once (ONNX, TensorRT). "halves" has all values, and then all
+        of them again (Transformers). "interleaved" has each value twice, side by side (diffusers).
+        positions, dtype: as in cache(). out: a pair of arrays.
         """
         rows = rows_of(positions, self.axes.axes, first=0)
         if out is not None and (not isinstance(out, (list, tuple)) or len(out) != 2):
@@ -207,9 +208,9 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: Channe
 def read_config(config: Config, rows: int | None, channels: str | None,
                 layers: str | None,
                 types: Config | None = None) -> tuple[dict[str, Rotary], int]:
-    """The embeddings by kinds of layers, and max_position_embeddings or 0.
+    """Returns the embeddings by kinds of layers, and max_position_embeddings, or 0 without it.
 
-    Only one kind is read if `layers` is not None; "" stands for the only kind.
+    If `layers` is None, all kinds are read, otherwise one kind. "" stands for the only kind.
     """
     read, most_rows = _posenc.read_config(text_of(config, "config"), rows, channels, layers,
                                           "" if types is None else text_of(types, "types"))

@@ -65,7 +65,7 @@ class Finding(NamedTuple):
 
 
 class WrongTables(ValueError):
-    """What assert_tables() raises; `findings` has the verdicts on the wrong tensors."""
+    """The error that assert_tables() raises. `findings` has the verdicts on the wrong tensors."""
 
     def __init__(self, text: str, findings: list[Finding]) -> None:
         super().__init__(text)
@@ -75,17 +75,17 @@ class WrongTables(ValueError):
 def check(model: nn.Module, config: Config | None = None, **expected: Any) -> list[Finding]:
     """Checks the tables of sines and cosines in a module, prints the findings and returns them.
 
-    Checked are buffers, parameters and attributes with usual names of such tables: cos_cached,
-    inv_freq, freqs_cis, pe, embed_positions.weight ... Tensors that share their memory count once.
-    A tensor whose values are no table is left out, such as a learned embedding; under the name of a
-    cache or of frequencies, it is wrong. A buffer of another name is shown if it is a right table.
+    Checks the buffers, parameters and attributes that have a usual name of such a table:
+    cos_cached, inv_freq, freqs_cis, pe, embed_positions.weight ... Tensors that share their memory
+    count once. A tensor whose values are no table, such as a learned embedding, is left out. Under
+    the name of a cache or of frequencies, such a tensor is wrong or not recognised. A buffer with
+    any other name is shown if it is a right table.
 
-    config: as in posenc.rotary_from_config(); by default, the attribute `config` of the module or
-    of a module that holds it, if posenc knows the model type and nothing else is expected.
-    Frequencies, caches, the factor
-    attention_scaling and, with latent attention, the scale of the softmax must be those of the
-    configuration. expected: base, spacing, frequencies and the other arguments of posenc.check(),
-    for all tables alike.
+    config: as in posenc.rotary_from_config(). By default, each module is checked against the
+    attribute `config` of the module, or of the nearest module around it, if posenc knows the model
+    type and nothing else is expected. Frequencies, caches, the factor attention_scaling and, with
+    latent attention, the scale of the softmax must match the configuration. expected: base,
+    spacing, frequencies and the other arguments of posenc.check(), for all tables alike.
     """
     if config is not None and expected.keys() & {"base", "spacing", "frequencies"}:
         raise ValueError("config is given with base, spacing or frequencies; allowed: one of them")
@@ -97,9 +97,9 @@ def check(model: nn.Module, config: Config | None = None, **expected: Any) -> li
 def assert_tables(model: nn.Module, config: Config | None = None) -> None:
     """Raises WrongTables if a table, a frequency or a factor in the model is wrong.
 
-    Call it once a model is loaded. The arguments are those of check(). The message names each wrong
-    tensor and the cause. A table that is inexact or not recognised raises nothing. If `config` is
-    given, it raises ValueError if posenc cannot read it.
+    Call it once a model is loaded. The arguments are the same as in check(). The message names each
+    wrong tensor and the cause. A table that is inexact or not recognised raises nothing. Raises
+    ValueError if `config` is given and posenc cannot read it.
     """
     wrong = [each for each in _findings(model, config, {}, is_quick=True)
              if each.verdict == "wrong"]
@@ -111,10 +111,10 @@ def assert_tables(model: nn.Module, config: Config | None = None) -> None:
 def repair_tables(model: nn.Module, config: Config | None = None) -> list[str]:
     """Computes wrong frequencies, rotary caches and factors anew, and returns their names.
 
-    Values are correctly rounded. Frequencies in 16 bits become float32. A tensor on the device
-    "meta" moves to the device of the model's parameters. The arguments are those of check(). Raises
-    WrongTables, after it has repaired the others, if a wrong table is left: a table whose right
-    values the configuration does not determine.
+    The new values are correctly rounded. Frequencies in 16 bits become float32. A tensor on the
+    device "meta" moves to the device of the model's parameters. The arguments are the same as in
+    check(). A wrong table stays as it is if the configuration does not determine its right values.
+    WrongTables is then raised, after the other tables have been repaired.
     """
     repaired = []
     device = next((each.device for each in model.parameters() if not each.is_meta),
@@ -144,7 +144,7 @@ class _Expectation:
         self._layer_types = types if isinstance(types, list) else []
 
     def read(self, rows: int | None) -> dict[str, Rotary]:
-        """The embeddings by kinds of layers, for sequences of so many rows."""
+        """The embeddings by kinds of layers, for sequences of up to `rows` rows."""
         if rows not in self._read:
             self._read[rows] = read_config(self._config, rows, None, None)[0]
         return self._read[rows]
@@ -153,10 +153,10 @@ class _Expectation:
                  prefix: str | None) -> tuple[list[Rotary], bool]:
         """The embeddings that a module may have, and whether the first one is the only choice.
 
-        prefix: what stands before inv_freq, or before the name of a factor; None for a cache.
+        prefix: the text before inv_freq, or before the name of a factor; None for a cache.
 
         A dynamic rule follows the longest sequence so far, max_seq_len_cached. LongRoPE has two
-        lists of factors: modules begin with the short one, and change between them.
+        lists of factors: modules begin with the short list, and switch between the lists.
         """
         words = (prefix or "").split("_")
         version = words.pop() if words[-1] in ("original", "long", "short") else ""
@@ -176,7 +176,7 @@ class _Expectation:
         return chosen, is_certain
 
     def _kinds(self, kind: str, path: str, siblings: str) -> list[str]:
-        """The kinds of layers to which a module may belong, by what its path tells."""
+        """The kinds of layers that a module may belong to, as far as names and its path tell."""
         kinds = list(self.read(None))
         if kind in kinds:
             return [kind]
@@ -200,10 +200,10 @@ def _number(value: Any) -> float | None:
 
 def _expectations(model: nn.Module, config: Config | None,
                   is_searched: bool) -> dict[str, _Expectation | None]:
-    """What each module should hold, by its path.
+    """The expectation for each module, by its path; None if there is none.
 
-    It is what the given configuration says or, if one is searched for, the attribute `config` of
-    the module or of the nearest module around it.
+    The given configuration applies to all modules. If none is given and is_searched is true, the
+    attribute `config` of the module, or of the nearest module around it, applies.
     """
     known: dict[int, _Expectation | None] = {}
 
@@ -246,7 +246,7 @@ class _Held(NamedTuple):
 
     @property
     def memory(self) -> Any:
-        """Equal for tensors that are the same memory."""
+        """A key that is equal for tensors in the same memory."""
         tensor = self.value
         if not self.is_tensor:
             return self.path
@@ -256,7 +256,7 @@ class _Held(NamedTuple):
     def repair(self, device: torch.device, is_shared: bool) -> bool:
         """Writes the right value. False if the configuration does not determine it.
 
-        is_shared: the memory holds another tensor as well, which must keep its values.
+        is_shared: if true, the memory also holds another tensor, which must keep its values.
         """
         right = self.right(self.rotaries[0]) if self.is_certain else None
         if right is None:
@@ -319,7 +319,8 @@ def _held(model: nn.Module, expectations: dict[str, _Expectation | None],
           has_others: bool) -> list[_Held]:
     """The tensors with usual names, and the factors of rotary embeddings and attention.
 
-    A memory counts once for each expectation. has_others: with buffers of any other name.
+    Tensors in the same memory count once for each expectation. has_others: if true, buffers with
+    any other name are included.
     """
     found: dict[Any, _Held] = {}
     modules = dict(model.named_modules())
@@ -352,7 +353,7 @@ def _held(model: nn.Module, expectations: dict[str, _Expectation | None],
 
 
 def _factors(owner: nn.Module) -> Iterator[tuple[str, str]]:
-    """The names of the factors in a module, and the kind of layers that a name tells."""
+    """The names of the factors in a module, each with the kind of layers in its name."""
     is_latent = all(_number(getattr(owner, each, None)) for each in
                     ("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
     for name, value in vars(owner).items():
@@ -371,7 +372,7 @@ def _judged(model: nn.Module, config: Config | None, expected: dict[str, Any],
             is_quick: bool) -> Iterator[tuple[_Held, Finding | None]]:
     """The tensors and factors, and the finding on each.
 
-    Layers often hold equal copies. A copy of a tensor that was judged has the same verdict.
+    Layers often hold equal copies. A copy of a tensor that was judged gets the same verdict.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is of type {type(model).__name__}; allowed: torch.nn.Module")
@@ -525,7 +526,7 @@ def _unwritten(values: torch.Tensor, right: torch.Tensor | None) -> str:
 
 def _table_finding(blank: Finding, values: torch.Tensor, rotary: Rotary | None,
                    expected: dict[str, Any], cache: str = "") -> Finding | None:
-    """`cache` is the name of a cache, which is wrong if it is no table of this name."""
+    """The finding on a table. If `cache` is the name of a cache, it must hold that table."""
     table = check_table(values, rotary=rotary, **expected)
     if not table.is_identified and not cache:
         return None

@@ -69,7 +69,7 @@ class _Table(nn.Module):
         return self._computed()
 
     def _refusal(self, name: str, given: Optional[torch.Tensor]) -> str:
-        """Why a tensor of a checkpoint, which is not loaded, differs from the computed tensor.
+        """How a checkpoint's tensor, which is not loaded, differs from the computed tensor.
 
         Tables from float32 phases, and frequencies in bfloat16, are close enough; learned values
         are not. The text is empty if the tensor is close enough, or if it is not compared.
@@ -110,12 +110,12 @@ class _Table(nn.Module):
 class PositionalEncoding(_Table):
     """The module of PyTorch's tutorial on Transformers, correctly rounded: dropout(x + PE).
 
-    d_model, dropout, max_len: as in the tutorial. batch_first: x has shape (batch, rows, d_model)
-    instead of (rows, batch, d_model). persistent: state_dict() has the table, `pe`. If not
-    persistent, a table in a checkpoint is compared and not loaded, so that checkpoints of the
-    tutorial's module can be loaded. A table of another shape, or with other values, is an error of
-    loading. base, layout, spacing, frequencies, first, backend, accuracy: as in posenc.Encoder().
-    The arguments that posenc.preset() returns are allowed, too.
+    d_model, dropout, max_len: as in the tutorial. batch_first: if true, x has shape (batch, rows,
+    d_model) instead of (rows, batch, d_model). persistent: if true, state_dict() has the table,
+    `pe`. Otherwise, a table in a checkpoint is compared with `pe` and not loaded, so that
+    checkpoints of the tutorial's module can be loaded. If it has another shape or other values,
+    load_state_dict() raises an error. base, layout, spacing, frequencies, first, backend,
+    accuracy: as in posenc.Encoder(). The arguments that posenc.preset() returns are allowed, too.
     """
 
     pe: torch.Tensor
@@ -159,19 +159,19 @@ class PositionalEncoding(_Table):
 
 
 class RotaryEmbedding(_Table):
-    """The rotary embedding of a Transformers model, as LlamaRotaryEmbedding(config, device).
+    """The rotary embedding of a Transformers model, like LlamaRotaryEmbedding(config, device).
 
-    config: the configuration object of Transformers, its mapping, or the path of its file. The rule
-    and the layers are read as by posenc.rotary_from_config(). rows: the table has positions 0 to
-    rows - 1, by default max_position_embeddings rows. The rules "dynamic" and "longrope" apply for
-    this length. A later position makes the table longer, and these rules then apply for the new
-    length. A table that is persistent does not grow, nor does the table of a module that was
-    compiled, scripted or exported. repeat: "once" has each cosine once in a row, "halves" all
-    cosines and then all again, and "interleaved" each cosine twice side by side; the default
-    follows the pairs of the model. persistent: state_dict() has the table, `cos_sin_cache`. If not
-    persistent, this table and an inv_freq in a checkpoint are compared and not loaded. A tensor of
-    another shape, or with other values, is an error of loading. Raises ValueError if the model has
-    positions on several axes.
+    config: the configuration object of Transformers, its mapping, or the path of its file, read as
+    by posenc.rotary_from_config(). layers: one kind of layers, as in that function. rows: the table
+    has positions 0 to rows - 1, by default max_position_embeddings rows. The rules "dynamic" and
+    "longrope" apply for this length. A later position makes the table longer, and these rules then
+    apply for the new length. A persistent table does not grow, nor does the table of a module that
+    was compiled, scripted or exported. repeat: "once" has each cosine once in a row. "halves" has
+    all cosines, and then all of them again. "interleaved" has each cosine twice, side by side. The
+    default follows the pairs of the model. persistent: if true, state_dict() has the table,
+    `cos_sin_cache`. Otherwise, this table and an inv_freq in a checkpoint are compared and not
+    loaded. If one has another shape or other values, load_state_dict() raises an error. Raises
+    ValueError if the model has positions on several axes.
     """
 
     cos_sin_cache: torch.Tensor
@@ -252,9 +252,9 @@ def rotate(x: torch.Tensor, rotary: Rotary, first: int = 0, *, positions: Any = 
            heads_first: bool = False, threads: int = 1, inplace: bool = False) -> torch.Tensor:
     """Returns the rotated x, a tensor on the CPU, and propagates gradients.
 
-    The arguments are those of posenc.Rotary.apply(). inplace: x is overwritten and returned, as by
-    PyTorch's own operations in place. The gradient is rotated by the opposite angles, so rotate()
-    can be differentiated any number of times.
+    The arguments are the same as in posenc.Rotary.apply(). inplace: if true, x is overwritten and
+    returned, as in PyTorch's own in-place operations. The gradient is rotated by the opposite
+    angles, so rotate() can be differentiated any number of times.
     """
     expect(x, torch.Tensor, "x")
     expect(rotary, Rotary, "rotary")
