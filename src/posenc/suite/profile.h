@@ -1,6 +1,6 @@
 /// @file
 /// A profile: measurements of this CPU that a program loads to select backends by them.
-/// `posenc pick --save FILE` and `posenc measure --output FILE` write such a document.
+/// `posenc pick --save FILE` and `posenc measure --output FILE.json` write such a document.
 ///
 ///     const auto profile = posenc::suite::Profile::load("profile.json");
 ///     const posenc::Selection fastest = profile.select(spec, rows);
