@@ -31,6 +31,11 @@ def run_main(main: Callable[[], int]) -> NoReturn:
     except (BadInput, OSError) as error:
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except ModuleNotFoundError as error:
+        print(f"{Path(sys.argv[0]).name}: {error}; allowed: a Python that has it, which "
+              "scripts/python_with.sh finds: ./scripts/python_with.sh matplotlib numpy -- "
+              + " ".join(sys.argv), file=sys.stderr)  # fmt: skip
+        sys.exit(BAD_INPUT)
 
 
 def call_posenc(*arguments: str | Path) -> tuple[str, bool]:

@@ -79,7 +79,7 @@ std::string reports_page(const Names& files) {
                               number("max |error|", "/error/max_abs", error_text),
                               number("RMS", "/error/rms", error_text),
                               number("correct", "/error/correctly_rounded", percent_text),
-                              {"worst: row, channel", worst}}) +
+                              {"position, channel", worst}}) +
          side_by_side_page(reports);
 }
 

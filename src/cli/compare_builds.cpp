@@ -22,7 +22,9 @@ namespace {
 Names backends_of_program(const std::string& program) {
   Json listed;
   try {
-    listed = Json::parse(output_of_program(program, {"list", "--format", "json"}));
+    constexpr bool throws = false;
+    listed = Json::parse(output_of_program(program, {"list", "--format", "json"}), nullptr, throws);
+    if (listed.is_discarded()) throw InvalidArgument("it does not print JSON");
   } catch (const std::exception& error) {
     throw_invalid("{} is not a posenc command ({}); allowed with --run: two posenc commands",
                   program, error.what());

@@ -69,7 +69,8 @@ std::string page_of(const Measurements& document, const Options& options) {
     if (each->role != Role::limit && !counts(options, *each)) continue;
     if (last == nullptr || last->table != each->table) {
       if (last != nullptr) rows.push_back(nullptr);
-      rows.push_back(heading_of(*each, document.machine));
+      for (const std::string& line : broken(heading_of(*each, document.machine), page_width))
+        rows.push_back(line);
     }
     last = each;
     if (!each->not_available.empty()) {
@@ -123,14 +124,17 @@ int run_measure(const Options& options) {
   return check_failed;
 }
 
-/// The contents of a document, for messages.
-std::string contents_of(const Measurements& document) {
-  Names tables, backends;
-  for (const Measurement& each : document.all) {
-    add_once(tables, each.table.text());
-    if (each.role != Role::limit) add_once(backends, each.full_name());
+/// The contents of rows, for messages.
+std::string contents_of(const std::vector<const Measurement*>& rows) {
+  Names tables, types, threads, backends;
+  for (const Measurement* each : rows) {
+    add_once(tables, each->table.text());
+    add_once(types, std::string(to_string(each->table.type)));
+    add_once(threads, std::to_string(each->table.threads));
+    add_once(backends, each->full_name());
   }
-  return fmt::format("tables {}; backends {}", join(tables, "; "), join(backends, ", "));
+  return fmt::format("types {}; threads {}; tables {}; backends {}", join(types, ", "),
+                     join(threads, ", "), join(tables, "; "), join(backends, ", "));
 }
 
 }  // namespace
@@ -162,36 +166,43 @@ bool counts(const Options& options, const MeasuredBackend& backend) {
           std::ranges::count(names, backend.full_name()) > 0);
 }
 
-Measurements rows_asked_for(const Options& options, const std::string& name,
-                            Measurements document) {
-  const auto is_asked_for = [](const Options& which, const Measurement& row) {
-    return row.role != Role::limit && names_table(which, row.table) && counts(which, row);
-  };
-  if (std::ranges::none_of(document.all, [](const Measurement& row) {
-        return row.role != Role::limit && row.is_timed();
-      }))
+Measurements rows_asked_for(const Options& options, const std::string& name, Measurements document,
+                            const std::vector<Isa>& isas) {
+  std::vector<const Measurement*> rows;  // that may be asked for
+  for (const Measurement& each : document.all) {
+    const bool runs =
+        isas.empty() || std::ranges::count(isas, each.isa, [](Isa isa) { return to_string(isa); });
+    if (each.role != Role::limit && runs) rows.push_back(&each);
+  }
+  if (std::ranges::none_of(rows, &Measurement::is_timed))
     throw_invalid("document is {}, which has no times; allowed: JSON of posenc measure", name);
+  const auto is_asked_for = [](const Options& which, const Measurement* row) {
+    return names_table(which, row->table) && counts(which, *row);
+  };
   // Each value must match a row, and at least one row must match all of them together.
+  const auto check_value = [&](const char* option, auto Options::*field, const auto& value,
+                               const auto& text) {
+    Options alone;
+    alone.*field = {value};
+    if (std::ranges::any_of(rows, std::bind_front(is_asked_for, alone))) return;
+    throw_invalid("{} is '{}'; allowed with {}: {}", option, text, name, contents_of(rows));
+  };
   const auto check = [&](const char* option, auto Options::*values, const auto& text_of_value) {
-    for (const auto& each : options.*values) {
-      Options alone;
-      alone.*values = {each};
-      if (std::ranges::any_of(document.all, std::bind_front(is_asked_for, alone))) continue;
-      throw_invalid("{} is '{}'; allowed with {}: {}", option, text_of_value(each), name,
-                    contents_of(document));
-    }
+    for (const auto& each : options.*values) check_value(option, values, each, text_of_value(each));
   };
   check("--shape", &Options::shapes,
         [](TableSize size) { return fmt::format("{}x{}", size.rows, size.d_model); });
   check("--dtype", &Options::types, [](DataType type) { return to_string(type); });
   check("--threads", &Options::threads, [](int threads) { return threads; });
   check("--backend", &Options::backends, std::identity());
+  if (options.isa) check_value("--isa", &Options::isa, *options.isa, to_string(*options.isa));
   std::vector<MeasuredTable> kept;
-  for (const Measurement& row : document.all) {
-    if (is_asked_for(options, row)) kept.push_back(row.table);
+  for (const Measurement* row : rows) {
+    if (is_asked_for(options, row)) kept.push_back(row->table);
   }
   if (kept.empty()) {
-    throw_invalid("the options ask for no row of {}; allowed: {}", name, contents_of(document));
+    throw_invalid("the options together ask for no row of {}; allowed: {}", name,
+                  contents_of(rows));
   }
   std::erase_if(document.all, [&](const Measurement& row) {
     const bool says_noise = row.role == Role::limit || !row.self_ratios.empty();

@@ -12,10 +12,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 namespace posenc::cli {
 
@@ -40,7 +40,9 @@ std::string take_shape(Options& options, const std::string& text) {
   if (at != end && *at == 'x') std::from_chars(at + 1, end, size.d_model);
   options.shapes.push_back(size);
   const bool is_read = fmt::format("{}x{}", size.rows, size.d_model) == text;
-  return is_read && size.rows > 0 && size.d_model > 0 ? "" : "rows and channels, as in 777x768";
+  return is_read && size.rows > 0 && size.d_model > 0
+             ? ""
+             : "rows from 1 on and an even number of channels, as in 777x768";
 }
 
 std::string take_grid(Options& options, const std::string& text) {
@@ -60,7 +62,10 @@ std::string take_grid(Options& options, const std::string& text) {
 /// InvalidArgument if only other commands have it.
 std::string format_of_suffix(const std::string& file, const Names& allowed) {
   const std::string suffix = std::filesystem::path(file).extension().string();
-  const std::string format = suffix.empty() ? "" : suffix.substr(1);
+  std::string format = suffix.empty() ? "" : suffix.substr(1);
+  std::ranges::transform(format, format.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
   const auto is_in = [&](const Names& names) { return std::ranges::count(names, format) > 0; };
   if (is_in(allowed)) return format;
   if (!is_in(Names{"json", "csv", "npy", "safetensors", "raw"})) return "";
@@ -178,16 +183,16 @@ void add_size(CLI::App& app, Options& options, Values values) {
   add_option(
       app, "--shape", "ROWSxD", "--rows and --d-model in one, as in 777x768",
       [&](const std::string& text) { return take_shape(options, text); }, values);
-  add_integer(app, "--rows", options.rows, "number of positions (default: the preset's)");
+  add_integer(app, "--rows", options.rows, "number of positions (default: the preset's)",
+              std::int64_t{0}, max_position + 1);
   add_d_model(app, options);
   exclude(app, "--shape", {"--rows", "--d-model"});
 }
 
 void add_first(CLI::App& app, Options& options, Values values, const std::string& by_default) {
-  constexpr std::numeric_limits<std::int64_t> any;
   add_integer(app, "--first", options.firsts,
-              "position of the first row, -2^53 to 2^53 (default: " + by_default + ")", any.min(),
-              any.max(), values);
+              "position of the first row, -2^53 to 2^53 (default: " + by_default + ")",
+              -max_position, max_position, values);
 }
 
 void add_convention(CLI::App& app, Options& options, const std::string& by_default) {
@@ -220,7 +225,7 @@ void add_backends(CLI::App& app, Options& options) {
   add_text(app, "--backend", "NAME", options.backends,
            "backend, or backend:isa (default: all that run here)", Values::list);
   add_choice(app, "--isa", "instruction set", all_isas,
-             "all; with --backend, the best one of each backend", options.isa);
+             "all; if backends are named and measured, the best one of each", options.isa);
 }
 
 void add_tables(CLI::App& app, Options& options) {
@@ -331,9 +336,10 @@ std::vector<const Backend*> backends_of(const Options& options) {
   }
   if (options.backends.empty()) chosen = backends_here(options.isa);
   if (!chosen.empty()) return chosen;
-  throw_invalid(
-      "--isa is '{}'; allowed: one that this CPU supports and this build has a backend for",
-      to_string(*options.isa));
+  std::vector<Isa> isas;
+  for (const Backend* each : backends_here()) add_once(isas, each->isa());
+  throw_invalid("--isa is '{}'; allowed on this CPU, in this build: {}", to_string(*options.isa),
+                join(names_of(isas, [](Isa each) { return to_string(each); }), ", "));
 }
 
 std::vector<const Backend*> backends_of(const Options& options, DataType type) {

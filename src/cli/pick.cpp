@@ -172,7 +172,7 @@ Json document_of(const Source& source, const Accuracy& accuracy, const Picks& pi
       Json entry = {{"shape_class", to_string(each.measured.shape)},
                     {"dtype", to_string(each.measured.type)},
                     {"threads", each.measured.threads},
-                    {"tables", names_of(each.measured.tables, &MeasuredTable::name)},
+                    {"tables", names_of(each.measured.tables, &MeasuredTable::text)},
                     {"noise_floor", each.measured.noise_floor},
                     {"pick", each.pick ? entry_of(*each.pick) : Json()},
                     {"others", Json::array()}};
@@ -192,12 +192,12 @@ Source source_of(const Options& options) {
   }
   const KnownCpu found =
       in_place("--cpu", [&] { return find_cpu(options.cpu, known_documents()); });
-  return {
-      rows_asked_for(options, "the document of " + found.document->machine.model, *found.document),
-      options.cpu + ": " + found.why, [=](const MeasuredBackend& each) {
-        return counts_for(each) &&
-               std::ranges::count(found.isas, each.isa, [](Isa isa) { return to_string(isa); });
-      }};
+  return {rows_asked_for(options, "the document of " + found.document->machine.model,
+                         *found.document, found.isas),
+          options.cpu + ": " + found.why, [=](const MeasuredBackend& each) {
+            return counts_for(each) &&
+                   std::ranges::count(found.isas, each.isa, [](Isa isa) { return to_string(isa); });
+          }};
 }
 
 int run_pick(const Options& options) {

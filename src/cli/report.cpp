@@ -32,7 +32,7 @@ std::string with_unit(double value, double step, std::span<const char* const> un
 }
 
 constexpr std::string_view gap = "  ";
-constexpr std::size_t page_width = 100, least_wrapped = 18;
+constexpr std::size_t least_wrapped = 18;
 
 using Cells = std::vector<std::string>;
 

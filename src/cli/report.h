@@ -58,6 +58,8 @@ std::string table(const suite::Json& rows, const std::vector<Column>& columns);
 /// Joins adjacent rows that differ only in "isa" to one row with all their ISAs: "sse2 avx2".
 suite::Json joined_by_isa(const suite::Json& rows);
 
+constexpr std::size_t page_width = 100;  ///< most characters of a line
+
 /// Breaks the text into lines of at most `width` characters, at blanks and within longer words.
 std::vector<std::string> broken(const std::string& text, std::size_t width);
 

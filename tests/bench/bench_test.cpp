@@ -124,12 +124,14 @@ TEST(BenchLayers, TakesAShape) {
 TEST(Flags, AreThoseOfTheCommandBesideGoogleBenchmarks) {
   const CommandResult help = run_bench("bench_encode", {"--help"});
   EXPECT_THAT(help.out, AllOf(HasSubstr("--shape ROWSxD"), HasSubstr("--benchmark_filter")));
-  for (const auto& [flags, named] : {std::pair{"--shape 3x5", "d_model is 5"},
-                                     {"--rows 0", "rows are 0"},
-                                     {"--shape 999999999x1048576", "half of the memory"},
-                                     {"--question x", "--question is 'x'; allowed: "},
-                                     {"--question stores --shape 3x4", "excludes"},
-                                     {"--question stores --isa avx2", "excludes"}})
+  for (const auto& [flags, named] :
+       {std::pair{"--shape 3x5", "d_model is 5"},
+        {"--rows 0", "rows are 0"},
+        {"--shape 8x8 --frequencies yarn:factor=4", "attention_factor"},
+        {"--shape 999999999x1048576", "half of the memory"},
+        {"--question x", "--question is 'x'; allowed: "},
+        {"--question stores --shape 3x4", "excludes"},
+        {"--question stores --isa avx2", "excludes"}})
     expect_bad_input(run_bench("bench_encode", words(flags)), "bench_encode", named);
 }
 

@@ -22,8 +22,11 @@ const BadCase bad_cases[] = {
     {"measure --dtype float32,float8", "--dtype is 'float8'; allowed: float32, float64, float16"},
     {"generate --axes flx", "--axes is 'flx'; allowed: mrope, qwen3_vl, flux"},
     {"generate --axes flux --grid 1,2", "--grid is '1,2'; allowed: three integers"},
-    {"measure --shape 3by4", "--shape is '3by4'; allowed: rows and channels, as in 777x768"},
-    {"measure --shape 0x4", "--shape is '0x4'; allowed: rows and channels"},
+    {"measure --shape 3by4", "--shape is '3by4'; allowed: rows from 1 on and an even number of"},
+    {"measure --shape 0x4", "--shape is '0x4'; allowed: rows from 1 on"},
+    {"accuracy --first 1e6",
+     "--first is '1e6'; allowed: an integer, -9007199254740992 to 90071992"},
+    {"accuracy --rows -5", "--rows is '-5'; allowed: an integer, 0 to 9007199254740993"},
     {"generate --config=", "--config: 1 required FILE missing"},
     {"measure --backend naive,", "--backend is 'naive,'; allowed: at least one character"},
     // Options and arguments
@@ -72,6 +75,9 @@ const BadCase bad_cases[] = {
      "/nonexistent/a.json, which cannot be read: No such file or directory; allowed: JSON of "
      "posenc measure or posenc accuracy"},
     {"pick --cpu foo", "--cpu: 'foo' is not recognised; allowed: Zen 4, Zen 5, "},
+    {"pick --cpu zen3 --isa avx512", "--isa is 'avx512'; allowed with the document of AMD EPYC"},
+    {"pick --cpu zen3 --backend rotation:avx512", "rotation:sse2, rotation:avx2, rotation32"},
+    {"pick --cpu zen4 --dtype float16", "types float32; threads 1; tables 64x64"},
     {"pick --cpu zen4 --shape 3x4",
      "--shape is '3x4'; allowed with the document of AMD EPYC (family 25"},
 };

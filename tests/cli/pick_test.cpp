@@ -132,7 +132,7 @@ TEST_F(Pick, AnswersForTheRowsThatTheOptionsAskFor) {
         {"--dtype float32,float16", "--dtype is 'float16'; allowed with "},
         {"--threads 2", "--threads is '2'; allowed with "},
         {"--backend naive,foo", "--backend is 'foo'; allowed with "},
-        {"--isa avx2", "the options ask for no row of "},
+        {"--isa avx2", "--isa is 'avx2'; allowed with "},
         {"--rows 41", "no row"},
         {"--first 1", "no row"},
         {"--layout halves", "no row"},

@@ -103,6 +103,25 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
     expect_summary(summary, octave == RowRange{32, 32}, 32 * 8);
 }
 
+/// The sine at position 0 is exactly 0, where an ulp has no finite inverse in float64.
+TEST(Accuracy, AnExactZeroHasNoErrorInUlp) {
+  for (const DataType type : all_data_types) {
+    SCOPED_TRACE(to_string(type));
+    const auto encoder = backend("naive").plan({.d_model = 8});
+    const AccuracyReport report =
+        accuracy_of(*encoder, {0, 50}, {.type = type, .worst = 3, .progress = {}});
+    EXPECT_EQ(report.worst_by_ulp.front().ulps, report.error.max_ulp);
+    EXPECT_GT(report.worst_by_ulp.back().ulps, 0);
+    EXPECT_NE(report.worst_by_ulp.front().position, 0);
+    double entries = 0;
+    for (const UlpCount& each : report.by_ulp) {
+      entries += static_cast<double>(each.entries);
+      EXPECT_LE(each.above, report.error.max_ulp);
+    }
+    EXPECT_EQ(entries, 400);
+  }
+}
+
 TEST(Accuracy, ShortOctavesAreCutToTheRows) {
   const auto octaves_of = [](RowRange rows) {
     std::vector<RowRange> octaves;

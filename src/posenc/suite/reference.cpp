@@ -6,16 +6,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfloat>
 #include <type_traits>
 
 namespace posenc::suite {
 inline namespace internals {
 namespace {
 
+/// Below 2^-970, an ulp of float64 counts as 2^-1023, because its inverse is no finite double.
 double ulps_per_unit(long double value, DataType type) noexcept {
   const FloatFormat format = format_of(type);
   const int ulp = value == 0 ? format.least_exponent : std::ilogb(value) - format.precision + 1;
-  return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
+  return std::ldexp(1.0, std::min(-std::max(ulp, format.least_exponent), DBL_MAX_EXP - 1));
 }
 
 }  // namespace
