@@ -1,6 +1,7 @@
 // posenc::check::table(): kinds of tables and of mistakes that people have reported, one test each.
 #include "check/tables.h"
 #include "frequency_rules.h"
+#include "posenc/check/columns.h"
 #include "posenc/check/table.h"
 #include "posenc/model/axes_presets.h"
 #include "posenc/model/grid.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numbers>
@@ -251,8 +253,12 @@ TEST(CheckKinds, ColumnsAndFrequenciesThatAreOffAreListed) {
 
 TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {
   for (const auto& [rows, columns] : {std::pair(10000, 64), {4, 16384}, {300, 7}}) {
-    const check::TableReport report = check::table(noise(rows, columns).view());
-    EXPECT_EQ(report.verdict(), check::Verdict::not_recognised) << to_string(report);
+    const Matrix random = noise(rows, columns);
+    const Matrix ones = table_of(rows, columns, [](int, int) { return 1.0; });
+    for (const Matrix* const table : {&random, &ones}) {
+      const check::TableReport report = check::table(table->view());
+      EXPECT_EQ(report.verdict(), check::Verdict::not_recognised) << to_string(report);
+    }
   }
   Matrix walk = noise(4096, 64);
   for (std::int64_t row = 1; row < walk.rows(); ++row)
@@ -264,6 +270,48 @@ TEST(CheckKinds, WhatIsNoTableHasNoIdentity) {
                           }));
   for (const Matrix* const table : {&walk, &bands})
     EXPECT_EQ(check::table(table->view()).verdict(), check::Verdict::not_recognised);
+}
+
+/// In float64, the rounding of other programs is visible. No rule explains it.
+TEST(CheckKinds, TablesInDoubleHaveNoRuleThatChangesNothing) {
+  const auto tutorial = [](double d_model) {
+    return [=](int row, int column) {
+      const double phase = row * frequency(column / 2, d_model / 2);
+      return column % 2 == 0 ? std::sin(phase) : std::cos(phase);
+    };
+  };
+  const auto whole = check::table(table_of<double>(100, 256, tutorial(256)).view());
+  EXPECT_EQ(whole.identity.spec, (EncodingSpec{.d_model = 256})) << to_string(whole);
+  const auto scaled = check::table(table_of<double>(200, 64, [&](int row, int column) {
+                                     return 8 * tutorial(64)(row, column);
+                                   }).view());
+  EXPECT_EQ(scaled.identity.spec, (EncodingSpec{.d_model = 64})) << to_string(scaled);
+  const auto cut = check::table(table_of<double>(200, 127, tutorial(128)).view());
+  EXPECT_TRUE(cut.is_good) << to_string(cut);
+}
+
+TEST(CheckKinds, ARowOfZeroSinesIsExplainedByItsPosition) {
+  const Matrix table =
+      table_of(20, 16, [](int row, int column) { return std::sin(row * frequency(column, 16)); });
+  const check::TableReport report =
+      check::table(table.view(), {.arrangements = {Arrangement::sines}, .first = 5});
+  EXPECT_THAT(to_string(report),
+              AllOf(HasSubstr("the first row is position 0, not 5"), Not(HasSubstr("is zero"))));
+}
+
+/// Transformers multiplies float32 cosines by a float32 factor. Its first digits are right.
+TEST(CheckKinds, AFactorWithTheSameDigitsIsNoCause) {
+  const EncodingSpec spec = {.d_model = 128,
+                             .frequencies = YarnScaling{.factor = 40, .trained_rows = 4096}};
+  const std::vector<double> frequencies = frequencies_of(spec);
+  const auto factor = static_cast<float>(attention_factor(spec.frequencies));
+  const Matrix table = table_of(2048, 128, [&](int row, int column) {
+    const double phase = row * frequencies[static_cast<std::size_t>(column % 64)];
+    return factor * static_cast<float>(std::cos(phase));
+  });
+  const check::TableReport report =
+      check::table(table.view(), {.spec = spec, .arrangements = {Arrangement::cosines_twice}});
+  EXPECT_THAT(to_string(report), Not(HasSubstr("the attention factor is")));
 }
 
 TEST(CheckKinds, AClaimOfAnyArrangementIsJudgedInThatArrangement) {

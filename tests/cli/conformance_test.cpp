@@ -85,7 +85,11 @@ TEST(ConformanceFolder, MustHoldFilesOfTheSet) {
   const std::string command = "check --conformance " + folder.path().string();
   expect_refused(run_line(command), "--conformance is '" + folder.path().string());
   write_file(folder / "llama_3.float32", "1234");
-  expect_refused(run_line(command), "the file has 4 bytes");
+  write_file(folder / "llama_3.float16", "123456");
+  const CommandResult judged = run_line(command);
+  EXPECT_EQ(judged.exit_code, 1) << judged.err;
+  EXPECT_THAT(judged.out, AllOf(HasSubstr("not read"), HasSubstr("the file has 4 bytes"),
+                                HasSubstr("the file has 6 bytes")));
 }
 
 }  // namespace

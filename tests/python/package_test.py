@@ -328,6 +328,16 @@ class FrequenciesTest(unittest.TestCase):
             expect_equal(posenc.Rotary(8, frequencies=without).cache(range(ROWS)), posenc.encode(
                 ROWS, 8, layout="halves_cos_first", frequencies=without))
 
+    def test_rules_take_arrays(self):
+        factors = np.array([1, 2.5])
+        self.assertEqual(str(posenc.LongRopeScaling(factors, 1)),
+                         "longrope:factors=1.0/2.5,attention_factor=1")
+        self.assertEqual(str(posenc.TurnFrequencies(array.array("q", (1, 2)), np.array([3, 4]))),
+                         "turns:numerators=1/2,denominators=3/4")
+        for wrong in ("4", None):
+            with self.assertRaisesRegex(TypeError, "^factor is .*; allowed: a number"):
+                posenc.Encoder(8, frequencies=posenc.LinearScaling(wrong))
+
     def test_rules_are_the_texts_of_the_library(self):
         rules = {
             posenc.LinearScaling(4): "linear:factor=4", posenc.NtkScaling(2.5): "ntk:factor=2.5",
@@ -570,6 +580,15 @@ class ObjectsTest(unittest.TestCase):
 
 @unittest.skipIf(torch is None, "there is no PyTorch")
 class TorchTest(unittest.TestCase):
+    def test_values_may_be_bfloat16(self):
+        exact = torch.tensor([1, 0.5, 0.25, 0.125])
+        expect_equal(posenc.encode(ROWS, 8, frequencies=exact.bfloat16()),
+                     posenc.encode(ROWS, 8, frequencies=exact))
+        positions = exact.bfloat16()
+        self.assertEqual(posenc.real_positions(positions).frequencies, posenc.LinearScaling(8.0))
+        with self.assertRaisesRegex(ValueError, "^positions has dtype float32"):
+            posenc.encode(positions, 8)
+
     def test_tensors_share_their_memory(self):
         encoder = posenc.Encoder(D_MODEL)
         for name in ("float32", "float64", "float16", "bfloat16"):

@@ -551,7 +551,8 @@ class TablesTest(unittest.TestCase):
         lowest = torch.finfo(torch.float32).min
         for buffer in (torch.full((77, 77), lowest).triu(1), torch.ones(64, 16),
                        torch.full((64, 64), -1e9).triu(1), torch.eye(4).to_sparse(),
-                       0.9 ** torch.arange(64)[:, None].sub(torch.arange(64)).abs()):
+                       0.9 ** torch.arange(64)[:, None].sub(torch.arange(64)).abs(),
+                       torch.ones(12, 768)):
             model = loaded(LLAMA)
             model.register_buffer("mask", buffer)
             posenc.torch.assert_tables(model)

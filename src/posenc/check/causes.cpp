@@ -260,7 +260,6 @@ std::vector<Cause> causes_of(const SampledTable& sample, const Deviations& off,
   // A row of sines alone is zero at position 0.
   const auto is_zero = [&](std::int64_t row) {
     return found && found->is.position(row) == 0 &&
-           found->is.arrangement != report.identity.arrangement &&
            !content_of(found->is.arrangement, report.columns, 0).is_cosine &&
            !has_both_functions(found->is.arrangement);
   };

@@ -173,6 +173,8 @@ class Conventions {
     for (const double base : known_bases) {
       for (const Spacing spacing : all_spacings)
         add(spec_of(base, spacing), 2 * std::log2(known + (spacing == Spacing::paper ? 0 : 1)));
+      // The frequencies of an even width, of which the last column was cut off.
+      if (odd_width_ > 0) add({.d_model = 2 * count_, .base = base}, 2 * std::log2(known + 1));
       known += 2;
     }
     if (has_rules_)

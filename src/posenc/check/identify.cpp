@@ -151,7 +151,11 @@ class Identification {
     };
     try_factor(of_rule > 0 ? of_rule : 1, 0);
     if (of_rule != 1) try_factor(1, 4);
-    try_factor(fitted, 30);
+    // A factor whose first six digits are the same is no other factor.
+    constexpr double least_change = 5e-7;
+    if (std::fabs(fitted - of_rule) > least_change * std::fabs(of_rule) &&
+        std::fabs(fitted - 1) > least_change)
+      try_factor(fitted, 30);
   }
 
   /// True if no entry of the sample is off. Never true for 16-bit entries in a wider type:
@@ -255,11 +259,32 @@ class Identification {
   std::array<std::vector<Hypothesis>, 3> kept_;  ///< each in ascending order of scores
 };
 
+/// True if all rows are equal, as in a table of ones. Such rows show no frequencies.
+bool are_rows_equal(const SampledTable& sample) {
+  const auto columns = static_cast<std::ptrdiff_t>(sample.columns.size());
+  return sample.rows.size() > 1 &&
+         std::equal(sample.got.begin() + columns, sample.got.end(), sample.got.begin());
+}
+
+/// Removes a rule that changes no frequency, such as a rule for longer wavelengths than the table
+/// has.
+void remove_idle_rule(EncodingSpec& spec) {
+  EncodingSpec base = spec;
+  base.frequencies = BaseFrequencies{};
+  if (std::ranges::equal(frequencies_of(spec), frequencies_of(base), [](double x, double y) {
+        return std::fabs(x - y) <= 0x1p-50 * std::fabs(y);
+      }))
+    spec = base;
+}
+
 }  // namespace
 
 std::optional<Hypothesis> identify(const SampledTable& sample, const TableOptions& options) {
   if (sample.rows.empty() || !shows_waves(sample)) return {};
-  return Identification(sample, options).best();
+  if (!options.spec && options.positions.empty() && are_rows_equal(sample)) return {};
+  auto found = Identification(sample, options).best();
+  if (found && !options.spec) remove_idle_rule(found->is.spec);
+  return found;
 }
 
 }  // namespace internals

@@ -150,10 +150,10 @@ class Rotary {
   /// Rotates heads in place, without a cache in memory. Several tensors of the same batch and rows,
   /// such as queries and keys, share angles that are computed once. Either each row has a position,
   /// shared by all sequences, or each row of each sequence has a position of its own. In the second
-  /// case, position number b * rows + r belongs to row r of sequence b. Throws InvalidArgument,
-  /// before anything is written, if a position or the number of positions is not allowed, if a
-  /// tensor has fewer columns than the dimension or is of float64, if heads overlap, or if
-  /// threads < 1.
+  /// case, position number b * rows + r belongs to row r of sequence b. Tensors must not share
+  /// elements. Throws InvalidArgument, before anything is written, if a position or the number of
+  /// positions is not allowed, if a tensor has fewer columns than the dimension or is of float64,
+  /// if heads of a tensor overlap, if two tensors begin at the same address, or if threads < 1.
   void apply(std::span<const HeadsView> x, const RowPositions& positions,
              const RotateOptions& options = {}) const;
   /// Rotates one tensor.

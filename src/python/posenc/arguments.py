@@ -91,7 +91,9 @@ def values_of(given: Any, name: str, allowed: str) -> NDArray[Any]:
     if isinstance(given, np.ndarray):
         return given
     if _is_tensor(given):
-        return _array_of_tensor(given, name)
+        # NumPy has no bfloat16: an array that shares the memory would hold bits.
+        is_bfloat16 = str(given.dtype) == "torch.bfloat16"
+        return _array_of_tensor(given.float() if is_bfloat16 else given, name)
     has_array = (hasattr(given, "__array__") or hasattr(given, "__array_interface__")
                  or _has_buffer(given))
     if not has_array and hasattr(given, "__dlpack__"):
@@ -234,7 +236,7 @@ def _shared(given: Any, name: str) -> NDArray[Any]:
         # An object that only has __array__ may return a copy. Results would be lost in it.
         raise TypeError(f"{name} is of type {type(given).__name__}; allowed: an array of NumPy, or "
                         "an object that shares its memory with one")
-    return values_of(given, name, "")
+    return _array_of_tensor(given, name) if _is_tensor(given) else values_of(given, name, "")
 
 
 def _has_buffer(given: Any) -> bool:

@@ -17,16 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc._posenc import dynamic_ntk_factor, frequency_rule, round_positions
+from posenc.arguments import values_of
 
 
-def _text_of(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value)).lower()
+def _text_of(value: Any, name: str) -> str:
+    """The text of a parameter: a number, or the numbers of a sequence, an array or a tensor."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return "/".join(_text_of(each, name) for each in value)
+    if isinstance(value, bool):
+        return str(value).lower()
     if hasattr(type(value), "__index__"):
         return str(operator.index(value))
-    if np.ndim(value) > 0:
-        return "/".join(map(_text_of, value))
-    return repr(float(value + 0.0))  # raises TypeError if the value is no number
+    if isinstance(value, str) or not hasattr(type(value), "__float__"):
+        raise TypeError(f"{name} is {value!r}; allowed: a number, or a sequence of numbers")
+    return repr(float(value) + 0.0)  # -0.0 is 0.0
 
 
 def _value_of(text: str) -> Any:
@@ -39,7 +45,7 @@ def _rule(name: str, rule: str, doc: str) -> Any:
     defaults = re.findall(r"[:,](\w+)=([^,]*)", frequency_rule(rule))
 
     def text(self: Any) -> str:
-        return f"{rule}:" + ",".join(f"{each}={_text_of(getattr(self, each))}"
+        return f"{rule}:" + ",".join(f"{each}={_text_of(getattr(self, each), each)}"
                                      for each, _ in defaults)
 
     fields: list[Any] = [(each, Any, _value_of(value)) for each, value in defaults]
@@ -93,7 +99,7 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
     case, max_error is at most 2**-53 of the largest position, or 2**-65 if this is more. An entry
     changes by at most max_error times its frequency before the division.
     """
-    given = np.asarray(positions)
+    given = values_of(positions, "positions", "real numbers")
     if not np.can_cast(given.dtype, np.float64, "same_kind"):
         raise ValueError(f"positions has dtype {given.dtype}; allowed: real numbers")
     wide = given.astype(np.float64)
