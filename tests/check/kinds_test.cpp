@@ -314,6 +314,15 @@ TEST(CheckKinds, AFactorWithTheSameDigitsIsNoCause) {
   EXPECT_THAT(to_string(report), Not(HasSubstr("the attention factor is")));
 }
 
+/// At far positions, the phases of a convention are coarse enough to resemble random numbers.
+TEST(CheckKinds, RandomNumbersAreNoTableAtFarPositions) {
+  std::mt19937 random(61);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const Matrix table = table_of(12, 768, [&](int, int) { return uniform(random); });
+  const check::TableReport report = check::table(table.view());
+  EXPECT_EQ(report.verdict(), check::Verdict::not_recognised) << to_string(report);
+}
+
 TEST(CheckKinds, AClaimOfAnyArrangementIsJudgedInThatArrangement) {
   for (const Layout layout : all_layouts) {
     const EncodingSpec spec = {.d_model = 24, .base = 5e5, .layout = layout};

@@ -60,7 +60,7 @@ class Identification {
     // logarithms of their distances have a standard deviation of 2.2 bits. The best of 10^4
     // candidates is within five standard deviations.
     const double of_chance = 5 * 2.2 * std::sqrt(std::size(sample_.got));
-    if (!(found.score() + of_chance < of_constants)) return {};
+    if (!(found.score() + of_chance + bits_of_far_positions(found.is) < of_constants)) return {};
     found.explained = 1 - found.open / of_constants;
     // The nearest convention was seen to explain up to 0.08 of tables that are no encodings. It
     // explains 0.11 or more of encodings with noise of 0.05 in each entry.
@@ -227,6 +227,17 @@ class Identification {
       found.open = bits;
       found.is = std::move(other);
     }
+  }
+
+  /// Far positions have larger units of errors (see open_bits()), so that entries leave fewer bits
+  /// open by chance. No bits if the positions are claimed.
+  double bits_of_far_positions(const TableIdentity& is) const {
+    if (options_.first || !options_.positions.empty()) return 0;
+    const double farthest =
+        std::max(std::fabs(static_cast<double>(is.position(0))),
+                 std::fabs(static_cast<double>(is.position(sample_.table.rows - 1))));
+    const double units = 0x1p-52 * (farthest + 1) / (2 * sample_.entry_error);
+    return units > 1 ? static_cast<double>(sample_.got.size()) * std::log2(units) : 0;
   }
 
   /// The bits that columns leave open if each holds a constant or zeros.
