@@ -176,6 +176,9 @@ TEST_F(CheckCommand, ReadsOneOfSeveralTensors) {
   expect_refused(check("--tensor pe"), "tensor is 'pe'; allowed: cosines, sines");
   expect("good", "--tensor cosines");
   expect("good", "--tensor sines");
+  file = folder / "table.npy";
+  write_file(file, generated("npy"));
+  expect_refused(check("--tensor sines"), "tensor is 'sines'; allowed: only with a .safetensors");
 }
 
 TEST_F(CheckCommand, JsonHasAVersionAndTheFigures) {

@@ -132,6 +132,7 @@ class CheckTest(unittest.TestCase):
                 lambda: posenc.check_rotated(table[0], table, range(4), posenc.Rotary(8)),
             "layout is 'rows'|arrangement is 'rows'": lambda: posenc.check(table, layout="rows"),
             "preset is 'wisper'": lambda: posenc.check(table, "wisper"),
+            "layers is 'x' without config": lambda: posenc.check(table, layers="x"),
         }.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()

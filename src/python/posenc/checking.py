@@ -97,6 +97,8 @@ def check(table: Any, preset_name: str | None = None, /, *, config: Config | Non
         expected = {key: named[key] if value is None else value for key, value in expected.items()}
     if config is not None and rotary is not None:
         raise ValueError("rotary is given with config; allowed: one of them")
+    if layers is not None and config is None:
+        raise ValueError(f"layers is {layers!r} without config; allowed: with a config")
     for name, value in (("base", base), ("spacing", spacing), ("frequencies", frequencies)):
         if value is not None and (config is not None or rotary is not None):
             raise ValueError(f"{name} is given with {'rotary' if config is None else 'config'}; "
