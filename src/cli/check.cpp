@@ -335,9 +335,12 @@ int check_table(const Options& options) {
   if (!options.conformance.empty()) return check_conformance_set(options);
   if (options.table.empty())
     throw_invalid("TABLE is not given; allowed: a file, or --conformance DIR");
+  constexpr const char* safetensors = ".safetensors";
+  if (!options.tensor.empty() && !options.table.ends_with(safetensors) &&
+      !options.rotated.ends_with(safetensors))
+    throw_invalid("--tensor is '{}'; allowed: only with a .safetensors file", options.tensor);
   if (!options.rotated.empty()) return check_rotation(options);
-  if (options.tensor.empty() && !options.config.empty() &&
-      options.table.ends_with(".safetensors")) {
+  if (options.tensor.empty() && !options.config.empty() && options.table.ends_with(safetensors)) {
     const Names tensors = model_tables(options.table);
     if (!tensors.empty()) return check_model(options, tensors);
   }

@@ -178,7 +178,7 @@ TEST_F(CheckCommand, ReadsOneOfSeveralTensors) {
   expect("good", "--tensor sines");
   file = folder / "table.npy";
   write_file(file, generated("npy"));
-  expect_refused(check("--tensor sines"), "tensor is 'sines'; allowed: only with a .safetensors");
+  expect_refused(check("--tensor sines"), "--tensor is 'sines'; allowed: only with a .saf");
 }
 
 TEST_F(CheckCommand, JsonHasAVersionAndTheFigures) {

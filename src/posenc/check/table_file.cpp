@@ -211,8 +211,6 @@ StoredTable raw_table(std::int64_t file_bytes, const TableFileOptions& options) 
 StoredTable stored_table(const InputFile& input, const std::filesystem::path& file,
                          const TableFileOptions& options) {
   if (input.bytes() == 0) throw_invalid("the file is empty; allowed: a table");
-  if (!options.tensor.empty() && file.extension() != ".safetensors")
-    throw_invalid("tensor is '{}'; allowed: only with a .safetensors file", options.tensor);
   const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
   if (is_npy(start)) return parse_npy(start, input.bytes(), options.holds);
   if (file.extension() == ".npy")
