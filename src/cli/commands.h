@@ -8,6 +8,8 @@
 #include "posenc/suite/compare.h"
 #include "posenc/suite/measure.h"
 
+#include <functional>
+
 namespace posenc::cli {
 
 /// Exit codes of the command.
@@ -62,11 +64,14 @@ suite::Measurements measure_here(const Options& options);
 bool counts(const Options& options, const suite::MeasuredBackend& backend);
 
 /// The rows of the document that the options ask for, the limits of their tables, and the rows that
-/// show how noisy the times are. `name` names the document in messages. Only rows of `isas` can be
-/// asked for, if there are any. Throws InvalidArgument if a value matches no such row, or if the
-/// document has no times.
-suite::Measurements rows_asked_for(const Options& options, const std::string& name,
-                                   suite::Measurements document, const std::vector<Isa>& isas = {});
+/// show how noisy the times are. `name` names the document in messages. Only backends for which
+/// `runs` is true can be asked for. Throws InvalidArgument if a value matches no such row, or if
+/// the document has no times.
+suite::Measurements rows_asked_for(
+    const Options& options, const std::string& name, suite::Measurements document,
+    const std::function<bool(const suite::MeasuredBackend&)>& runs = [](const auto&) {
+      return true;
+    });
 
 /// Caveats about the document's times, one sentence each; empty if there are none. The name of one
 /// of several documents begins the text.

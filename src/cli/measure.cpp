@@ -167,13 +167,10 @@ bool counts(const Options& options, const MeasuredBackend& backend) {
 }
 
 Measurements rows_asked_for(const Options& options, const std::string& name, Measurements document,
-                            const std::vector<Isa>& isas) {
+                            const std::function<bool(const MeasuredBackend&)>& runs) {
   std::vector<const Measurement*> rows;  // that may be asked for
-  for (const Measurement& each : document.all) {
-    const bool runs =
-        isas.empty() || std::ranges::count(isas, each.isa, [](Isa isa) { return to_string(isa); });
-    if (each.role != Role::limit && runs) rows.push_back(&each);
-  }
+  for (const Measurement& each : document.all)
+    if (each.role != Role::limit && runs(each)) rows.push_back(&each);
   if (std::ranges::none_of(rows, &Measurement::is_timed))
     throw_invalid("document is {}, which has no times; allowed: JSON of posenc measure", name);
   const auto is_asked_for = [](const Options& which, const Measurement* row) {

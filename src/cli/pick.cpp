@@ -192,12 +192,13 @@ Source source_of(const Options& options) {
   }
   const KnownCpu found =
       in_place("--cpu", [&] { return find_cpu(options.cpu, known_documents()); });
+  const auto runs = [isas = found.isas](const MeasuredBackend& each) {
+    return std::ranges::count(isas, each.isa, [](Isa isa) { return to_string(isa); }) > 0;
+  };
   return {rows_asked_for(options, "the document of " + found.document->machine.model,
-                         *found.document, found.isas),
-          options.cpu + ": " + found.why, [=](const MeasuredBackend& each) {
-            return counts_for(each) &&
-                   std::ranges::count(found.isas, each.isa, [](Isa isa) { return to_string(isa); });
-          }};
+                         *found.document, runs),
+          options.cpu + ": " + found.why,
+          [=](const MeasuredBackend& each) { return counts_for(each) && runs(each); }};
 }
 
 int run_pick(const Options& options) {

@@ -98,7 +98,7 @@ class Conventions {
  public:
   Conventions(const Recovered& recovered, std::int64_t count,
               const std::optional<EncodingSpec>& expected, std::int64_t odd_width)
-      : recovered_(recovered), count_(count), odd_width_(odd_width) {
+      : recovered_(recovered), expected_(expected), count_(count), odd_width_(odd_width) {
     for (const FrequencyEstimate& each : recovered.each) {
       if (!(each.frequency > each.uncertainty)) continue;
       points_.push_back({static_cast<double>(each.k), std::log(each.frequency),
@@ -123,6 +123,7 @@ class Conventions {
     constexpr double usual = 6;
     if (points_.empty()) return std::move(all_);
     for (Hypothesis& each : all_) each.open = open_bits(each.is);
+    std::erase_if(all_, [](const Hypothesis& each) { return each.open == infinity; });
     std::ranges::stable_sort(all_, {}, &Hypothesis::score);
     const auto rest = all_.begin() + std::min<std::ptrdiff_t>(most, std::ssize(all_));
     all_.erase(
@@ -132,11 +133,25 @@ class Conventions {
   }
 
  private:
+  /// True if the frequencies of the rule are those of its base, such as those of a rule for longer
+  /// wavelengths than the table has. In double, such rules differ from the base by rounding alone.
+  static bool changes_nothing(EncodingSpec spec, const std::vector<double>& frequencies) {
+    spec.frequencies = BaseFrequencies{};
+    std::int64_t k = 0;
+    return std::ranges::all_of(frequencies, [&](double each) {
+      return std::fabs(each / frequency_of(spec, k++) - 1) < 1e-14;
+    });
+  }
+
+  /// The bits that the estimates leave open; infinity for a rule that changes nothing.
   double open_bits(const TableIdentity& is) const {
     const bool has_rule = !is_base(is.spec.frequencies) &&
                           !std::holds_alternative<LinearScaling>(is.spec.frequencies);
     std::vector<double> frequencies;
-    if (has_rule) frequencies = frequencies_of(is.spec);
+    if (has_rule) {
+      frequencies = frequencies_of(is.spec);
+      if (is.spec != expected_ && changes_nothing(is.spec, frequencies)) return infinity;
+    }
     double bits = 0;
     for (const FrequencyEstimate& each : recovered_.each) {
       if (!std::isfinite(each.frequency)) continue;
@@ -277,6 +292,7 @@ class Conventions {
   }
 
   const Recovered& recovered_;
+  const std::optional<EncodingSpec>& expected_;
   std::int64_t count_, odd_width_;
   /// Whether rules of rotary embeddings are tried. Heads have at most 1024 frequencies.
   const bool has_rules_ = count_ <= 1024;

@@ -277,25 +277,12 @@ bool are_rows_equal(const SampledTable& sample) {
          std::equal(sample.got.begin() + columns, sample.got.end(), sample.got.begin());
 }
 
-/// Removes a rule that changes no frequency, such as a rule for longer wavelengths than the table
-/// has.
-void remove_idle_rule(EncodingSpec& spec) {
-  EncodingSpec base = spec;
-  base.frequencies = BaseFrequencies{};
-  if (std::ranges::equal(frequencies_of(spec), frequencies_of(base), [](double x, double y) {
-        return std::fabs(x - y) <= 0x1p-50 * std::fabs(y);
-      }))
-    spec = base;
-}
-
 }  // namespace
 
 std::optional<Hypothesis> identify(const SampledTable& sample, const TableOptions& options) {
   if (sample.rows.empty() || !shows_waves(sample)) return {};
   if (!options.spec && options.positions.empty() && are_rows_equal(sample)) return {};
-  auto found = Identification(sample, options).best();
-  if (found && !options.spec) remove_idle_rule(found->is.spec);
-  return found;
+  return Identification(sample, options).best();
 }
 
 }  // namespace internals
