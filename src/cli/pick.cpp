@@ -92,10 +92,8 @@ std::string verdicts_table(const Picks& picks, const Accuracy& accuracy, const C
     if (std::exchange(heading, tables) != tables) rows.push_back(tables);
     const std::string name = class_text(measured.shape, machine);
     if (picks.levels.size() == picks.tables.size()) {
-      const std::string level_name = name.substr(0, name.find(','));
-      rows.push_back(
-          row_of(level, fmt::format("{}: {}", level_name == "memory" ? "mem" : level_name,
-                                    shape_text(measured.tables.front(), measured))));
+      rows.push_back(row_of(level, fmt::format("{}: {}", name.substr(0, name.find(',')),
+                                               shape_text(measured.tables.front(), measured))));
       continue;
     }
     rows.push_back(row_of(level, name));
